@@ -136,6 +136,17 @@ export const boundSettings = {
   answerRetentionDays: count(30, 1, 36_500),
   /** 0: charges are never deleted. */
   entryRetentionMonths: count(0, 0, 1200),
+  /** Whole days (UTC) that stay in Postgres; older ones go to the archive. 0: there is no archive. */
+  hotDays: count(0, 0, 36_500),
+  /** Archived days are deleted after it. 0: `requestRetentionDays`. */
+  archiveDays: count(0, 0, 36_500),
+  /** Memory of DuckDB in the process that reads the archive, and in the one that writes it. */
+  archiveMemoryBytes: count(512 * MiB, 64 * MiB),
+  archiveThreads: count(1, 1, 64),
+  /** Local copies of archived files of a bucket. */
+  archiveCacheBytes: count(4096 * MiB, 0),
+  /** Longest time of one query in the archive. */
+  archiveReadMs: milliseconds(20 * second, 100),
   partitionsAheadDays: count(7, 1, 60),
   /** How often the sums of the usage log take in what rows have added. Until then summaries read that beside them. */
   rollupFoldMs: milliseconds(10 * second, 100, 600 * second),

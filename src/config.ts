@@ -86,6 +86,15 @@ const settings = {
     .string()
     .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
     .default('tollgate/'),
+  /** A directory for archived days, which all processes share. Absent: S3, or a directory below `dataDir`. */
+  archiveDir: z.string().optional(),
+  /** A bucket for archived days. Absent: `s3Bucket`. */
+  archiveS3Bucket: z.string().optional(),
+  /** The prefix of every archived file in the bucket. */
+  archiveS3Prefix: z
+    .string()
+    .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
+    .default('tollgate-archive/'),
   /** PEM files of a certificate chain and its key, both or neither. With them the server speaks HTTPS. */
   tlsCert: z.string().optional(),
   tlsKey: z.string().optional(),
@@ -131,6 +140,12 @@ const config = shape.superRefine((e, context) => {
     const isDefault = name === 'keyBodiesBytesMax' && bytes === 0
     if (bytes < bodyBytesMax && !isDefault) wrong(name, `must be BODY_BYTES_MAX (${bodyBytesMax}) or more`)
   }
+  const { hotDays, archiveDays, requestRetentionDays } = e.bounds
+  const rowDays = archiveDays === 0 ? requestRetentionDays : archiveDays
+  if (hotDays >= rowDays && hotDays > 0) {
+    const name = archiveDays === 0 ? 'REQUEST_RETENTION_DAYS' : 'ARCHIVE_DAYS'
+    wrong('hotDays', `must be less than ${name} (${rowDays}), after which rows are deleted`)
+  }
   const isSafe = e.tlsCert !== undefined || e.trustedProxies !== undefined || e.plainHttp === 'allow'
   if (e.role !== 'worker' && !isSafe && !isLoopback(e.host)) {
     wrong(
@@ -162,7 +177,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** The name of a setting in the environment: `bodyBytesMax` is `BODY_BYTES_MAX`. */
-function variableOf(name: string): string {
+export function variableOf(name: string): string {
   return name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toUpperCase()
 }
 

@@ -10,6 +10,8 @@ import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
 import type { People } from './access/users/people.ts'
+import type { Archive } from './archive/archive.ts'
+import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
 import { BodyThreads } from './bodies/body-threads.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
@@ -57,6 +59,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  /** The days of the usage log that Postgres has no longer. */
+  archive: Archive
   catalog: Catalog
   keys: Keys
   /** For threads, which have connections of their own. */
@@ -67,6 +71,8 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Of this process: it encrypts, signs and hashes. */
+  keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
   /** What the parts that deal with users of the admin API need. */
@@ -111,6 +117,7 @@ export async function openContext(
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
+  requireDuck(config)
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
@@ -184,8 +191,9 @@ export async function openContext(
     pollMs: bounds.revisionPollMs,
     log,
   })
-  const partitions = keepPartitions(database, bounds, log)
+  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
   const rollups = keepRollups(database, bounds, log)
+  const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -258,6 +266,7 @@ export async function openContext(
     bounds,
     log,
     database,
+    archive: older.archive,
     catalog,
     modelLists,
     keys,
@@ -274,6 +283,7 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    keeper,
     answers,
     people: {
       database,
@@ -317,6 +327,7 @@ export async function openContext(
       await gatewayFile?.stop()
       partitions.stop()
       rollups.stop()
+      older.close()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()

@@ -1,7 +1,11 @@
 import type { Sql } from 'postgres'
+import { archiverOf } from '../src/archive/open-archive.ts'
+import { startRewrite } from '../src/archive/start-archiver.ts'
+import { allOf, condition } from '../src/archive/where.ts'
 import type { Context } from '../src/context.ts'
 import { sweepTenants } from '../src/erasure/retention.ts'
 import { runErasure } from '../src/erasure/run-erasure.ts'
+import type { EraseArchive } from '../src/erasure/work.ts'
 import { redactText } from '../src/redaction/redact.ts'
 
 const lookEveryMs = 5_000
@@ -28,6 +32,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   const needs = {
     database,
     storage: images.storage,
+    archive: archiveOf(context),
     shipAll: () => ledger.shipAll(),
     settleMs: bounds.upstreamTotalMs + bounds.instanceDeadMs,
     silentMs: bounds.instanceDeadMs,
@@ -43,7 +48,8 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
       database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs })
     const gone = await sweepTenants(ask, bounds, { batchRows, signal: stopping.signal })
-    if (gone > 0) log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+    if (gone > 0)
+      log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
   }
   const timer = setInterval(() => {
     if (isWorking) return
@@ -70,4 +76,27 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
       await working
     },
   }
+}
+
+/** The archive loses content; rows stay there without it. Nothing is started where nothing is archived. */
+function archiveOf({ config, database, databaseUrl }: Context): EraseArchive {
+  return async ({ tenantId, endUser, from, to }) => {
+    const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)
+    if (archived.length === 0) return {}
+    const since = from ?? new Date(0)
+    const matches = allOf([
+      condition('tenant_id = ? AND created_at >= ? AND created_at < ?', tenantId, since, to),
+      ...(endUser === null ? [] : [condition('end_user = ?', endUser)]),
+    ])
+    const report = await startRewrite(archiverOf(config, databaseUrl), {
+      from: dayOf(since),
+      to: dayOf(to),
+      matches,
+    }).done
+    return report === null ? null : { ...report }
+  }
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10)
 }

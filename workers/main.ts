@@ -1,4 +1,5 @@
 import type { Context } from '../src/context.ts'
+import { archiveLog } from './archive-log.ts'
 import { webhookRunner } from './deliver-webhook.ts'
 import { eraseContent } from './erase-content.ts'
 import { imageRunner } from './generate-image.ts'
@@ -35,6 +36,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     keepProbes(context, queues.probes),
     renewPrices(context),
     eraseContent(context),
+    archiveLog(context),
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {

@@ -3,8 +3,9 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { noChanges } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
-import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
+import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
+import { keyColumns } from './key-columns.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -62,14 +63,20 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
   const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
 
   const kept = new Set(pairs.map(({ row }) => row))
-  const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
+  const leftKeys = keyRows.filter((row) => isLive(row) && !kept.has(row))
+  const keyIds = leftKeys.map(({ id }) => id)
   if (keyIds.length > 0) await disableKeys(tx, keyIds)
-  keyChanges.removed = keyIds.length
-  const leftIds = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name)).map(({ id }) => id)
+  const tenantOf = new Map(tenantRows.map(({ id, name }) => [id, name]))
+  keyChanges.removed = leftKeys.map(({ tenantId, name }) => shownKey(tenantOf.get(tenantId), name))
+  const left = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name))
+  const leftIds = left.map(({ id }) => id)
   if (leftIds.length > 0) await disableTenants(tx, leftIds)
-  tenantChanges.removed = leftIds.length
+  tenantChanges.removed = left.map(({ name }) => name)
   return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
+
+/** A key as people name it. */
+const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
@@ -83,23 +90,25 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, retention, balance } of tenants) {
+  for (const { name, limits, retention, balance, disabled } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), ...retention, disabledAt: null, managedBy: 'file' as const }
+    const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
+    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: 'file' as const }
     if (existing === undefined) {
-      changes.added++
+      changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
     const limited = balance !== undefined
+    if (existing.managedBy === 'admin') changes.taken_over.push(name)
     const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null) changes.added++
-    else if (isOther || existing.limited !== limited) changes.changed++
+    if (existing.disabledAt !== null && disabledAt === null) changes.added.push(name)
+    else if (isOther || existing.limited !== limited) changes.changed.push(name)
   }
   await addTenants(tx, fresh)
   await changeTenants(tx, changed)
@@ -160,20 +169,27 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
+    if (row !== undefined && row.revokedAt !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" was revoked through the admin API, which is final. Choose another name.`,
+      )
+    }
     const settings = settingsOf(want, row)
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      changes.added.push(shownKey(want.tenant, want.key.name))
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
     const next = { ...row, ...settings }
-    if (!isDeepStrictEqual(next, row)) changed.push(next)
+    if (isDeepStrictEqual(next, row)) continue
+    changed.push(next)
+    changes.changed.push(shownKey(want.tenant, want.key.name))
+    if (row.managedBy === 'admin') changes.taken_over.push(shownKey(want.tenant, want.key.name))
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
-  changes.added = fresh.length
-  changes.changed = changed.length
   return { generated, changes }
 }
 
@@ -184,6 +200,10 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     name: key.name,
     secretHash: secretHash ?? hashKeySecret(secret, pepper),
     hint: keyHint(secret),
+    formerSecretHash: null,
+    formerSecretUntil: null,
+    revokedAt: null,
+    parentId: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,
@@ -194,17 +214,10 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
 function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
   return {
     groupId,
-    capture: key.capture,
-    captureAnswers: key.captureAnswers ?? null,
-    usageScope: key.usageScope,
-    strict: key.strict,
-    ...limitColumns(key.limits),
-    ...budgetColumns(key.budget),
-    allowedModels: key.allowedModels ?? null,
-    allowedCidrs: key.allowedCidrs ?? null,
-    expiresAt: key.expiresAt ?? null,
-    disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
+    ...keyColumns(key, existing),
     managedBy: 'file' as const,
+    formerSecretHash: null,
+    formerSecretUntil: null,
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

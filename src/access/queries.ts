@@ -3,7 +3,7 @@ import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
@@ -13,8 +13,24 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await db.select().from(keys).where(eq(keys.secretHash, secretHash))
-  if (row === undefined) return undefined
+  const [found] = await db
+    .select()
+    .from(keys)
+    .leftJoin(parents, eq(parents.id, keys.parentId))
+    .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
+    // A key that has the secret now comes before one that had it.
+    .orderBy(desc(eq(keys.secretHash, secretHash)))
+    .limit(1)
+  if (found === undefined) return undefined
+  const { keys: row, parent } = found
+  const isFormer = !row.secretHash.equals(secretHash)
+  return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
+}
+
+const parents = alias(keys, 'parent')
+
+/** A sub-key may do no more than its parent may now. `until`: the end of the secret that was sent. */
+function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
   return {
     keyId: row.id,
     keyName: row.name,
@@ -24,20 +40,43 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
     captureAnswers: row.captureAnswers ?? undefined,
     usageScope: row.usageScope,
     strict: row.strict,
-    allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
+    allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
-    expiresAt: row.expiresAt?.getTime(),
-    disabled: row.disabledAt !== null,
+    expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
+    disabled: row.disabledAt !== null || (parent !== undefined && parent.disabledAt !== null),
     limits: ownLimitsFrom(row),
-    budgeted: isBudgeted(row),
+    budgeted: isBudgeted(row) || (parent !== undefined && isBudgeted(parent)),
+    parent:
+      parent === undefined
+        ? undefined
+        : {
+            keyId: parent.id,
+            limits: ownLimitsFrom(parent),
+            allowedCidrs: parent.allowedCidrs ?? undefined,
+          },
+    subKeysMax: parent === undefined ? (row.subKeysMax ?? 0) : 0,
   }
+}
+
+function modelsOfBoth(own: string[] | null, parents: string[] | null): ReadonlySet<string> | undefined {
+  if (own === null || parents === null) return asSet(own ?? parents)
+  return new Set(own.filter((name) => parents.includes(name)))
+}
+
+function asSet(names: string[] | null): ReadonlySet<string> | undefined {
+  return names === null ? undefined : new Set(names)
+}
+
+function earliest(...dates: (Date | null)[]): number | undefined {
+  const moments = dates.flatMap((date) => date?.getTime() ?? [])
+  return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
 /** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
   const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
-  const hashes = db.select({ start: hashStart }).from(keys).where(isChanged)
+  const hashes = sql`SELECT ${startOf(sql`t.hash`)} FROM ${keys}, ${bothHashes} WHERE ${isChanged} AND t.hash IS NOT NULL`
   const [row] = await db
     .select({
       catalog: revision.catalog,
@@ -54,20 +93,28 @@ export async function readRevision(db: TypedQueries, keysSeen: number) {
 /** The hashes of keys, in the order of the keys' ids, after this id. */
 export async function readHashes(db: TypedQueries, after: string | undefined): Promise<HashPage> {
   const rows = await db
-    .select({ id: keys.id, start: hashStart })
+    .select({
+      id: keys.id,
+      start: startOf(keys.secretHash),
+      former: formerStart,
+    })
     .from(keys)
     .where(after === undefined ? undefined : gt(keys.id, after))
     .orderBy(keys.id)
     .limit(hashesAtOnce)
   return {
-    hashes: rows.map(({ start }) => fromHex(start)),
+    hashes: rows.flatMap(({ start, former }) =>
+      former === null ? [fromHex(start)] : [fromHex(start), fromHex(former)],
+    ),
     next: rows.length < hashesAtOnce ? undefined : rows.at(-1)?.id,
   }
 }
 
 const hashesAtOnce = 10_000
 /** `KnownHashes` keeps no more of them. */
-const hashStart = sql<string>`encode(substring(${keys.secretHash} from 1 for 8), 'hex')`
+const startOf = (hash: unknown) => sql<string>`encode(substring(${hash} from 1 for 8), 'hex')`
+const formerStart = sql<string | null>`${startOf(keys.formerSecretHash)}`
+const bothHashes = sql`unnest(ARRAY[${keys.secretHash}, ${keys.formerSecretHash}]) AS t (hash)`
 
 function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex')

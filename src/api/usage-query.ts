@@ -90,13 +90,13 @@ function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefine
 }
 
 /** Opaque to clients: where the next page begins. */
-export function cursorFor(row: { created_at: Date; id: string }): string {
-  return Buffer.from(`${row.created_at.toISOString()} ${row.id}`).toString('base64url')
+export function cursorAt({ createdAt, id }: Position): string {
+  return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
 }
 
 function positionAt(value: string): Position | undefined {
   const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
   const createdAt = new Date(time)
   if (!isId(last) || Number.isNaN(createdAt.getTime())) return undefined
-  return cursorFor({ created_at: createdAt, id: last }) === value ? { createdAt, id: last } : undefined
+  return cursorAt({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
 }

@@ -1,17 +1,21 @@
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
+import type { Archive } from '../archive/archive.ts'
+import { findOwn, listOwn, summariseOwn } from '../archive/own-log.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
+import type { Scope } from '../ledger/queries.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
-import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import { cursorAt, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 
 export interface UsageContext {
   database: Pick<Database, 'reads'>
+  /** The days that Postgres has no longer. */
+  archive: Archive
   /**
    * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
    * and never rejects.
@@ -26,7 +30,8 @@ export interface UsageContext {
  * for a request that is not there, `unavailable` while Postgres is away, and `rate_limited` while too many queries of the
  * tenant wait.
  */
-export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
+export function usageEndpoints({ database, archive, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
+  const log = { database, archive, now }
   return [
     keyEndpoint({
       method: 'GET',
@@ -38,20 +43,10 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         const { cursor, limit } = query
         await shipNow()
         const scope = scopeOf(stage.identity)
-        const rows = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => listRequests(sql, scope, filterOf(query), cursor, limit + 1), {
-            ...away,
-            ...terms,
-          }),
+        const { rows, next } = await readFor(stage, (terms) =>
+          listOwn(log, scope, filterOf(query), cursor, limit, { ...away, ...terms }),
         )
-        const page = rows.slice(0, limit)
-        const last = page.at(-1)
-        return {
-          body: {
-            data: page.map(requestJson),
-            next_cursor: rows.length > limit && last !== undefined ? cursorFor(last) : null,
-          },
-        }
+        return { body: { data: rows.map(requestJson), next_cursor: next === null ? null : cursorAt(next) } }
       },
     }),
     keyEndpoint({
@@ -66,10 +61,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         if (!uuid.test(id)) throw noSuchRequest()
         await shipNow()
         const found = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), {
-            ...away,
-            ...terms,
-          }),
+          findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
         )
         if (found === undefined) throw noSuchRequest()
         return { body: detailJson(found) }
@@ -87,9 +79,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }
         const scope = scopeOf(stage.identity)
-        const rows = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), { ...away, ...terms }),
-        )
+        const rows = await readFor(stage, (terms) => summariseOwn(log, scope, filter, { ...away, ...terms }))
         return {
           body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
         }

@@ -2,18 +2,18 @@ import { randomUUIDv7 } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
-import { connectionColumns } from './connection.ts'
-import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
+import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
+import { type ChangedNames, type FileNames, noChanges } from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
-import { applyLibrary } from './library/apply-library.ts'
+import { groupColumns } from './group-columns.ts'
+import { librarySettingFor, providersOfAdmins } from './library/admin-library.ts'
+import { applyLibrary, type LibrarySetting } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
-import { budgetColumns, limitColumns } from './limit-columns.ts'
 import { priceRow } from './price-row.ts'
 import {
   addPrice,
-  type ChannelRow,
   deleteGroups,
   disableChannels,
   disableModels,
@@ -36,31 +36,23 @@ export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: S
   const rows = await readAllRows(tx)
   const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
   await applyModels(tx, rows, file.models, changes.models)
-  const providers = await libraryProviders(file)
+  const setting = await librarySettingFor(tx, file)
+  const providers = await libraryProviders(file.channels, setting)
   await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels })
-  const inUse = [...providers.values()].flat().map((provider) => [provider.id, provider] as const)
-  await applyLibrary(tx, file.prices, new Map(inUse))
+  const inUse = [...[...providers.values()].flat(), ...(await providersOfAdmins(rows))]
+  const byId = new Map(inUse.map((provider) => [provider.id, provider]))
+  await applyLibrary(tx, setting, byId, file.prices === undefined ? 'admin' : 'file')
   const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
   return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
 
-async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: Changes) {
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: ChangedNames) {
   const rowOf = new Map(rows.models.map((row) => [row.id, row]))
   const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
-    const wanted = {
-      id: model.id,
-      contextLength: model.contextLength ?? null,
-      maxOutputTokens: model.maxOutputTokens ?? null,
-      aliases: model.aliases,
-      fallbacks: model.fallbacks,
-      images: model.images ?? null,
-      traits: model.traits ?? null,
-      disabledAt: null,
-      managedBy: 'file' as const,
-    }
+    const wanted = modelRow(model, 'file')
     const existing = rowOf.get(model.id)
     const isOther = differs(existing, wanted)
     if (isOther) await putModel(tx, wanted)
@@ -71,16 +63,16 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
     const isRepriced =
       newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
     if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
-    count(changes, isNew(existing), isOther || isRepriced)
+    note(changes, model.id, { existing, isNew: isNew(existing), isChanged: isOther || isRepriced })
   }
 }
 
-/** The library's providers of each channel. Empty where the file does not ask for the library's prices. */
-async function libraryProviders({
-  prices,
-  channels,
-}: GatewayFile): Promise<Map<ChannelEntry, LibraryProvider[]>> {
-  if (prices === undefined) return new Map()
+/** The library's providers of each channel. Empty where nobody asks for the library's prices. */
+async function libraryProviders(
+  channels: readonly ChannelEntry[],
+  setting: LibrarySetting | undefined,
+): Promise<Map<ChannelEntry, LibraryProvider[]>> {
+  if (setting === undefined) return new Map()
   const library = await bundledLibrary()
   return new Map(channels.map((channel) => [channel, providersOf(channel, library)]))
 }
@@ -96,7 +88,7 @@ async function applyChannels(
   }: {
     keeper: SecretKeeper
     providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]>
-    changes: Changes
+    changes: ChangedNames
   },
 ) {
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
@@ -105,48 +97,25 @@ async function applyChannels(
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
     const id = existing?.id ?? randomUUIDv7()
-    const wanted = {
-      id,
-      name: channel.name,
-      protocols: channel.protocols,
-      priority: channel.priority,
-      weight: channel.weight,
-      allowPrivateAddress: channel.allowPrivateAddress === true,
-      privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
-      concurrency: channel.concurrency ?? null,
-      imageConcurrency: channel.imageConcurrency ?? null,
-      imagesPerMinute: channel.imagesPerMinute ?? null,
-      vendor: channel.vendor ?? null,
+    const wanted = channelRow(channel, id, {
+      existing,
+      keeper,
       libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
-      traits: channel.traits ?? null,
-      ...connectionColumns(channel.connection, id, existing, keeper),
-      disabledAt: null,
-      managedBy: 'file' as const,
-    } satisfies Partial<ChannelRow>
+      managedBy: 'file',
+    })
     const isOther = differs(existing, wanted)
     if (isOther) await putChannel(tx, wanted)
 
     const stored = credentialsOf.get(id) ?? []
     // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
     const isOpened = isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)
-    if (!isOpened) {
-      const credentials = channel.credentials.map((credential, ordinal) => ({
-        channelId: id,
-        ordinal,
-        ...keeper.encryptCredential(credential, id),
-      }))
-      await replaceCredentials(tx, id, credentials)
-    }
+    if (!isOpened) await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
 
-    const offers = channel.offers.map(({ model, upstreamModel, traits }) => ({
-      channelId: id,
-      modelId: model,
-      upstreamModel,
-      traits: traits ?? null,
-    }))
+    const offers = offerRows(channel.offers, id)
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
-    count(changes, isNew(existing), isOther || !isOpened || !isOffered)
+    const isChanged = isOther || !isOpened || !isOffered
+    note(changes, channel.name, { existing, isNew: isNew(existing), isChanged })
   }
 }
 
@@ -167,67 +136,65 @@ async function applyGroups(
   tx: Transaction,
   rows: Rows,
   groups: GroupEntry[],
-  changes: Changes,
+  changes: ChangedNames,
 ): Promise<Map<string, string>> {
   const rowOf = new Map(rows.groups.map((row) => [row.id, row]))
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
-    const wanted = {
-      id,
-      name: group.name,
-      models: group.models,
-      channels: group.channels,
-      priceMultiplier: group.priceMultiplier,
-      imagePriority: group.imagePriority,
-      captureAnswers: group.captureAnswers,
-      clientGonePolicy: group.clientGone.policy,
-      clientGoneSeconds: group.clientGone.seconds,
-      ...limitColumns(group.limits),
-      totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
-      totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
-      totalConcurrency: group.totalLimits.concurrency ?? null,
-      ...budgetColumns(group.budget),
-      managedBy: 'file' as const,
-    }
+    const wanted = { id, ...groupColumns(group), managedBy: 'file' as const }
     const existing = rowOf.get(id)
     const isOther = differs(existing, wanted)
     if (isOther) await putGroup(tx, wanted)
-    count(changes, existing === undefined, isOther)
+    note(changes, group.name, { existing, isNew: existing === undefined, isChanged: isOther })
     ids.set(group.name, id)
   }
   return ids
 }
 
-type CatalogChanges = Pick<FileChanges, 'models' | 'channels' | 'groups'>
+type CatalogChanges = Pick<FileNames, 'models' | 'channels' | 'groups'>
 
 async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: CatalogChanges) {
   const modelIds = new Set(file.models.map((model) => model.id))
+  // A channel of an admin may pass any name through.
+  const ofAdmins = new Set(
+    rows.channels.filter(({ managedBy }) => managedBy === 'admin').map((row) => row.id),
+  )
+  const passesAny = rows.offers.some(({ modelId, channelId }) => modelId === '*' && ofAdmins.has(channelId))
+  if (passesAny) modelIds.add('*')
   const models = rows.models.filter((row) => isLive(row) && !modelIds.has(row.id)).map((row) => row.id)
   if (models.length > 0) await disableModels(tx, models)
-  changes.models.removed = models.length
+  changes.models.removed = models
 
   const channelNames = new Set(file.channels.map((channel) => channel.name))
-  const channels = rows.channels
-    .filter((row) => isLive(row) && !channelNames.has(row.name))
-    .map((row) => row.id)
-  if (channels.length > 0) await disableChannels(tx, channels)
-  changes.channels.removed = channels.length
+  const channels = rows.channels.filter((row) => isLive(row) && !channelNames.has(row.name))
+  const channelIds = channels.map((row) => row.id)
+  if (channels.length > 0) await disableChannels(tx, channelIds)
+  changes.channels.removed = channels.map((row) => row.name)
 
   const groupNames = new Set(file.groups.map((group) => group.name))
-  const left = rows.groups
-    .filter((row) => row.managedBy === 'file' && !groupNames.has(row.name))
-    .map((row) => row.id)
-  const inUse = await groupsInUse(tx, left)
-  const unused = left.filter((id) => !inUse.has(id))
-  if (unused.length > 0) await deleteGroups(tx, unused)
-  changes.groups.removed = unused.length
+  const left = rows.groups.filter((row) => row.managedBy === 'file' && !groupNames.has(row.name))
+  const leftIds = left.map((row) => row.id)
+  const inUse = await groupsInUse(tx, leftIds)
+  const unused = left.filter(({ id }) => !inUse.has(id))
+  const unusedIds = unused.map((row) => row.id)
+  if (unused.length > 0) await deleteGroups(tx, unusedIds)
+  changes.groups.removed = unused.map((row) => row.name)
 }
 
-function count(changes: Changes, isNew: boolean, isChanged: boolean): void {
+function note(
+  changes: ChangedNames,
+  name: string,
+  {
+    existing,
+    isNew,
+    isChanged,
+  }: { existing: { managedBy: 'file' | 'admin' } | undefined; isNew: boolean; isChanged: boolean },
+): void {
   if (!isChanged) return
-  if (isNew) changes.added++
-  else changes.changed++
+  if (existing?.managedBy === 'admin') changes.taken_over.push(name)
+  if (isNew) changes.added.push(name)
+  else changes.changed.push(name)
 }
 
 const isNew = (row: { disabledAt: Date | null } | undefined) => row === undefined || row.disabledAt !== null

@@ -95,6 +95,8 @@ const demoGatewayFile: GatewayFile = {
   groups: [
     {
       name: 'default',
+      description: undefined,
+      public: false,
       models: ['*'],
       channels: ['*'],
       priceMultiplier: '1',

@@ -7,7 +7,7 @@ export const auditLog = pgTable(
   {
     id: uuid('id').primaryKey(),
     createdAt: moment('created_at').notNull(),
-    actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'file', 'system'] }).notNull(),
+    actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'key', 'file', 'system'] }).notNull(),
     /** Id of the user, or of the API token; NULL: operator, file or system. */
     actorId: uuid('actor_id'),
     userId: uuid('user_id'),

@@ -2,6 +2,7 @@
 export * from './schema-access.ts'
 export * from './schema-admin.ts'
 export * from './schema-answers.ts'
+export * from './schema-archive.ts'
 export * from './schema-catalog.ts'
 export * from './schema-erasure.ts'
 export * from './schema-jobs.ts'

@@ -32,7 +32,8 @@ export async function sweepTenants(
   let gone = 0
   for (const due of await ask((sql) => dueSweeps(sql, plan))) {
     const to = new Date(Date.parse(`${due.last}T00:00:00Z`) + dayMs)
-    const from = due.since === null ? null : new Date(Date.parse(`${due.since}T00:00:00Z`) - againDays * dayMs)
+    const from =
+      due.since === null ? null : new Date(Date.parse(`${due.since}T00:00:00Z`) - againDays * dayMs)
     const subject = { tenantId: due.tenant_id, endUser: null, from, to }
     let isWhole = true
     for (const table of await ask((sql) => partitionsOf(sql, subject))) {
@@ -86,6 +87,7 @@ function dueSweeps(sql: Sql, plan: RetentionPlan): Promise<Due[]> {
 }
 
 async function isUncounted(sql: Sql, table: string): Promise<boolean> {
-  const rows = await sql`SELECT 1 FROM rollup_backfill WHERE day = to_date(right(${table}::text, 8), 'YYYYMMDD')`
+  const rows =
+    await sql`SELECT 1 FROM rollup_backfill WHERE day = to_date(right(${table}::text, 8), 'YYYYMMDD')`
   return rows.length > 0
 }

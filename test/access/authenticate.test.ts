@@ -29,6 +29,8 @@ const anna: Identity = {
   disabled: false,
   limits: undefined,
   budgeted: false,
+  parent: undefined,
+  subKeysMax: 0,
 }
 const snapshot: Snapshot = {
   revision: 1,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEntriesEndpoints } from '../../src/api/admin/entries.ts'
+import { problem } from '../../src/api/admin/problem.ts'
 import { messagesError, openaiError } from '../../src/api/openapi-components.ts'
 import type { OwnEndpoint } from '../../src/api/own-endpoint.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
@@ -83,10 +84,13 @@ const calls: Record<string, () => Promise<Response>[]> = {
   ],
   'GET /v1/usage/summary': () => [ask('GET', '/v1/usage/summary')],
   'GET /v1/usage/budget': () => [ask('GET', '/v1/usage/budget')],
-  'POST /admin/v1/tenants/{name}/entries': () => [
+  'POST /admin/v1/tenants/{id}/entries': () => [
     ask('POST', '/admin/v1/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
   ],
-  'GET /admin/v1/tenants/{name}/balance': () => [
+  'GET /admin/v1/tenants/{id}/entries': () => [
+    ask('GET', '/admin/v1/tenants/one/entries?charges=true', undefined, adminHeader),
+  ],
+  'GET /admin/v1/tenants/{id}/balance': () => [
     ask('GET', '/admin/v1/tenants/one/balance', undefined, adminHeader),
   ],
 }
@@ -116,7 +120,7 @@ test('errors have the shapes that the document gives them', async () => {
   const plain = await (await ask('GET', '/v1/models', undefined, nobody)).json()
   expect(openaiError.parse(plain)).toEqual(plain)
   const admin = await (await ask('GET', '/admin/v1/tenants/one/balance')).json()
-  expect(openaiError.parse(admin)).toEqual(admin)
+  expect(problem.parse(admin)).toEqual(admin)
   const messages = await (await ask('GET', '/v1/models', undefined, { ...nobody, ...versioned })).json()
   expect(messagesError.parse(messages)).toEqual(messages)
 })

@@ -93,7 +93,7 @@ describe('GET /openapi.json', () => {
       operationsOf(document).find(({ name }) => name === wanted)?.operation.security
     expect(securityOf('POST /v1/messages')).toEqual([{ bearer: [] }, { apiKey: [] }])
     expect(securityOf('GET /v1/images/files/{day}/{name}')).toEqual([])
-    expect(securityOf('GET /admin/v1/tenants/{name}/balance')).toEqual([{ adminToken: [] }, { session: [] }])
+    expect(securityOf('GET /admin/v1/tenants/{id}/balance')).toEqual([{ adminToken: [] }, { session: [] }])
     expect(securityOf('POST /admin/v1/session')).toEqual([])
   })
 

@@ -30,6 +30,8 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     disabled: false,
     limits: undefined,
     budgeted: false,
+    parent: undefined,
+    subKeysMax: 0,
     ...changes,
   }
 }

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
+import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
 
@@ -54,6 +55,7 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, { max: 2 })
   const usage = usageEndpoints({
     database,
+    archive: emptyArchive(database),
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
   })
@@ -378,7 +380,7 @@ describe('GET /v1/usage/summary', () => {
 
 test('while Postgres is away the answer is unavailable', async () => {
   const away = openDatabase('postgres://nobody:x@127.0.0.1:9/none')
-  const usage = usageEndpoints({ database: away, shipNow: async () => {} })
+  const usage = usageEndpoints({ database: away, archive: emptyArchive(away), shipNow: async () => {} })
   const lost = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   expect((await lost.get('/v1/usage/requests')).body.kind).toBe('unavailable')
   lost.close()

@@ -8,8 +8,8 @@ import { foldRollups } from '../../src/ledger/rollups.ts'
 import { requestColumns } from '../../src/ledger/row.ts'
 import { momentOf } from '../../src/ledger/tuple.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { until } from '../support/until.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 export const dayMs = 86_400_000
 

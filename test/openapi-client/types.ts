@@ -409,7 +409,230 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/admin/v1/tenants/{name}/entries": {
+    "/v1/key": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What this key may, and what is left of its limits
+         * @description It takes one request from the limits that it shows.
+         */
+        get: operations["getKey"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The sub-keys of this key, the newest first */
+        get: operations["getKeys"];
+        put?: never;
+        /**
+         * Make a sub-key: it may do no more than this key
+         * @description What it spends and uses counts against this key's budgets and limits too.
+         */
+        post: operations["postKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke a sub-key: every process refuses it within a second */
+        delete: operations["deleteKeysById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tenants": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Tenants */
+        get: operations["getAdminVTenants"];
+        put?: never;
+        /**
+         * Make a tenant
+         * @description With `balance_usd`, even of 0, it can spend its balance only. Its keys are made at `/admin/v1/keys`.
+         */
+        post: operations["postAdminVTenants"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tenants/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A tenant */
+        get: operations["getAdminVTenantsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a tenant
+         * @description What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.
+         */
+        patch: operations["patchAdminVTenantsById"];
+        trace?: never;
+    };
+    "/admin/v1/tenants/{id}/entries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The movements of a tenant's money
+         * @description Without `charges` and `kind` those that a request has made are left out.
+         */
+        get: operations["getAdminVTenantsByIdEntries"];
+        put?: never;
+        /**
+         * Book a top-up or an adjustment, once for each id
+         * @description 201; 200 when the very same entry was booked before.
+         */
+        post: operations["postAdminVTenantsByIdEntries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tenants/{id}/balance": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a tenant has left */
+        get: operations["getAdminVTenantsByIdBalance"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Groups */
+        get: operations["getAdminVGroups"];
+        put?: never;
+        /** Make a group */
+        post: operations["postAdminVGroups"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/groups/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A group */
+        get: operations["getAdminVGroupsById"];
+        put?: never;
+        post?: never;
+        /** Delete a group that no key is in */
+        delete: operations["deleteAdminVGroupsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a group
+         * @description What is absent stays, null brings a default back.
+         */
+        patch: operations["patchAdminVGroupsById"];
+        trace?: never;
+    };
+    "/admin/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Keys */
+        get: operations["getAdminVKeys"];
+        put?: never;
+        /**
+         * Make a key
+         * @description The answer has its secret, this once. A repeat with the same Idempotency-Key shows it again.
+         */
+        post: operations["postAdminVKeys"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/keys/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A key */
+        get: operations["getAdminVKeysById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /**
+         * Change a key
+         * @description What is absent stays, null brings a default back. A revoked key can get another name only.
+         */
+        patch: operations["patchAdminVKeysById"];
+        trace?: never;
+    };
+    "/admin/v1/keys/import": {
         parameters: {
             query?: never;
             header?: never;
@@ -419,25 +642,483 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Book a top-up or an adjustment, once for each id
-         * @description 201; 200 when the very same entry was booked before.
+         * Make a key with the secret that it has elsewhere
+         * @description For keys of another gateway, whose clients keep their secrets.
          */
-        post: operations["postAdminVTenantsByNameEntries"];
+        post: operations["postAdminVKeysImport"];
         delete?: never;
         options?: never;
         head?: never;
         patch?: never;
         trace?: never;
     };
-    "/admin/v1/tenants/{name}/balance": {
+    "/admin/v1/keys/{id}/rotate": {
         parameters: {
             query?: never;
             header?: never;
             path?: never;
             cookie?: never;
         };
-        /** What a tenant has left */
-        get: operations["getAdminVTenantsByNameBalance"];
+        get?: never;
+        put?: never;
+        /**
+         * Give a key a new secret
+         * @description The answer has the new secret, this once. The former one works for `grace_seconds` more. While it does, a second rotation needs `grace_seconds` 0, which ends both of the earlier ones.
+         */
+        post: operations["postAdminVKeysByIdRotate"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/keys/{id}/revoke": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Refuse a key for ever
+         * @description The usage log goes on to name it. `disabled` refuses a key for a while.
+         */
+        post: operations["postAdminVKeysByIdRevoke"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/keys/{id}/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What is left of the limits and budgets of a key */
+        get: operations["getAdminVKeysByIdUsage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The channels */
+        get: operations["getAdminVChannels"];
+        put?: never;
+        /**
+         * Make a channel
+         * @description The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.
+         */
+        post: operations["postAdminVChannels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A channel */
+        get: operations["getAdminVChannelsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a channel: it is disabled, and its credentials and offers are erased
+         * @description The usage log keeps its requests under its name. A new channel may have the name.
+         */
+        delete: operations["deleteAdminVChannelsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a channel
+         * @description A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default.
+         */
+        patch: operations["patchAdminVChannelsById"];
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enable a channel */
+        post: operations["postAdminVChannelsByIdEnable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable a channel: it gets no requests, and keeps its settings */
+        post: operations["postAdminVChannelsByIdDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/credentials": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The credentials of a channel, by their last four characters */
+        get: operations["getAdminVChannelsByIdCredentials"];
+        put?: never;
+        /** Add a credential */
+        post: operations["postAdminVChannelsByIdCredentials"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/credentials/{credential}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Replace a credential: the new one has its place in the order */
+        put: operations["putAdminVChannelsByIdCredentialsByCredential"];
+        post?: never;
+        /** Remove a credential */
+        delete: operations["deleteAdminVChannelsByIdCredentialsByCredential"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Ask a channel one small thing now
+         * @description A real request for at most 16 tokens in each protocol of text, within a minute. The channel may be disabled. No tenant pays for it.
+         */
+        post: operations["postAdminVChannelsByIdTest"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The models */
+        get: operations["getAdminVModels"];
+        put?: never;
+        /**
+         * Make a model
+         * @description The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.
+         */
+        post: operations["postAdminVModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/models/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A model, with its price in force */
+        get: operations["getAdminVModelsById"];
+        put?: never;
+        post?: never;
+        /** Delete a model that nothing names: it is disabled, as one that leaves gateway.yaml */
+        delete: operations["deleteAdminVModelsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a model
+         * @description A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default. Another price is a new version.
+         */
+        patch: operations["patchAdminVModelsById"];
+        trace?: never;
+    };
+    "/admin/v1/models/{id}/enable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Enable a model */
+        post: operations["postAdminVModelsByIdEnable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/models/{id}/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Disable a model: nobody can ask for it, and it keeps its settings */
+        post: operations["postAdminVModelsByIdDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/models/{id}/prices": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The versions of a model's price */
+        get: operations["getAdminVModelsByIdPrices"];
+        put?: never;
+        /**
+         * Set a new price
+         * @description It is in force within a second, for requests that begin then. Former versions stay.
+         */
+        post: operations["postAdminVModelsByIdPrices"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The offers: model by channel, with traits, prices and verdicts */
+        get: operations["getAdminVOffers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/offers/{model}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Offer a model on a channel, or change its offer */
+        put: operations["putAdminVChannelsByIdOffersByModel"];
+        post?: never;
+        /** Take a model off a channel */
+        delete: operations["deleteAdminVChannelsByIdOffersByModel"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/offers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The models of a channel */
+        get: operations["getAdminVChannelsByIdOffers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/image-jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Image jobs, newest first */
+        get: operations["getAdminVImageJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/image-jobs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An image job */
+        get: operations["getAdminVImageJobsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/image-jobs/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an image job
+         * @description One that has ended stays as it is. One that runs ends as soon as its worker sees it.
+         */
+        post: operations["postAdminVImageJobsByIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/health": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Is anything wrong?
+         * @description It answers when Postgres or the queue does not, and says so.
+         */
+        get: operations["getAdminVHealth"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/breaker/reset": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Close a channel's breaker in all processes
+         * @description The channel gets requests again at once. It opens again when they fail.
+         */
+        post: operations["postAdminVChannelsByIdBreakerReset"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/settings": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** All settings and bounds, without secrets */
+        get: operations["getAdminVSettings"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        /** Change what can be changed while the gateway runs */
+        patch: operations["patchAdminVSettings"];
+        trace?: never;
+    };
+    "/admin/v1/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The state of the gateway as a gateway.yaml, without secrets
+         * @description Secrets are names of variables, which the head of the file lists.
+         */
+        get: operations["getAdminVExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -626,6 +1307,395 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/session": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who calls, and what the caller may do */
+        get: operations["getAdminVSession"];
+        put?: never;
+        /**
+         * Sign in
+         * @description Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by account and by address.
+         */
+        post: operations["postAdminVSession"];
+        /** Sign out */
+        delete: operations["deleteAdminVSession"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Where the user who calls is signed in */
+        get: operations["getAdminVSessions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sessions/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End a session of the user who calls */
+        delete: operations["deleteAdminVSessionsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/password": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Change the own password
+         * @description It ends all sessions of the user, and answers with a new one.
+         */
+        post: operations["postAdminVPassword"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Begin to set up a second factor
+         * @description It is asked for only after POST /admin/v1/second-factor/confirm.
+         */
+        post: operations["postAdminVSecondFactor"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/second-factor/confirm": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Show a code of the app: from now on each sign-in asks for one */
+        post: operations["postAdminVSecondFactorConfirm"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/second-factor/disable": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Take the own second factor away */
+        post: operations["postAdminVSecondFactorDisable"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/sign-in": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How one can sign in here */
+        get: operations["getAdminVSignIn"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/oidc/start": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Begin a single sign-on: leads the browser to the issuer */
+        get: operations["getAdminVOidcStart"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/oidc/callback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The end of a single sign-on: the issuer leads the browser here */
+        get: operations["getAdminVOidcCallback"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/users": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Users, by e-mail address */
+        get: operations["getAdminVUsers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/users/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A user */
+        get: operations["getAdminVUsersById"];
+        put?: never;
+        post?: never;
+        /** Delete a user, with its sessions and API tokens */
+        delete: operations["deleteAdminVUsersById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the role or the tenant of a user, or disable it
+         * @description It ends the sessions of the user. The last owner stays an owner.
+         */
+        patch: operations["patchAdminVUsersById"];
+        trace?: never;
+    };
+    "/admin/v1/users/{id}/reset-link": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a link by which a user sets a new password
+         * @description It works once, and ends with the next one. Give it to the user: it is shown only now.
+         */
+        post: operations["postAdminVUsersByIdResetLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/users/{id}/second-factor": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take the second factor of a user away, who has lost it */
+        delete: operations["deleteAdminVUsersByIdSecondFactor"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/users/{id}/sessions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** End all sessions of a user */
+        delete: operations["deleteAdminVUsersByIdSessions"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Invitations and resets that nobody has used yet */
+        get: operations["getAdminVInvitations"];
+        put?: never;
+        /**
+         * Invite a user
+         * @description The link works once, and ends with the next one for the address. It is shown only now.
+         */
+        post: operations["postAdminVInvitations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/invitations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Take back an invitation or a reset */
+        delete: operations["deleteAdminVInvitationsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/links/{token}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What a link is for */
+        get: operations["getAdminVLinksByToken"];
+        put?: never;
+        /**
+         * Use a link: set the password
+         * @description It works once. Sign in afterwards with POST /admin/v1/session.
+         */
+        post: operations["postAdminVLinksByToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/api-tokens": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** API tokens of the caller; for readers of users: of all */
+        get: operations["getAdminVApiTokens"];
+        put?: never;
+        /**
+         * Make an API token
+         * @description Its rights are those of its role, cut by its scopes, and never more than its maker has at the time.
+         */
+        post: operations["postAdminVApiTokens"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/api-tokens/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Revoke an API token */
+        delete: operations["deleteAdminVApiTokensById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/archive": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The days of the usage log that are archived, and their files */
+        get: operations["getAdminVArchive"];
+        put?: never;
+        /** Archive now: a worker begins within a minute */
+        post: operations["postAdminVArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export interface webhooks {
     "image.generation": {
@@ -670,6 +1740,208 @@ export interface components {
                 detail: string;
             }[];
         };
+        User: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            /** @description The tenant of a member; null: all tenants. */
+            tenant_id: string | null;
+            /** @description False: the user comes by single sign-on only. */
+            has_password: boolean;
+            has_second_factor: boolean;
+            disabled_at: string | null;
+            last_sign_in_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        Session: {
+            /** @enum {string} */
+            kind: "operator" | "user" | "token";
+            /** @description Of the user, or of the API token; null: the operator. */
+            id: string | null;
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            /** @description What the caller may do in each area. A member: in its own tenant only. */
+            may: {
+                [key: string]: ("read" | "write")[];
+            };
+        };
+        Deleted: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        Ended: {
+            /** @constant */
+            ended: true;
+        };
+        SignInRequest: {
+            /** Format: email */
+            email: string;
+            password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        OpenSessions: {
+            data: {
+                /** Format: uuid */
+                id: string;
+                /** @description The session of this call. */
+                current: boolean;
+                /** @enum {string} */
+                method: "password" | "oidc";
+                address: string;
+                user_agent: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                used_at: string;
+                /** Format: date-time */
+                expires_at: string;
+            }[];
+        };
+        PasswordChange: {
+            current_password: string;
+            /** @description 12 to 256 characters. */
+            new_password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        Confirmation: {
+            password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        SecondFactorCode: {
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code: string;
+        };
+        SecondFactor: {
+            /** @description For an app that takes no pictures. Shown once. */
+            secret: string;
+            /** @description `otpauth://`: show it as a picture (QR code) to the app. */
+            uri: string;
+        };
+        RecoveryCodes: {
+            user: components["schemas"]["User"];
+            /** @description Each works once in place of a code. Shown once. */
+            recovery_codes: string[];
+        };
+        ApiTokenRequest: {
+            name: string;
+            /** @description `keys:write` includes `keys:read`. */
+            scopes: ("log:read" | "log:write" | "keys:read" | "keys:write" | "tenants:read" | "tenants:write" | "money:read" | "money:write" | "catalog:read" | "catalog:write" | "jobs:read" | "jobs:write" | "health:read" | "health:write" | "probes:read" | "probes:write" | "audit:read" | "audit:write" | "alerts:read" | "alerts:write" | "views:read" | "views:write" | "playground:read" | "playground:write" | "users:read" | "users:write" | "settings:read" | "settings:write" | "data:read" | "data:write")[];
+            /**
+             * @description Default: the maker's. It has at most the maker's rights.
+             * @enum {string}
+             */
+            role?: "owner" | "admin" | "viewer" | "member";
+            /** @description With the role `member`: its tenant. */
+            tenant_id?: string | null;
+            /** @description Null: it does not expire. */
+            expires_at?: string | null;
+        };
+        ApiToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Null: ADMIN_TOKEN has made it. */
+            user_id: string | null;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            scopes: string[];
+            /** @description Its first characters. */
+            hint: string;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Its last use, to the minute. */
+            used_at: string | null;
+            revoked_at: string | null;
+        };
+        MadeApiToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Null: ADMIN_TOKEN has made it. */
+            user_id: string | null;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            scopes: string[];
+            /** @description Its first characters. */
+            hint: string;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Its last use, to the minute. */
+            used_at: string | null;
+            revoked_at: string | null;
+            /** @description Shown once. Send it as bearer token. */
+            token: string;
+        };
+        ArchiveFile: {
+            /** @description The table that its rows come from. */
+            table: string;
+            /**
+             * Format: date
+             * @description In UTC.
+             */
+            day: string;
+            part: number;
+            /**
+             * @description `writing`; `verified`: it is whole, and Postgres still has its rows; `dropped`: only the archive has them; `abandoned`: it is deleted.
+             * @enum {string}
+             */
+            state: "writing" | "verified" | "dropped" | "abandoned";
+            /** @description Its name below the directory or prefix; null: a day without rows. */
+            location: string | null;
+            rows: number | null;
+            bytes: number | null;
+            sha256: string | null;
+            /** @description For each column the count of its values, and a sum that follows from them. */
+            sums: {
+                [key: string]: string;
+            } | null;
+            first_at: string | null;
+            last_at: string | null;
+            /** Format: date-time */
+            started_at: string;
+            verified_at: string | null;
+            dropped_at: string | null;
+            abandoned_at: string | null;
+            /** @description Why it was abandoned. */
+            error: string | null;
+        };
+        ArchiveState: {
+            /** @description HOT_DAYS of this process; 0: nothing is archived. */
+            hot_days: number;
+            /** @description When the next pass is due; null: none has run. */
+            next_pass_at: string | null;
+            totals: {
+                table: string;
+                /** @enum {string} */
+                state: "writing" | "verified" | "dropped" | "abandoned";
+                files: number;
+                rows: number;
+                bytes: number;
+                /** Format: date */
+                first_day: string;
+                /** Format: date */
+                last_day: string;
+            }[];
+            files: {
+                data: components["schemas"]["ArchiveFile"][];
+                /** @description Null on the last page. */
+                next_cursor: string | null;
+            };
+        };
         AuditEntry: {
             /** Format: uuid */
             id: string;
@@ -677,7 +1949,7 @@ export interface components {
             created_at: string;
             actor: {
                 /** @enum {string} */
-                kind: "operator" | "user" | "token" | "file" | "system";
+                kind: "operator" | "user" | "token" | "key" | "file" | "system";
                 id: string | null;
                 /** @description Its name then. */
                 name: string;
@@ -697,6 +1969,604 @@ export interface components {
             before: unknown;
             /** @description Without secrets; null: it is no more. */
             after: unknown;
+        };
+        ChannelCredential: {
+            /** @description The first 8 hex digits of its SHA-256, as attempts in the usage log name it. */
+            id: string;
+            /** @description Null where it is too short to show them. */
+            last_four: string | null;
+        };
+        ChannelCredentialList: {
+            /** @description In the order of use. */
+            data: components["schemas"]["ChannelCredential"][];
+        };
+        Channel: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * @description `deleted`: disabled, and its credentials are erased.
+             * @enum {string}
+             */
+            state: "enabled" | "disabled" | "deleted";
+            /**
+             * @description `file`: gateway.yaml manages it, and changes are made there.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** @description Base URL by protocol. */
+            protocols: {
+                [key: string]: string;
+            };
+            vendor: string | null;
+            /** @description As in gateway.yaml: "*", or the upstream's name by model. */
+            models: "*" | {
+                [key: string]: unknown;
+            };
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            priority: number;
+            weight: number;
+            allow_private_address: boolean | string[];
+            concurrency: number | null;
+            images: {
+                concurrency: number | null;
+                per_minute: number | null;
+            };
+            timeouts: {
+                [key: string]: number;
+            };
+            /** @description Without its user and password. */
+            proxy: string | null;
+            /** @description Names of the extra headers. Their values are not shown. */
+            headers: string[];
+            ca: string | null;
+            cert: string | null;
+            /** @description Whether there is a key to the certificate. It is not shown. */
+            has_key: boolean;
+            /** @description `api_keys`, in the order of use. */
+            credentials: components["schemas"]["ChannelCredential"][];
+            /** @description False: another SECRET_KEY has encrypted its secrets. Send api_keys and the others again. */
+            is_readable: boolean;
+        };
+        ChannelList: {
+            data: components["schemas"]["Channel"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        DeletedChannel: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        NewChannelCredential: {
+            /** @description Write-only. Empty: the upstream wants none. */
+            secret: string;
+            /** @description Its place in the order of use, 0 being first. Default: the last. */
+            position?: number;
+        };
+        ChannelCredentialReplacement: {
+            /** @description Write-only. Empty: the upstream wants none. */
+            secret: string;
+        };
+        ChannelTestRequest: {
+            /** @description Default: the first model that the channel offers. */
+            model?: string;
+            /** @description Default: each that it speaks, one request for each. */
+            protocol?: string;
+        };
+        ChannelTest: {
+            channel: string;
+            /** @description All of them were answered well. */
+            ok: boolean;
+            results: {
+                protocol: string;
+                model: string;
+                upstream_model: string;
+                ok: boolean;
+                /** @description The upstream's; null: it did not answer. */
+                status: number | null;
+                latency_ms: number;
+                first_byte_ms: number | null;
+                /** @description Of its row in the usage log, of tenant tollgate-probes. */
+                request_id: string | null;
+                /** @description The first 400 characters of the answer, redacted. */
+                first_bytes: string;
+                /** @description In the upstream's words, redacted. */
+                error: string | null;
+            }[];
+        };
+        HealthProblem: {
+            /**
+             * @description `bad`: requests fail, or soon will.
+             * @enum {string}
+             */
+            severity: "bad" | "warning";
+            /** @description In plain words. */
+            what: string;
+            since: string | null;
+            /** @description The part of the gateway, as `channel openai-eu`. */
+            where: string;
+        };
+        Health: {
+            /** @enum {string} */
+            status: "All well" | "problems";
+            /** @description What is wrong now, the worst first. Empty: all is well. */
+            problems: components["schemas"]["HealthProblem"][];
+            database: {
+                reachable: boolean;
+                migrations: number | null;
+                /** @description The number of the last change of the catalog. */
+                catalog_revision: number | null;
+                keys_revision: number | null;
+            };
+            catalog: {
+                /** @description The one that this process serves by. */
+                revision: number;
+            };
+            channels: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                state: "enabled" | "disabled" | "deleted";
+                is_readable: boolean;
+                /** @description Null: closed. */
+                breaker: {
+                    /** @enum {string} */
+                    state: "open" | "half open";
+                    /** @description The last failure. */
+                    reason: string;
+                    /** Format: date-time */
+                    since: string;
+                    /** Format: date-time */
+                    open_until: string;
+                    /** @description In a row. */
+                    openings: number;
+                } | null;
+                credentials: number;
+                /** @description Of this process. */
+                cooldowns: {
+                    /** @description Its id. */
+                    credential: string;
+                    last_four: string | null;
+                    /** @description Null: for all models. */
+                    model: string | null;
+                    /** @enum {string} */
+                    why: "limited" | "refused" | "forbidden";
+                    left_ms: number;
+                }[];
+                /** @description Calls of this process. */
+                load: {
+                    running: number;
+                    most: number;
+                };
+                /** @description Of the last 10 minutes, of all processes. */
+                recent: {
+                    calls: number;
+                    failed: number;
+                    last_error: string | null;
+                };
+            }[];
+            queues: {
+                reachable: boolean;
+                backend: ("redis" | "postgres") | null;
+                images: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                webhooks: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                probes: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                /** @description Image jobs that wait, in the queue or before it. */
+                images_waiting: number | null;
+                webhooks_waiting: number | null;
+            };
+            /** @description Of this process. */
+            ledger: {
+                /** @enum {string} */
+                status: "ready" | "degraded" | "lagging" | "near_bound";
+                unshipped_rows: number;
+                unshipped_oldest_ms: number;
+                journal_bytes: number;
+                trouble: string | null;
+                frames_set_aside: number;
+                adoption_failed: {
+                    instance: string;
+                    reason: string;
+                }[];
+            };
+            processes: {
+                /** Format: uuid */
+                id: string;
+                host: string;
+                pid: number;
+                /** Format: date-time */
+                started_at: string;
+                /** Format: date-time */
+                heartbeat_at: string;
+            }[];
+        };
+        ClosedBreaker: {
+            channel: string;
+            /** @constant */
+            breaker: "closed";
+        };
+        ImageJob: {
+            /**
+             * Format: uuid
+             * @description The `x-request-id` of the request that asked for it.
+             */
+            id: string;
+            /** @constant */
+            object: "image.generation";
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            model: string;
+            /** @description Images asked for. */
+            n: number;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
+            position: number | null;
+            attempts: {
+                channel: string;
+                status: number | null;
+                error: {
+                    kind: string;
+                    message: string;
+                } | null;
+                total_ms: number | null;
+            }[];
+            latency_ms: {
+                queue: number | null;
+                total: number | null;
+            };
+            partial_images: {
+                index: number;
+                /** Format: uri */
+                url: string;
+            }[];
+            result: {
+                /** @description Seconds since the epoch. */
+                created: number;
+                data: {
+                    /**
+                     * Format: uri
+                     * @description Good for a while; each reading of the job gives new ones.
+                     */
+                    url: string;
+                    content_type: string;
+                    bytes: number;
+                    revised_prompt?: string;
+                }[];
+                size: string | null;
+                quality: string | null;
+                background: string | null;
+                output_format: string | null;
+                usage: {
+                    input_tokens: number;
+                    output_tokens: number;
+                    total_tokens: number;
+                } | null;
+            } | null;
+            error: {
+                kind: string;
+                message: string;
+            } | null;
+            /** @description Nano-USD in decimal digits; null where not known. */
+            cost_nano_usd: string | null;
+            /** @description Null without a webhook. */
+            webhook: {
+                /** @enum {string} */
+                status: "pending" | "delivered" | "failed";
+                tries: number;
+            } | null;
+        };
+        ImageWebhook: {
+            /** @description `image.generation.` and the job's `status`. */
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["ImageJob"];
+        };
+        AdminImageJob: {
+            /**
+             * Format: uuid
+             * @description The `x-request-id` of the request that asked for it.
+             */
+            id: string;
+            /** @constant */
+            object: "image.generation";
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            model: string;
+            /** @description Images asked for. */
+            n: number;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
+            position: number | null;
+            attempts: {
+                channel: string;
+                status: number | null;
+                error: {
+                    kind: string;
+                    message: string;
+                } | null;
+                total_ms: number | null;
+            }[];
+            latency_ms: {
+                queue: number | null;
+                total: number | null;
+            };
+            partial_images: {
+                index: number;
+                /** Format: uri */
+                url: string;
+            }[];
+            result: {
+                /** @description Seconds since the epoch. */
+                created: number;
+                data: {
+                    /**
+                     * Format: uri
+                     * @description Good for a while; each reading of the job gives new ones.
+                     */
+                    url: string;
+                    content_type: string;
+                    bytes: number;
+                    revised_prompt?: string;
+                }[];
+                size: string | null;
+                quality: string | null;
+                background: string | null;
+                output_format: string | null;
+                usage: {
+                    input_tokens: number;
+                    output_tokens: number;
+                    total_tokens: number;
+                } | null;
+            } | null;
+            error: {
+                kind: string;
+                message: string;
+            } | null;
+            /** @description Nano-USD in decimal digits; null where not known. */
+            cost_nano_usd: string | null;
+            /** @description Null without a webhook. */
+            webhook: {
+                /** @enum {string} */
+                status: "pending" | "delivered" | "failed";
+                tries: number;
+            } | null;
+            /** Format: uuid */
+            tenant_id: string;
+            /** Format: uuid */
+            key_id: string;
+            /** Format: uuid */
+            group_id: string;
+        };
+        AdminImageJobList: {
+            data: components["schemas"]["AdminImageJob"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        AdminModel: {
+            id: string;
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /**
+             * @description `file`: gateway.yaml manages it, and changes are made there.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            aliases: string[];
+            fallbacks: string[];
+            context_length: number | null;
+            max_output_tokens: number | null;
+            images: {
+                [key: string]: unknown;
+            } | null;
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            /** @description In force on all channels, in the words of gateway.yaml; null: it has none. */
+            price: {
+                [key: string]: unknown;
+            } | null;
+            price_version: {
+                /** Format: uuid */
+                id: string;
+                /** @description `gateway.yaml`, or who has set it. */
+                source: string;
+                /** Format: date-time */
+                created_at: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        AdminModelDetails: {
+            id: string;
+            /** @enum {string} */
+            state: "enabled" | "disabled";
+            /**
+             * @description `file`: gateway.yaml manages it, and changes are made there.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            aliases: string[];
+            fallbacks: string[];
+            context_length: number | null;
+            max_output_tokens: number | null;
+            images: {
+                [key: string]: unknown;
+            } | null;
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            /** @description In force on all channels, in the words of gateway.yaml; null: it has none. */
+            price: {
+                [key: string]: unknown;
+            } | null;
+            price_version: {
+                /** Format: uuid */
+                id: string;
+                /** @description `gateway.yaml`, or who has set it. */
+                source: string;
+                /** Format: date-time */
+                created_at: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description In force where the model has no price of its own: the library's, by channel. */
+            library_prices: {
+                channel: string;
+                upstream_model: string;
+                source: string;
+                price: {
+                    [key: string]: unknown;
+                };
+            }[];
+        };
+        AdminModelList: {
+            data: components["schemas"]["AdminModel"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        DeletedModel: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        PriceVersion: {
+            /**
+             * Format: uuid
+             * @description Rows of the usage log name the version that they were paid by.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description From this moment it is in force, until the next version.
+             */
+            created_at: string;
+            /** @description `gateway.yaml`, or who has set it. */
+            source: string;
+            /** @description In the words of gateway.yaml; null: none. */
+            price: {
+                [key: string]: unknown;
+            } | null;
+        };
+        PriceVersionList: {
+            data: components["schemas"]["PriceVersion"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        Offer: {
+            channel: string;
+            /** Format: uuid */
+            channel_id: string;
+            model: string;
+            /** @description "*": the name that the client wrote. */
+            upstream_model: string;
+            /**
+             * @description Of its channel and its model.
+             * @enum {string}
+             */
+            state: "enabled" | "disabled";
+            /**
+             * @description `file`: gateway.yaml manages it, and changes are made there.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** @description Stated for this offer. */
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            protocols: {
+                [key: string]: {
+                    [key: string]: {
+                        value: unknown;
+                        /**
+                         * @description The place that decides it: our tables of vendors and families of models, a verdict, or settings.
+                         * @enum {string}
+                         */
+                        from: "vendor" | "family" | "refusal" | "probe" | "file" | "admin";
+                    };
+                };
+            };
+            /** @description What an answer is paid by: the model's own price, or the library's. */
+            price: {
+                source: string;
+                price: {
+                    [key: string]: unknown;
+                };
+            } | null;
+            verdicts: {
+                protocol: string;
+                subject: string;
+                /** @enum {string} */
+                origin: "probe" | "refusal";
+                /** @enum {string} */
+                verdict: "yes" | "no" | "unknown";
+                /** Format: date-time */
+                decided_at: string;
+                expires_at: string | null;
+            }[];
+        };
+        OfferList: {
+            data: components["schemas"]["Offer"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ChannelOffers: {
+            channel: string;
+            models: "*" | {
+                [key: string]: unknown;
+            };
+        };
+        Settings: {
+            /** @description Can be changed here. */
+            prices: {
+                /** @description As `prices` of gateway.yaml; null: prices of the library do not apply. */
+                value: unknown;
+                managed_by: ("file" | "admin") | null;
+                /** @description Of the package that its data come from. */
+                version: string | null;
+                renewed_at: string | null;
+            };
+            /** @description Settings and bounds of the process that answers. They change with a restart. */
+            environment: {
+                name: string;
+                /** @description Null where it is not set, and for secrets. */
+                value: unknown;
+                default: unknown;
+                /**
+                 * @description `environment`: its value is another than the default.
+                 * @enum {string}
+                 */
+                from: "environment" | "default";
+                is_secret: boolean;
+                is_set: boolean;
+            }[];
+        };
+        SettingsPatch: {
+            /** @description As in gateway.yaml: "library", or a map with renew and renew_from; null: none. */
+            prices: unknown;
         };
         EntryRequest: {
             /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
@@ -723,6 +2593,19 @@ export interface components {
             /** @description Nano-USD that running requests hold. */
             held_nano_usd: string;
         };
+        Entry: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "opening" | "top_up" | "adjustment" | "charge";
+            /** @description USD, an exact decimal. */
+            amount_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            amount_nano_usd: string;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
         BookedEntry: {
             tenant: string;
             /** @description Whether requests are admitted by reservation; else they are only recorded. */
@@ -748,6 +2631,340 @@ export interface components {
                 /** Format: date-time */
                 created_at: string;
             };
+        };
+        Group: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            description: string | null;
+            /** @description Whether the public catalog shows its models and prices to everybody. */
+            public: boolean;
+            /** @description `*`: all models. */
+            models: string[];
+            /** @description `*`: all channels. */
+            channels: string[];
+            price_multiplier: string;
+            image_priority: number;
+            /** @description Whether the usage log keeps answers. A key may say otherwise. */
+            capture_answers: boolean;
+            client_gone: {
+                /** @enum {string} */
+                policy: "drain" | "abort";
+                seconds: number;
+            };
+            /** @description Of each key that has none of its own. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            };
+            /** @description Of all its keys together. */
+            total_limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            };
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+        };
+        Key: {
+            /** Format: uuid */
+            id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
+            disabled: boolean;
+            disabled_at: string | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+        };
+        MadeKey: {
+            /** Format: uuid */
+            id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
+            disabled: boolean;
+            disabled_at: string | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+            /** @description It is shown this once. We do not store it. */
+            secret: string;
+        };
+        NewKey: {
+            name: string;
+            group?: string | null;
+            capture?: ("none" | "shape" | "content") | null;
+            capture_answers?: boolean | null;
+            usage_scope?: ("tenant" | "key") | null;
+            strict?: boolean | null;
+            sub_keys?: number | null;
+            expires_at?: (string) | null;
+            disabled?: boolean | null;
+            allowed_models?: string[] | null;
+            allowed_cidrs?: string[] | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+            /** @description Its tenant: id or name. */
+            tenant: string;
+        };
+        ImportedKey: {
+            name: string;
+            group?: string | null;
+            secret: string;
+            capture?: ("none" | "shape" | "content") | null;
+            capture_answers?: boolean | null;
+            usage_scope?: ("tenant" | "key") | null;
+            strict?: boolean | null;
+            sub_keys?: number | null;
+            expires_at?: (string) | null;
+            disabled?: boolean | null;
+            allowed_models?: string[] | null;
+            allowed_cidrs?: string[] | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+            /** @description Its tenant: id or name. */
+            tenant: string;
+        };
+        Budget: {
+            /** @description The tenant's; null where it has no limit, or where the key may only see its own usage. */
+            balance: {
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+            } | null;
+            /** @description Of the key, of the key that made it, and of its group. */
+            budgets: {
+                /** @enum {string} */
+                of: "key" | "parent" | "group";
+                /** @enum {string} */
+                period: "day" | "month" | "total";
+                /** @description USD, an exact decimal. */
+                limit_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                limit_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                spent_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                spent_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+                /** @description Null: never. */
+                resets_at: string | null;
+            }[];
+        };
+        KeyUsage: {
+            limits: {
+                /**
+                 * @description Whose limit it is: `key` also where the group sets it for each key.
+                 * @enum {string}
+                 */
+                of: "key" | "group" | "tenant";
+                /** @enum {string} */
+                limit: "requests_per_minute" | "tokens_per_minute" | "concurrency";
+                allowed: number;
+                /** @description Null for `concurrency`: running requests are not counted for this answer. */
+                left: number | null;
+                /** @description How long until nothing of it is used, without more requests. */
+                full_in_ms: number | null;
+            }[];
+            /** @description Of the key and of its group, as far as Postgres has the charges. */
+            budgets: {
+                /** @enum {string} */
+                of: "key" | "parent" | "group";
+                /** @enum {string} */
+                period: "day" | "month" | "total";
+                /** @description USD, an exact decimal. */
+                limit_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                limit_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                spent_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                spent_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+                /** @description Null: never. */
+                resets_at: string | null;
+            }[];
+            /** @description The tenant's; null where it has no limit. */
+            balance: {
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+            } | null;
         };
         LedgerState: {
             /**
@@ -802,6 +3019,48 @@ export interface components {
                 /** @description False: there are more than the 100,000 that were counted. */
                 complete: boolean;
             } | null;
+        };
+        InvitationRequest: {
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            /**
+             * @description Of a member; null for all other roles.
+             * @default null
+             */
+            tenant_id: string | null;
+        };
+        MadeLink: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            purpose: "setup" | "invitation" | "reset";
+            email: string | null;
+            role: ("owner" | "admin" | "viewer" | "member") | null;
+            tenant_id: string | null;
+            made_by: string;
+            /** Format: date-time */
+            expires_at: string;
+            /** @description Shown once. Whoever has it can use it: POST the new password to it. */
+            url: string;
+        };
+        OpenLink: {
+            /** @enum {string} */
+            purpose: "setup" | "invitation" | "reset";
+            /** @description Null: a set-up link, whose user says it. */
+            email: string | null;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        RedeemRequest: {
+            /** @description 12 to 256 characters. */
+            password: string;
+            /**
+             * Format: email
+             * @description For a set-up link.
+             */
+            email?: string;
         };
         ProbeRequest: {
             /** @description The name of a channel. */
@@ -1258,6 +3517,39 @@ export interface components {
                 }[];
             }[];
         };
+        Tenant: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Whether it can spend its balance only. `/balance` has the balance, which each request changes. */
+            limited: boolean;
+            /** @description Of all its keys together. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            };
+            /** @description True: all its keys are refused. */
+            disabled: boolean;
+            disabled_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+        };
+        UserChange: {
+            /** @enum {string} */
+            role?: "owner" | "admin" | "viewer" | "member";
+            /** @description Of a member; null for all other roles. */
+            tenant_id?: string | null;
+            disabled?: boolean;
+        };
         Verdict: {
             /** @description For DELETE. */
             id: string;
@@ -1323,132 +3615,6 @@ export interface components {
             request_id: string;
         };
         AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
-        ImageJob: {
-            /**
-             * Format: uuid
-             * @description The `x-request-id` of the request that asked for it.
-             */
-            id: string;
-            /** @constant */
-            object: "image.generation";
-            /** @enum {string} */
-            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-            model: string;
-            /** @description Images asked for. */
-            n: number;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
-            position: number | null;
-            attempts: {
-                channel: string;
-                status: number | null;
-                error: {
-                    kind: string;
-                    message: string;
-                } | null;
-                total_ms: number | null;
-            }[];
-            latency_ms: {
-                queue: number | null;
-                total: number | null;
-            };
-            partial_images: {
-                index: number;
-                /** Format: uri */
-                url: string;
-            }[];
-            result: {
-                /** @description Seconds since the epoch. */
-                created: number;
-                data: {
-                    /**
-                     * Format: uri
-                     * @description Good for a while; each reading of the job gives new ones.
-                     */
-                    url: string;
-                    content_type: string;
-                    bytes: number;
-                    revised_prompt?: string;
-                }[];
-                size: string | null;
-                quality: string | null;
-                background: string | null;
-                output_format: string | null;
-                usage: {
-                    input_tokens: number;
-                    output_tokens: number;
-                    total_tokens: number;
-                } | null;
-            } | null;
-            error: {
-                kind: string;
-                message: string;
-            } | null;
-            /** @description Nano-USD in decimal digits; null where not known. */
-            cost_nano_usd: string | null;
-            /** @description Null without a webhook. */
-            webhook: {
-                /** @enum {string} */
-                status: "pending" | "delivered" | "failed";
-                tries: number;
-            } | null;
-        };
-        ImageWebhook: {
-            /** @description `image.generation.` and the job's `status`. */
-            type: string;
-            /** Format: date-time */
-            timestamp: string;
-            data: components["schemas"]["ImageJob"];
-        };
-        Budget: {
-            /** @description The tenant's; null where it has no limit, or where the key may only see its own usage. */
-            balance: {
-                /** @description USD, an exact decimal. */
-                left_usd: string;
-                /** @description Nano-USD that are not spent yet. */
-                left_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                held_usd: string;
-                /** @description Nano-USD that running requests hold. */
-                held_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                free_usd: string;
-                /** @description Nano-USD that are left and that no running request holds. */
-                free_nano_usd: string;
-            } | null;
-            /** @description Of the key and of its group. */
-            budgets: {
-                /** @enum {string} */
-                of: "key" | "group";
-                /** @enum {string} */
-                period: "day" | "month" | "total";
-                /** @description USD, an exact decimal. */
-                limit_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                limit_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                spent_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                spent_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                left_usd: string;
-                /** @description Nano-USD that are not spent yet. */
-                left_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                held_usd: string;
-                /** @description Nano-USD that running requests hold. */
-                held_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                free_usd: string;
-                /** @description Nano-USD that are left and that no running request holds. */
-                free_nano_usd: string;
-                /** @description Null: never. */
-                resets_at: string | null;
-            }[];
-        };
         ResponsesTokensRequest: {
             /** @description A model, as `GET /v1/models` lists them. */
             model: string;
@@ -1750,6 +3916,116 @@ export interface components {
             /** @description `whsec_` and base64, as the Standard Webhooks have it. */
             secret: string;
         };
+        OwnKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tenant: string;
+            group: string;
+            /** @description The key that made this one. */
+            parent_id: string | null;
+            /**
+             * @description What the usage log keeps of bodies.
+             * @enum {string}
+             */
+            capture: "none" | "shape" | "content";
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            expires_at: string | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            requests_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            tokens_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Requests that may run at once; null: unbounded. */
+            concurrency: number | null;
+            money: components["schemas"]["Budget"];
+            /** @description The models that it may use. `GET /v1/models` says more of each. */
+            models: string[];
+            /** @description How many sub-keys it may have at once. */
+            sub_keys_max: number;
+        };
+        SubKeyRequest: {
+            name: string;
+            /** @description Ids. Default: those of this key. */
+            allowed_models?: string[];
+            /** @description Blocks. They hold beside those of this key. */
+            allowed_cidrs?: string[];
+            expires_at?: string;
+            /** @description They hold beside those of this key, which all its sub-keys share. */
+            limits?: {
+                requests_per_minute?: number;
+                tokens_per_minute?: number;
+                concurrency?: number;
+            };
+            /** @description USD. It holds beside that of this key, which all its sub-keys share. */
+            budget?: {
+                day?: string | number;
+                month?: string | number;
+                total?: string | number;
+            };
+        };
+        SubKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The start of its secret. */
+            hint: string;
+            allowed_models: string[] | null;
+            allowed_cidrs: string[] | null;
+            limits: {
+                requests_per_minute: number | null;
+                tokens_per_minute: number | null;
+                concurrency: number | null;
+            };
+            /** @description USD. */
+            budget: {
+                day: string | null;
+                month: string | null;
+                total: string | null;
+            };
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        MadeSubKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The start of its secret. */
+            hint: string;
+            allowed_models: string[] | null;
+            allowed_cidrs: string[] | null;
+            limits: {
+                requests_per_minute: number | null;
+                tokens_per_minute: number | null;
+                concurrency: number | null;
+            };
+            /** @description USD. */
+            budget: {
+                day: string | null;
+                month: string | null;
+                total: string | null;
+            };
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Shown this once. */
+            secret: string;
+        };
         MessagesModel: {
             /** @constant */
             type: "model";
@@ -1909,6 +4185,755 @@ export interface components {
             /** @description What became of every field that could not be passed on as it is. */
             notes: components["schemas"]["TranslationNote"][];
         };
+        SubKeyList: {
+            data: components["schemas"]["SubKey"][];
+        };
+        TenantList: {
+            data: components["schemas"]["Tenant"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        NewTenant: {
+            name: string;
+            balance_usd?: string | number | null;
+            disabled?: boolean | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+        };
+        TenantChange: {
+            name?: string | null;
+            balance_usd?: string | number | null;
+            disabled?: boolean | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+        };
+        EntryList: {
+            data: components["schemas"]["Entry"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        GroupList: {
+            data: components["schemas"]["Group"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        NewGroup: {
+            name: string;
+            description?: string | null;
+            public?: boolean | null;
+            models?: string[] | null;
+            channels?: string[] | null;
+            price_multiplier?: string | number | null;
+            image_priority?: number | null;
+            capture_answers?: boolean | null;
+            client_gone?: {
+                policy?: ("drain" | "abort") | null;
+                seconds?: number | null;
+            } | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            total_limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+        };
+        GroupChange: {
+            name?: string | null;
+            description?: string | null;
+            public?: boolean | null;
+            models?: string[] | null;
+            channels?: string[] | null;
+            price_multiplier?: string | number | null;
+            image_priority?: number | null;
+            capture_answers?: boolean | null;
+            client_gone?: {
+                policy?: ("drain" | "abort") | null;
+                seconds?: number | null;
+            } | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            total_limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+        };
+        KeyList: {
+            data: components["schemas"]["Key"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        KeyChange: {
+            name?: string | null;
+            group?: string | null;
+            capture?: ("none" | "shape" | "content") | null;
+            capture_answers?: boolean | null;
+            usage_scope?: ("tenant" | "key") | null;
+            strict?: boolean | null;
+            sub_keys?: number | null;
+            expires_at?: (string) | null;
+            disabled?: boolean | null;
+            allowed_models?: string[] | null;
+            allowed_cidrs?: string[] | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+        };
+        KeyRotation: {
+            /**
+             * @description How long the former secret works still.
+             * @default 0
+             */
+            grace_seconds: number;
+        };
+        ChannelRequest: {
+            name: string;
+            protocols?: {
+                [key: string]: string;
+            };
+            base_url?: string;
+            api_keys: string[];
+            models: "*" | string[] | {
+                [key: string]: string | {
+                    upstream: string;
+                    traits: {
+                        input?: ("text" | "image" | "document" | "audio" | "video")[];
+                        output?: ("text" | "image" | "document" | "audio" | "video")[];
+                        tools?: boolean;
+                        parallel_tools?: boolean;
+                        forced_tools?: boolean;
+                        forced_tools_while_thinking?: boolean;
+                        strict_tools?: boolean;
+                        custom_tools?: boolean;
+                        tools_with_format?: boolean;
+                        forced_tools_with_format?: boolean;
+                        tools_while_thinking?: boolean;
+                        takes?: {
+                            [key: string]: boolean;
+                        };
+                        temperature_with_top_p?: boolean;
+                        temperature_max?: number;
+                        sampling_while_thinking?: boolean;
+                        stop_max?: number;
+                        choices_max?: number;
+                        /** @enum {string} */
+                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking_off?: boolean;
+                        thinking_budget_min?: number;
+                        thinking_budget_max?: number;
+                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                        /** @enum {string} */
+                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                        /** @enum {string} */
+                        output_bound?: "max_tokens" | "max_completion_tokens";
+                        prefill?: boolean;
+                        /** @enum {string} */
+                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                        json_mode?: boolean;
+                        developer_role?: boolean;
+                        later_instructions?: boolean;
+                        user_after_tool_results?: boolean;
+                        /** @enum {string} */
+                        thoughts_in_history?: "required" | "refused";
+                        /** @enum {string} */
+                        caching?: "marks" | "automatic" | "none";
+                        fetches_urls?: boolean;
+                        web_search?: boolean;
+                        streaming?: boolean;
+                        context_length?: number;
+                        max_output_tokens?: number;
+                        output_tokens_min?: number;
+                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+                    };
+                };
+            };
+            /** @enum {string} */
+            vendor?: "openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp";
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+            /** @default 0 */
+            priority: number;
+            /** @default 1 */
+            weight: number;
+            allow_private_address?: boolean | string[];
+            concurrency?: number;
+            /** @default {} */
+            images: {
+                concurrency?: number;
+                per_minute?: number;
+            };
+            proxy?: string;
+            ca?: string;
+            cert?: string;
+            key?: string;
+            headers?: {
+                [key: string]: string;
+            };
+            timeouts?: {
+                connect_ms?: number;
+                first_byte_ms?: number;
+                idle_ms?: number;
+                total_ms?: number;
+            };
+        };
+        ChannelPatch: {
+            name?: string | null;
+            protocols?: {
+                [key: string]: string;
+            } | null;
+            base_url?: string | null;
+            api_keys?: string[] | null;
+            models?: ("*" | string[] | {
+                [key: string]: string | {
+                    upstream: string;
+                    traits: {
+                        input?: ("text" | "image" | "document" | "audio" | "video")[];
+                        output?: ("text" | "image" | "document" | "audio" | "video")[];
+                        tools?: boolean;
+                        parallel_tools?: boolean;
+                        forced_tools?: boolean;
+                        forced_tools_while_thinking?: boolean;
+                        strict_tools?: boolean;
+                        custom_tools?: boolean;
+                        tools_with_format?: boolean;
+                        forced_tools_with_format?: boolean;
+                        tools_while_thinking?: boolean;
+                        takes?: {
+                            [key: string]: boolean;
+                        };
+                        temperature_with_top_p?: boolean;
+                        temperature_max?: number;
+                        sampling_while_thinking?: boolean;
+                        stop_max?: number;
+                        choices_max?: number;
+                        /** @enum {string} */
+                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking_off?: boolean;
+                        thinking_budget_min?: number;
+                        thinking_budget_max?: number;
+                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                        /** @enum {string} */
+                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                        /** @enum {string} */
+                        output_bound?: "max_tokens" | "max_completion_tokens";
+                        prefill?: boolean;
+                        /** @enum {string} */
+                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                        json_mode?: boolean;
+                        developer_role?: boolean;
+                        later_instructions?: boolean;
+                        user_after_tool_results?: boolean;
+                        /** @enum {string} */
+                        thoughts_in_history?: "required" | "refused";
+                        /** @enum {string} */
+                        caching?: "marks" | "automatic" | "none";
+                        fetches_urls?: boolean;
+                        web_search?: boolean;
+                        streaming?: boolean;
+                        context_length?: number;
+                        max_output_tokens?: number;
+                        output_tokens_min?: number;
+                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+                    };
+                };
+            }) | null;
+            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            } | null;
+            priority?: number | null;
+            weight?: number | null;
+            allow_private_address?: (boolean | string[]) | null;
+            concurrency?: number | null;
+            images?: {
+                concurrency?: number;
+                per_minute?: number;
+            } | null;
+            proxy?: string | null;
+            ca?: string | null;
+            cert?: string | null;
+            key?: string | null;
+            headers?: {
+                [key: string]: string;
+            } | null;
+            timeouts?: {
+                connect_ms?: number;
+                first_byte_ms?: number;
+                idle_ms?: number;
+                total_ms?: number;
+            } | null;
+        };
+        ModelRequest: {
+            id: string;
+            /** @default [] */
+            aliases: string[];
+            /** @default [] */
+            fallbacks: string[];
+            context_length?: number;
+            max_output_tokens?: number;
+            price?: {
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+                image?: string | number;
+                images?: {
+                    size?: string;
+                    quality?: string;
+                    usd: string | number;
+                }[];
+                tiers?: {
+                    above_input_tokens: number;
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                }[];
+                service_tiers?: {
+                    [key: string]: (string | number) | {
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                        tiers?: {
+                            above_input_tokens: number;
+                            input?: string | number;
+                            cache_read?: string | number;
+                            cache_write?: string | number;
+                            cache_write_1h?: string | number;
+                            output?: string | number;
+                            reasoning?: string | number;
+                            audio_input?: string | number;
+                            audio_output?: string | number;
+                            web_search?: string | number;
+                        }[];
+                    };
+                };
+            };
+            images?: {
+                sizes?: string[];
+                qualities?: string[];
+                styles?: string[];
+                backgrounds?: string[];
+                output_formats?: string[];
+                images_max?: number;
+                partial_images_max?: number;
+                prompt_characters_max?: number;
+            };
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+        };
+        ModelPatch: {
+            id?: string | null;
+            aliases?: string[] | null;
+            fallbacks?: string[] | null;
+            context_length?: number | null;
+            max_output_tokens?: number | null;
+            price?: {
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+                image?: string | number;
+                images?: {
+                    size?: string;
+                    quality?: string;
+                    usd: string | number;
+                }[];
+                tiers?: {
+                    above_input_tokens: number;
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                }[];
+                service_tiers?: {
+                    [key: string]: (string | number) | {
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                        tiers?: {
+                            above_input_tokens: number;
+                            input?: string | number;
+                            cache_read?: string | number;
+                            cache_write?: string | number;
+                            cache_write_1h?: string | number;
+                            output?: string | number;
+                            reasoning?: string | number;
+                            audio_input?: string | number;
+                            audio_output?: string | number;
+                            web_search?: string | number;
+                        }[];
+                    };
+                };
+            } | null;
+            images?: {
+                sizes?: string[];
+                qualities?: string[];
+                styles?: string[];
+                backgrounds?: string[];
+                output_formats?: string[];
+                images_max?: number;
+                partial_images_max?: number;
+                prompt_characters_max?: number;
+            } | null;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            } | null;
+        };
+        PriceRequest: {
+            input?: string | number;
+            cache_read?: string | number;
+            cache_write?: string | number;
+            cache_write_1h?: string | number;
+            output?: string | number;
+            reasoning?: string | number;
+            audio_input?: string | number;
+            audio_output?: string | number;
+            web_search?: string | number;
+            image?: string | number;
+            images?: {
+                size?: string;
+                quality?: string;
+                usd: string | number;
+            }[];
+            tiers?: {
+                above_input_tokens: number;
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+            }[];
+            service_tiers?: {
+                [key: string]: (string | number) | {
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                    tiers?: {
+                        above_input_tokens: number;
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                    }[];
+                };
+            };
+        };
+        OfferRequest: {
+            upstream: string;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+        };
         ProbeRuns: {
             data: components["schemas"]["ProbeRun"][];
         };
@@ -1921,6 +4946,38 @@ export interface components {
             data: components["schemas"]["AuditEntry"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
+        };
+        SignInMethods: {
+            /** @constant */
+            password: true;
+            single_sign_on: boolean;
+        };
+        UserList: {
+            data: components["schemas"]["User"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        LinkList: {
+            data: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                purpose: "setup" | "invitation" | "reset";
+                email: string | null;
+                role: ("owner" | "admin" | "viewer" | "member") | null;
+                tenant_id: string | null;
+                made_by: string;
+                /** Format: date-time */
+                expires_at: string;
+            }[];
+        };
+        ApiTokenList: {
+            data: components["schemas"]["ApiToken"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ArchiveDue: {
+            due: boolean;
         };
     };
     responses: {
@@ -2886,13 +5943,311 @@ export interface operations {
             default: components["responses"]["AnyError"];
         };
     };
-    postAdminVTenantsByNameEntries: {
+    getKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What this key may, and what is left of its limits */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The sub-keys of this key, the newest first */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubKeyList"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SubKeyRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a sub-key: it may do no more than this key */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeSubKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteKeysById: {
         parameters: {
             query?: never;
             header?: never;
             path: {
-                /** @description The tenant's name. */
-                name: string;
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoke a sub-key: every process refuses it within a second */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SubKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getAdminVTenants: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
+                /** @description The whole name. */
+                name?: string;
+                /** @description A part of the name, in small or capital letters. */
+                search?: string;
+                managed_by?: "file" | "admin";
+                disabled?: "true" | "false";
+                limited?: "true" | "false";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Tenants */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TenantList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVTenants: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewTenant"];
+            };
+        };
+        responses: {
+            /** @description Make a tenant */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVTenantsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A tenant */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVTenantsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TenantChange"];
+            };
+        };
+        responses: {
+            /** @description Change a tenant */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVTenantsByIdEntries: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+                kind?: "opening" | "top_up" | "adjustment" | "charge";
+                /** @description With those that requests have made. */
+                charges?: "true" | "false";
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The movements of a tenant's money */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EntryList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVTenantsByIdEntries: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
             };
             cookie?: never;
         };
@@ -2925,7 +6280,7 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
-    getAdminVTenantsByNameBalance: {
+    getAdminVTenantsByIdBalance: {
         parameters: {
             query?: never;
             header?: {
@@ -2933,8 +6288,8 @@ export interface operations {
                 "if-none-match"?: components["parameters"]["if-none-match"];
             };
             path: {
-                /** @description The tenant's name. */
-                name: string;
+                /** @description Its id, or its name. */
+                id: string;
             };
             cookie?: never;
         };
@@ -2948,6 +6303,1459 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TenantBalance"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVGroups: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "name" | "-name" | "created_at" | "-created_at";
+                /** @description The whole name. */
+                name?: string;
+                /** @description A part of the name, in small or capital letters. */
+                search?: string;
+                managed_by?: "file" | "admin";
+                public?: "true" | "false";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Groups */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GroupList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVGroups: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewGroup"];
+            };
+        };
+        responses: {
+            /** @description Make a group */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVGroupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A group */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVGroupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a group that no key is in */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVGroupsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["GroupChange"];
+            };
+        };
+        responses: {
+            /** @description Change a group */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Group"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVKeys: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "expires_at" | "-expires_at";
+                /** @description The whole name. */
+                name?: string;
+                /** @description A part of the name, in small or capital letters. */
+                search?: string;
+                managed_by?: "file" | "admin";
+                /** @description Id or name. */
+                tenant?: string;
+                /** @description Id or name. */
+                group?: string;
+                /** @description The start of the secret, as a key shows it. */
+                hint?: string;
+                disabled?: "true" | "false";
+                revoked?: "true" | "false";
+                expires_before?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Keys */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVKeys: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewKey"];
+            };
+        };
+        responses: {
+            /** @description Make a key */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeKey"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVKeysById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A key */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVKeysById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyChange"];
+            };
+        };
+        responses: {
+            /** @description Change a key */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVKeysImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ImportedKey"];
+            };
+        };
+        responses: {
+            /** @description Make a key with the secret that it has elsewhere */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVKeysByIdRotate: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["KeyRotation"];
+            };
+        };
+        responses: {
+            /** @description Give a key a new secret */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeKey"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVKeysByIdRevoke: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Refuse a key for ever */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Key"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVKeysByIdUsage: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What is left of the limits and budgets of a key */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["KeyUsage"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVChannels: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "name" | "-name" | "priority" | "-priority";
+                /** @description Default: all that are not deleted. */
+                state?: "enabled" | "disabled" | "deleted";
+                managed_by?: "file" | "admin";
+                /** @description Only those that offer this model by its name. */
+                model?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The channels */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a channel */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVChannelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A channel */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVChannelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a channel: it is disabled, and its credentials and offers are erased */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedChannel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVChannelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelPatch"];
+            };
+        };
+        responses: {
+            /** @description Change a channel */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdEnable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Enable a channel */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdDisable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disable a channel: it gets no requests, and keeps its settings */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Channel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVChannelsByIdCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The credentials of a channel, by their last four characters */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdCredentials: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewChannelCredential"];
+            };
+        };
+        responses: {
+            /** @description Add a credential */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putAdminVChannelsByIdCredentialsByCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+                /** @description Its id. */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelCredentialReplacement"];
+            };
+        };
+        responses: {
+            /** @description Replace a credential: the new one has its place in the order */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVChannelsByIdCredentialsByCredential: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+                /** @description Its id. */
+                credential: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Remove a credential */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChannelTestRequest"];
+            };
+        };
+        responses: {
+            /** @description Ask a channel one small thing now */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelTest"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVModels: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "id" | "-id" | "created_at" | "-created_at";
+                state?: "enabled" | "disabled";
+                managed_by?: "file" | "admin";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModelList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVModels: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a model */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVModelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A model, with its price in force */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModelDetails"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVModelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a model that nothing names: it is disabled, as one that leaves gateway.yaml */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedModel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVModelsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ModelPatch"];
+            };
+        };
+        responses: {
+            /** @description Change a model */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVModelsByIdEnable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Enable a model */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVModelsByIdDisable: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Disable a model: nobody can ask for it, and it keeps its settings */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminModel"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVModelsByIdPrices: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The versions of a model's price */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceVersionList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVModelsByIdPrices: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id; write a slash in it as %2F. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PriceRequest"];
+            };
+        };
+        responses: {
+            /** @description Set a new price */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PriceVersion"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVOffers: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "model" | "-model" | "channel" | "-channel";
+                /** @description The name of a channel. */
+                channel?: string;
+                model?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The offers: model by channel, with traits, prices and verdicts */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OfferList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    putAdminVChannelsByIdOffersByModel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+                /** @description Of the offer; write a slash in it as %2F. */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["OfferRequest"];
+            };
+        };
+        responses: {
+            /** @description Offer a model on a channel, or change its offer */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelOffers"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVChannelsByIdOffersByModel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+                /** @description Of the offer; write a slash in it as %2F. */
+                model: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take a model off a channel */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelOffers"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVChannelsByIdOffers: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models of a channel */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ChannelOffers"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVImageJobs: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+                status?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                tenant_id?: string;
+                model?: string;
+                /** @description The name of a channel that was asked. */
+                channel?: string;
+                /** @description Default with model or channel: 30 days ago. */
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Image jobs, newest first */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImageJobList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVImageJobsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Of the job: the `x-request-id` of its request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An image job */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImageJob"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVImageJobsByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Of the job: the `x-request-id` of its request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel an image job */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminImageJob"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVHealth: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Is anything wrong? */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Health"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdBreakerReset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Close a channel's breaker in all processes */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ClosedBreaker"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All settings and bounds, without secrets */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVSettings: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SettingsPatch"];
+            };
+        };
+        responses: {
+            /** @description Change what can be changed while the gateway runs */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Settings"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVExport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The state of the gateway as a gateway.yaml, without secrets */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/yaml": unknown;
                 };
             };
             default: components["responses"]["Problem"];
@@ -3680,6 +8488,825 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SummaryTimeline"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Who calls, and what the caller may do */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVSession: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SignInRequest"];
+            };
+        };
+        responses: {
+            /** @description Sign in */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Session"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVSession: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Sign out */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ended"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Where the user who calls is signed in */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenSessions"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVSessionsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End a session of the user who calls */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ended"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVPassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PasswordChange"];
+            };
+        };
+        responses: {
+            /** @description Change the own password */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description Begin to set up a second factor */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SecondFactor"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVSecondFactorConfirm: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SecondFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Show a code of the app: from now on each sign-in asks for one */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RecoveryCodes"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVSecondFactorDisable: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["Confirmation"];
+            };
+        };
+        responses: {
+            /** @description Take the own second factor away */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVSignIn: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description How one can sign in here */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SignInMethods"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVOidcStart: {
+        parameters: {
+            query?: {
+                /** @description The path of this server that the browser comes back to. */
+                return_to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Begin a single sign-on: leads the browser to the issuer */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVOidcCallback: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The end of a single sign-on: the issuer leads the browser here */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": unknown;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVUsers: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                sort?: "email";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Users, by e-mail address */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVUsersById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A user */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVUsersById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a user, with its sessions and API tokens */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVUsersById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UserChange"];
+            };
+        };
+        responses: {
+            /** @description Change the role or the tenant of a user, or disable it */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVUsersByIdResetLink: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Make a link by which a user sets a new password */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeLink"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVUsersByIdSecondFactor: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take the second factor of a user away, who has lost it */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVUsersByIdSessions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description End all sessions of a user */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Ended"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Invitations and resets that nobody has used yet */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LinkList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVInvitations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InvitationRequest"];
+            };
+        };
+        responses: {
+            /** @description Invite a user */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeLink"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVInvitationsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Take back an invitation or a reset */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deleted"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVLinksByToken: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What a link is for */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenLink"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVLinksByToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                token: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RedeemRequest"];
+            };
+        };
+        responses: {
+            /** @description Use a link: set the password */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVApiTokens: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                sort?: "-created_at";
+                user_id?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description API tokens of the caller; for readers of users: of all */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiTokenList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVApiTokens: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ApiTokenRequest"];
+            };
+        };
+        responses: {
+            /** @description Make an API token */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MadeApiToken"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVApiTokensById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Revoke an API token */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiToken"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVArchive: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-day" | "day";
+                table?: "requests" | "attempts" | "request_payloads";
+                state?: "writing" | "verified" | "dropped" | "abandoned";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The days of the usage log that are archived, and their files */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveState"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVArchive: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Archive now: a worker begins within a minute */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ArchiveDue"];
                 };
             };
             default: components["responses"]["Problem"];

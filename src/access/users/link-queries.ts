@@ -122,7 +122,7 @@ export async function lockSetup(db: Queries): Promise<void> {
 }
 
 /** Any number that nothing else uses. */
-const setupLock = 7_023_912
+const setupLock = 7_023_919
 
 function works(secret: string) {
   return and(

@@ -79,7 +79,9 @@ function changeOnce(
   bytes: Buffer,
 ): Promise<AdminAnswer> {
   const { actor, request, requestId } = call
-  const keyed = keyedCall(request.headers['idempotency-key'], {
+  const { knowsRepeats = false, withinMs } = endpoint
+  const terms = withinMs === undefined ? {} : { withinMs }
+  const keyed = keyedCall(knowsRepeats ? undefined : request.headers['idempotency-key'], {
     actor,
     requestId,
     sent: [endpoint.method, request.originalUrl, bytes],
@@ -109,11 +111,11 @@ function changeOnce(
         await writeAudit(tx, source, entry)
       },
     })
-    if (answer === undefined || lines === 0)
+    if (answer === undefined || (lines === 0 && !knowsRepeats))
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
     if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
     return answer
-  })
+  }, terms)
 }
 
 async function bytesOf(request: Request): Promise<Buffer> {

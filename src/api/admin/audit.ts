@@ -11,7 +11,7 @@ const auditEntry = z
     id: z.uuid(),
     created_at: z.iso.datetime(),
     actor: z.object({
-      kind: z.enum(['operator', 'user', 'token', 'file', 'system']),
+      kind: z.enum(['operator', 'user', 'token', 'key', 'file', 'system']),
       id: z.uuid().nullable(),
       name: z.string().describe('Its name then.'),
     }),

@@ -17,6 +17,10 @@ export interface AdminEndpoint extends Description, Schemas {
   verb: Verb
   /** `own`: for members too, who see and change their own tenant only. */
   tenants: 'all' | 'own'
+  /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
+  knowsRepeats?: boolean
+  /** How long a change may take. Default: 5,000. */
+  withinMs?: number
   /** Check what came. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
   /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
@@ -70,6 +74,8 @@ interface Definition<
   verb?: Verb
   /** Default: `all`, which leaves members out. */
   tenants?: 'all' | 'own'
+  knowsRepeats?: boolean
+  withinMs?: number
   params?: Params
   /** Default: any parameter is refused. */
   query?: Query

@@ -1,10 +1,16 @@
 import { accountEndpoints } from './account.ts'
 import { apiTokensEndpoints } from './api-tokens.ts'
+import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
+import { type AdminCatalogContext, catalogEndpoints } from './catalog-endpoints.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
 import { type AdminErasuresContext, erasuresEndpoints } from './erasures.ts'
+import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
+import { keyActionsEndpoints } from './key-actions.ts'
+import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
+import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
 import { linksEndpoints } from './links.ts'
 import { type OidcConfig, oidcEndpoints } from './oidc.ts'
@@ -12,6 +18,7 @@ import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
 import { sessionEndpoints } from './session.ts'
 import { type AdminSummaryContext, adminSummaryEndpoints } from './summary.ts'
+import { type AdminTenantsContext, tenantsEndpoints } from './tenants.ts'
 import { usersEndpoints } from './users.ts'
 import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts'
 
@@ -19,15 +26,27 @@ import { type AdminVerdictsContext, adminVerdictsEndpoints } from './verdicts.ts
 export function adminEndpoints(
   context: AdminEntriesContext &
     AdminErasuresContext &
+    AdminGroupsContext &
+    AdminKeysContext &
+    AdminKeyUsageContext &
     AdminLedgerContext &
     AdminProbesContext &
     AdminSummaryContext &
     AdminRequestsContext &
+    AdminTenantsContext &
     AdminVerdictsContext &
+    AdminArchiveContext &
+    AdminCatalogContext &
     AuthenticateContext & { config: OidcConfig },
 ): AdminEndpoint[] {
   return [
+    ...tenantsEndpoints(context),
     ...adminEntriesEndpoints(context),
+    ...groupsEndpoints(context),
+    ...keysEndpoints(context),
+    ...keyActionsEndpoints(context),
+    keyUsageEndpoint(context),
+    ...catalogEndpoints(context),
     adminLedgerEndpoint(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
@@ -41,5 +60,6 @@ export function adminEndpoints(
     ...linksEndpoints(context),
     ...apiTokensEndpoints(context),
     ...erasuresEndpoints(context),
+    ...archiveEndpoints(context),
   ]
 }

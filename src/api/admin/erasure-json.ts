@@ -6,8 +6,14 @@ export const erasureShown = z
   .object({
     id: z.uuid(),
     tenant_id: z.uuid(),
-    end_user: z.string().nullable().describe('Null: all of the tenant, or the job has ended and forgotten it.'),
-    end_user_sha256: z.string().nullable().describe('Hexadecimal, to recognise the end user by; null: all of the tenant.'),
+    end_user: z
+      .string()
+      .nullable()
+      .describe('Null: all of the tenant, or the job has ended and forgotten it.'),
+    end_user_sha256: z
+      .string()
+      .nullable()
+      .describe('Hexadecimal, to recognise the end user by; null: all of the tenant.'),
     what: z.enum(['content', 'rows']),
     from: z.iso.datetime().nullable(),
     to: z.iso.datetime(),
@@ -18,7 +24,9 @@ export const erasureShown = z
     reached: z.iso.datetime().nullable().describe('The time of the rows that the present pass has reached.'),
     counts: z
       .record(z.string(), z.number())
-      .describe('What is gone, by place; of a dry run, what would go. Rows without their content count as rows.'),
+      .describe(
+        'What is gone, by place; of a dry run, what would go. Rows without their content count as rows.',
+      ),
     not_reached: z.array(z.string()).describe('What no job reaches; empty until the job has succeeded.'),
     actor: z.string().describe('Who asked for it.'),
     created_at: z.iso.datetime(),

@@ -20,7 +20,9 @@ export async function tenantCalled(
 
 export async function addErasure(
   tx: TypedTransaction,
-  asked: Pick<Row, 'tenantId' | 'endUser' | 'endUserHash' | 'what' | 'fromAt' | 'dryRun' | 'actor'> & { toAt: Date | undefined },
+  asked: Pick<Row, 'tenantId' | 'endUser' | 'endUserHash' | 'what' | 'fromAt' | 'dryRun' | 'actor'> & {
+    toAt: Date | undefined
+  },
 ): Promise<Row | undefined> {
   const { toAt, ...values } = asked
   const [row] = await tx

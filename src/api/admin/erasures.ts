@@ -17,7 +17,11 @@ export interface AdminErasuresContext {
 const moment = z.iso.datetime({ offset: true, error: 'expected a moment, such as 2026-11-01T00:00:00Z' })
 const erasureRequest = z
   .strictObject({
-    tenant: z.string(expected('the id or the name of a tenant')).min(1).max(256).describe('Its id or its name.'),
+    tenant: z
+      .string(expected('the id or the name of a tenant'))
+      .min(1)
+      .max(256)
+      .describe('Its id or its name.'),
     end_user: z
       .string()
       .min(1)

@@ -83,7 +83,7 @@ function dueSweeps(sql: Sql, plan: RetentionPlan): Promise<Due[]> {
       ('answers', t.answers_days, ${plan.answerRetentionDays})) AS k (kind, days, of_all)
     LEFT JOIN tenant_sweeps s ON s.tenant_id = t.id AND s.kind = k.kind
     WHERE k.days < k.of_all AND (s.through IS NULL OR s.through < (now() AT TIME ZONE 'UTC')::date - k.days - 1)
-    ORDER BY t.id, k.kind`
+    ORDER BY t.id, k.kind DESC`
 }
 
 async function isUncounted(sql: Sql, table: string): Promise<boolean> {

@@ -51,15 +51,29 @@ test('an owner asks for an erasure, follows it and reads its report, which forge
   const { bed, call } = await started()
   const tenant = await bed.tenant('acme')
   await bed.seed(tenant, { days: [1], count: 10, endUser: 'alice@example.com' })
-  const made = await call('POST', 'erasures', { body: { tenant: 'acme', end_user: 'alice@example.com', what: 'content' } })
+  const made = await call('POST', 'erasures', {
+    body: { tenant: 'acme', end_user: 'alice@example.com', what: 'content' },
+  })
   const hash = createHash('sha256').update('alice@example.com').digest('hex')
   expect(made).toMatchObject({
     status: 202,
-    body: { tenant_id: tenant.id, state: 'queued', end_user: 'alice@example.com', end_user_sha256: hash, counts: {} },
+    body: {
+      tenant_id: tenant.id,
+      state: 'queued',
+      end_user: 'alice@example.com',
+      end_user_sha256: hash,
+      counts: {},
+    },
   })
   await bed.work()
   const { body } = await call('GET', `erasures/${made.body.id}`)
-  expect(body).toMatchObject({ state: 'succeeded', end_user: null, end_user_sha256: hash, counts: { rows: 10 }, waits_for: null })
+  expect(body).toMatchObject({
+    state: 'succeeded',
+    end_user: null,
+    end_user_sha256: hash,
+    counts: { rows: 10 },
+    waits_for: null,
+  })
   expect(body.not_reached.length).toBeGreaterThan(3)
   expect(body.ended_at).not.toBeNull()
   expect(await bed.found('alice@example.com')).toEqual([])
@@ -72,7 +86,9 @@ test('erasures are listed page by page, and one that has not ended can be cancel
   const tenant = await bed.tenant('acme')
   const ids: string[] = []
   for (const what of ['content', 'rows', 'content'])
-    ids.unshift((await call('POST', 'erasures', { body: { tenant: tenant.id, what, dry_run: true } })).body.id)
+    ids.unshift(
+      (await call('POST', 'erasures', { body: { tenant: tenant.id, what, dry_run: true } })).body.id,
+    )
   const first = await call('GET', 'erasures?limit=2')
   expect(first.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(0, 2))
   const next = await call('GET', `erasures?limit=2&cursor=${first.body.next_cursor}`)

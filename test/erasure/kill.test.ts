@@ -31,7 +31,10 @@ test.each(['content', 'rows'] as const)(
     // Nobody holds the lease of a dead process for ever.
     await bed.sql`UPDATE erasures SET leased_until = now()`
     await bed.work()
-    expect(await bed.job(id)).toMatchObject({ state: 'succeeded', counts: { rows: 180, bodies: 180, answers: 180 } })
+    expect(await bed.job(id)).toMatchObject({
+      state: 'succeeded',
+      counts: { rows: 180, bodies: 180, answers: 180 },
+    })
     expect(await bed.found(gone.marker)).toEqual([])
     expect(await bed.all(kept)).toEqual(before.other)
     expect(await bed.money()).toEqual(before.money)

@@ -5,7 +5,11 @@ import { type ErasureBed, erasureBed, markedRow, type SeededTenant } from './era
 const plan = { requestRetentionDays: 90, payloadRetentionDays: 30, answerRetentionDays: 30 }
 
 const sweep = ({ database }: ErasureBed, changes: Partial<typeof plan> = {}) =>
-  sweepTenants((question) => database.jobs.ask(({ sql }) => question(sql)), { ...plan, ...changes }, { batchRows: 7 })
+  sweepTenants(
+    (question) => database.jobs.ask(({ sql }) => question(sql)),
+    { ...plan, ...changes },
+    { batchRows: 7 },
+  )
 
 async function daysOf({ sql }: ErasureBed, tenant: SeededTenant) {
   const of = async (table: string) => {
@@ -15,7 +19,11 @@ async function daysOf({ sql }: ErasureBed, tenant: SeededTenant) {
       WHERE r.tenant_id = ${tenant.id} ORDER BY 1`
     return rows.map(({ day }) => day)
   }
-  return { rows: await of('requests'), bodies: await of('request_payloads'), answers: await of('request_answers') }
+  return {
+    rows: await of('requests'),
+    bodies: await of('request_payloads'),
+    answers: await of('request_answers'),
+  }
 }
 
 test('a tenant with fewer days loses rows, bodies and answers past them; others, sums and money are untouched', async () => {
@@ -28,12 +36,13 @@ test('a tenant with fewer days loses rows, bodies and answers past them; others,
   await bed.sql`UPDATE tenants SET rows_days = 400, bodies_days = 30 WHERE id = ${long.id}`
   const before = { money: await bed.money(), other: await bed.all(long) }
 
-  expect(await sweep(bed)).toBe(12 + 2 * 12 + 2 * 12)
+  expect(await sweep(bed)).toBe(12 + 2 * 12 + 3 * 12)
   expect(await daysOf(bed, short)).toEqual({ rows: [0, 2, 3, 4, 5], bodies: [0, 2, 3], answers: [0, 2] })
   expect(await bed.all(long)).toEqual(before.other)
   expect(await bed.money()).toEqual(before.money)
   expect(await bed.faults()).toEqual([])
-  const [sweeps] = await bed.sql`SELECT count(*)::integer AS n FROM tenant_sweeps WHERE tenant_id = ${long.id}`
+  const [sweeps] =
+    await bed.sql`SELECT count(*)::integer AS n FROM tenant_sweeps WHERE tenant_id = ${long.id}`
   expect(sweeps).toEqual({ n: 0 })
 
   // Done days are not looked at again, until fewer days are set; then the newest done days are, for what came late.

@@ -88,7 +88,7 @@ export async function addCounts(
   counts: Record<string, number>,
 ): Promise<void> {
   await sql`
-    UPDATE erasures e SET leased_until = now() + interval '30 seconds', counts = e.counts || (
+    UPDATE erasures e SET counts = e.counts || (
       SELECT coalesce(jsonb_object_agg(a.key, coalesce((e.counts->>a.key)::bigint, 0) + a.value::bigint), '{}')
       FROM jsonb_each_text(${JSON.stringify(counts)}::text::jsonb) AS a)
     WHERE id = ${id} AND fence = ${fence}`

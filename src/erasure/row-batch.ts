@@ -82,6 +82,7 @@ export async function nextBatch(
 export interface CountedFor {
   id: string
   fence: number
+  leaseMs: number
   /** Files of images that were deleted before their jobs. */
   images: number
 }
@@ -111,7 +112,7 @@ export async function eraseBatch(
       batch.ids,
       batch.first,
       batch.last,
-      ...(job === undefined ? [] : [job.id, job.fence, job.images, batch.table, batch.ids.at(-1) ?? '']),
+      ...(job === undefined ? [] : [job.id, job.fence, job.images, batch.table, batch.ids.at(-1) ?? '', job.leaseMs]),
     ],
   )
   const [row] = rows
@@ -216,6 +217,6 @@ function noteQuery(names: readonly CountName[]): string {
     `'images', coalesce((e.counts->>'images')::bigint, 0) + $6::bigint`,
   ]
   return `UPDATE erasures e SET counts = e.counts || jsonb_build_object(${raised.join(', ')}),
-      place_table = $7::text, place_at = $3, place_id = $8::uuid, leased_until = now() + interval '30 seconds'
+      place_table = $7::text, place_at = $3, place_id = $8::uuid, leased_until = now() + $9::integer * interval '1 ms'
     FROM counts c WHERE e.id = $4::uuid AND EXISTS (SELECT FROM lease)`
 }

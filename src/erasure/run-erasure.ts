@@ -117,7 +117,7 @@ async function pass(work: Work, subject: Subject): Promise<void> {
       const batch = await ask((sql) => nextBatch(sql, table, subject, { after, most: batchRows }))
       if (batch === undefined) break
       const images = await ask((sql) => removeImagesOf(sql, storage, batch))
-      const counted = { id: job.id, fence: Number(job.fence), images }
+      const counted = { id: job.id, fence: Number(job.fence), leaseMs: work.leaseMs, images }
       if ((await ask((sql) => eraseBatch(sql, batch, job.what, counted))) === undefined) throw new Stopped()
       after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
     }

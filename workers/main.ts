@@ -2,6 +2,7 @@ import type { Context } from '../src/context.ts'
 import { archiveLog } from './archive-log.ts'
 import { alertRunner } from './deliver-alert.ts'
 import { webhookRunner } from './deliver-webhook.ts'
+import { eraseContent } from './erase-content.ts'
 import { imageRunner } from './generate-image.ts'
 import { keepAlerts } from './keep-alerts.ts'
 import { keepImages } from './keep-images.ts'
@@ -38,6 +39,7 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
     keepProbes(context, queues.probes),
     keepAlerts(context, queues.alerts),
     renewPrices(context),
+    eraseContent(context),
     archiveLog(context),
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')

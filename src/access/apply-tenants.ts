@@ -90,12 +90,12 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, balance, disabled } of tenants) {
+  for (const { name, limits, retention, balance, disabled } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
     const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
-    const row = { ...limitColumns(limits), disabledAt, managedBy: 'file' as const }
+    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: 'file' as const }
     if (existing === undefined) {
       changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })

@@ -1,5 +1,8 @@
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { attemptColumns } from '../ledger/attempt-row.ts'
+import { contentOf } from '../ledger/column.ts'
+import { requestColumns } from '../ledger/row.ts'
 import { type Archiver, type Expected, writeAndVerify } from './archive-day.ts'
 import { abandonPart, beginPart, type KnownPart, partsOf, replaceParts } from './archived-days.ts'
 import { type ArchivedColumn, literal, quoted } from './columns.ts'
@@ -13,18 +16,8 @@ import type { Condition } from './where.ts'
 
 /** What people wrote, and what points to them. Ids, times, tokens and money stay. */
 const contentColumns: Readonly<Record<string, readonly string[]>> = {
-  requests: [
-    'error_message',
-    'notes',
-    'client_address',
-    'user_agent',
-    'idempotency_key',
-    'end_user',
-    'session',
-    'tags',
-    'upstream_request_id',
-  ],
-  attempts: ['error_message', 'upstream_request_id'],
+  requests: contentOf(requestColumns),
+  attempts: contentOf(attemptColumns),
 }
 
 /** Counts of rows whose content is gone. */

@@ -245,12 +245,26 @@ export const keyEntry = keySettings
     budget: k.budget,
   }))
 
+/** Days for which a tenant's rows, bodies and answers are kept, where these are fewer than for all. */
+const retention = z
+  .strictObject({
+    rows_days: wholeNumber(1, 36_500).optional(),
+    bodies_days: wholeNumber(1, 36_500).optional(),
+    answers_days: wholeNumber(1, 36_500).optional(),
+  })
+  .transform((days) => ({
+    rowsDays: days.rows_days ?? null,
+    bodiesDays: days.bodies_days ?? null,
+    answersDays: days.answers_days ?? null,
+  }))
+
 /** The settings of a tenant, in the words of gateway.yaml. */
 export const tenantSettings = z.strictObject({
   name: name(128),
   balance_usd: usd.optional(),
   disabled: z.boolean().default(false),
   limits: limits.prefault({}),
+  retention: retention.prefault({}),
   keys: z.array(keyEntry).default([]),
 })
 export const tenantEntry = tenantSettings.transform((t) => ({
@@ -258,5 +272,6 @@ export const tenantEntry = tenantSettings.transform((t) => ({
   balance: t.balance_usd,
   disabled: t.disabled,
   limits: t.limits,
+  retention: t.retention,
   keys: t.keys,
 }))

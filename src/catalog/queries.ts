@@ -73,6 +73,9 @@ export function readTenants(db: Queries) {
       requestsPerMinute: tenants.requestsPerMinute,
       tokensPerMinute: tenants.tokensPerMinute,
       concurrency: tenants.concurrency,
+      rowsDays: tenants.rowsDays,
+      bodiesDays: tenants.bodiesDays,
+      answersDays: tenants.answersDays,
       limited: accounts.limited,
     })
     .from(tenants)

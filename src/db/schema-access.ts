@@ -18,6 +18,10 @@ export const tenants = pgTable('tenants', {
   name: text('name').notNull().unique(),
   /** Bounds of all its keys together. */
   ...limits(),
+  /** Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all. */
+  rowsDays: integer('rows_days'),
+  bodiesDays: integer('bodies_days'),
+  answersDays: integer('answers_days'),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),

@@ -45,9 +45,14 @@ const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_t
 /** The model under which a row of the usage log counts. */
 const rowModel = `CASE WHEN error_kind = 'model_not_found' THEN NULL ELSE requested_model END`
 
-/** The rows of the usage log in the shape of `rollup_deltas`. */
-export const countedRows = `SELECT date_bin('1 minute', created_at, 'epoch') AS minute, tenant_id, key_id, group_id,
-  ${rowModel} AS model, channel, outcome, ${rowSums} FROM requests`
+/** Rows of the usage log in the shape of `rollup_deltas`. `table`: `requests`, or a part of a query with its columns. */
+export function countedRowsOf(table: string): string {
+  return `SELECT date_bin('1 minute', created_at, 'epoch') AS minute, tenant_id, key_id, group_id,
+    ${rowModel} AS model, channel, outcome, ${rowSums} FROM ${table}`
+}
+
+/** All rows of the usage log. */
+export const countedRows = countedRowsOf('requests')
 
 /** The deltas that count: those of a day that waits to be counted do not. */
 export const countedDeltas = `SELECT * FROM rollup_deltas d

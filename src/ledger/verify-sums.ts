@@ -6,8 +6,8 @@ import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
 const samplesMax = 5
 
 /**
- * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Days
- * without a table of their own have lost their rows to retention, and their sums stay. Days that wait to be counted are left
+ * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
+ * that were deleted since count by `deleted_sums`. Days without a table of their own have lost their rows to retention, and their sums stay. Days that wait to be counted are left
  * out. `since`: a moment of SQL.
  */
 export async function checkSums(sql: Sql, since: string): Promise<Finding[]> {
@@ -130,6 +130,7 @@ function differences(keys: readonly string[], folded: string | undefined, day: s
       UNION ALL SELECT ${keys.join(', ')}, ${sumNames.join(', ')} FROM (${countedDeltas}) AS d WHERE ${isOf(day, 'minute')} ${more}
       UNION ALL SELECT ${keys.join(', ')}, ${signed('-')} FROM (${countedRows} WHERE ${isOf(day, 'created_at')}) AS q
       WHERE true ${more}
+      UNION ALL SELECT ${keys.join(', ')}, ${signed('-')} FROM deleted_sums WHERE ${isOf(day, 'minute')} ${more}
     ) AS t
     GROUP BY ${names.join(', ')} HAVING ${sumNames.map((name) => `sum(${name}) <> 0`).join(' OR ')}`
 }

@@ -1,13 +1,14 @@
 import { accountEndpoints } from './account.ts'
-import { apiTokensEndpoints } from './api-tokens.ts'
-import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { alertEpisodesEndpoints } from './alert-episodes.ts'
 import { type AdminAlertsContext, adminAlertsEndpoints } from './alerts.ts'
+import { apiTokensEndpoints } from './api-tokens.ts'
+import { type AdminArchiveContext, archiveEndpoints } from './archive.ts'
 import { auditEndpoints } from './audit.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import { type AdminCatalogContext, catalogEndpoints } from './catalog-endpoints.ts'
 import type { AdminEndpoint } from './endpoint.ts'
 import { type AdminEntriesContext, adminEntriesEndpoints } from './entries.ts'
+import { type AdminErasuresContext, erasuresEndpoints } from './erasures.ts'
 import { type AdminGroupsContext, groupsEndpoints } from './groups.ts'
 import { keyActionsEndpoints } from './key-actions.ts'
 import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
@@ -33,6 +34,7 @@ import { viewsEndpoints } from './views.ts'
 export function adminEndpoints(
   context: AdminAlertsContext &
     AdminEntriesContext &
+    AdminErasuresContext &
     AdminGroupsContext &
     AdminKeysContext &
     AdminKeyUsageContext &
@@ -77,6 +79,7 @@ export function adminEndpoints(
     ...usersEndpoints(context),
     ...linksEndpoints(context),
     ...apiTokensEndpoints(context),
+    ...erasuresEndpoints(context),
     ...archiveEndpoints(context),
     // Before `/alerts/{id}`.
     ...alertEpisodesEndpoints(context),

@@ -89,4 +89,6 @@ export const uuidText = once
   .transform((text) => text.toLowerCase())
   .meta({ format: 'uuid' })
 
+export const isUuid = (text: string) => uuid.test(text)
+
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -84,12 +84,19 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
       statuses: [201],
       answer: tenantShown,
       async change({ tx, body, audit }) {
-        const { name, balance, limits, disabled } = merged(tenantEntry, {}, body)
+        const { name, balance, limits, retention, disabled } = merged(tenantEntry, {}, body)
         await lockRows(tx)
         await requireFreeName(context, tx, name, undefined)
         const id = randomUUIDv7()
         const disabledAt = disabled ? new Date() : null
-        const row = { id, name, ...limitColumns(limits), disabledAt, managedBy: 'admin' as const }
+        const row = {
+          id,
+          name,
+          ...limitColumns(limits),
+          ...retention,
+          disabledAt,
+          managedBy: 'admin' as const,
+        }
         await addTenants(tx, [{ row, balance }])
         const shown = tenantJson(await requireTenant(tx, id))
         const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
@@ -114,10 +121,10 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
         const before = tenantJson(row)
         requireMatch(etagOf(before))
         await refuseManaged(tx, context, row, { kind: 'tenant', name: row.name })
-        const { name, balance, limits, disabled } = merged(tenantEntry, settingsIn(before), body)
+        const { name, balance, limits, retention, disabled } = merged(tenantEntry, settingsIn(before), body)
         await requireFreeName(context, tx, name, id)
         const disabledAt = disabled ? (row.disabledAt ?? new Date()) : null
-        await changeTenant(tx, id, { name, ...limitColumns(limits), disabledAt })
+        await changeTenant(tx, id, { name, ...limitColumns(limits), ...retention, disabledAt })
         if (body.balance_usd === null && row.limited) await setLimited(tx, id, false)
         if (balance !== undefined) {
           if (row.limited)
@@ -142,8 +149,8 @@ async function requireTenant(tx: TypedTransaction, called: string): Promise<Tena
   return row
 }
 
-function settingsIn({ name, limits, disabled }: z.output<typeof tenantShown>) {
-  return { name, limits, disabled }
+function settingsIn({ name, limits, retention, disabled }: z.output<typeof tenantShown>) {
+  return { name, limits, retention, disabled }
 }
 
 async function requireFreeName(

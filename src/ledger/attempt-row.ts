@@ -59,7 +59,7 @@ const typed = [
   column('upstream_request_id', orNull(name), ({ attempt }) => attempt.upstreamRequestId, 'list', 'content',
     "The upstream's id of the call."),
   // Absent in records of an older release.
-  column('credential', orNull(word), ({ attempt }) => attempt.credential, 'detail',
+  column('credential', orNull(word), ({ attempt }) => attempt.credential, 'detail', 'facts',
     "The channel's credential: the first 8 hex digits of its SHA-256. Admins alone see it."),
 ] as const
 

@@ -284,3 +284,20 @@ test('lists are filtered and paged, with nulls last', async () => {
   expect(await pages('group=team&managed_by=admin&sort=name')).toHaveLength(5)
   expect(await pages('managed_by=file')).toEqual([])
 })
+
+test('the row of a sub-key follows the key that made it, and a change of what they share is refused', async () => {
+  const { id } = await make({ capture: 'content' })
+  const child = randomUUID()
+  await bed.context.database.state.ask(
+    ({
+      sql,
+    }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT ${child}, tenant_id, group_id, ${child}, ${Buffer.from(child)}, 'tg-…', 'admin', id FROM keys WHERE id = ${id}`,
+  )
+  const changed = await admin('PATCH', `keys/${id}`, { group: 'default', capture: 'none', strict: true })
+  expect(changed.status, changed.text).toBe(200)
+  const shared = { group: 'default', capture: 'none', strict: true, parent_id: id }
+  expect((await admin('GET', `keys/${child}`)).body).toMatchObject(shared)
+  expect(await admin('PATCH', `keys/${child}`, { group: 'team' })).toMatchObject({ status: 409 })
+  expect(await admin('PATCH', `keys/${child}`, { usage_scope: 'key' })).toMatchObject({ status: 200 })
+})

@@ -188,7 +188,7 @@ async function makeKey(
   { secret, action }: { secret: string; action: string },
 ): Promise<NamedKey> {
   const { tenant: called, ...settings } = body
-  if (typeof called !== 'string' || called === '')
+  if (typeof called !== 'string' || !text.safeParse(called).success)
     throw invalid('tenant', 'expected the id or the name of a tenant')
   const entry = merged(keyEntry, {}, settings)
   await lockRows(tx)

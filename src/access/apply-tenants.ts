@@ -169,9 +169,15 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
-    if (row !== undefined && row.revokedAt !== null) {
+    if (row?.parentId === null && row.revokedAt !== null) {
       throw new Error(
         `The key "${want.key.name}" of tenant "${want.tenant}" was revoked through the admin API, which is final. Choose another name.`,
+      )
+    }
+    if (row !== undefined && row.parentId !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: whoever has the key that made it knows its secret, and may revoke it. ` +
+          'Choose another name, or give the sub-key another one through the admin API.',
       )
     }
     const settings = settingsOf(want, row)

@@ -5,6 +5,7 @@ import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
 import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
 
@@ -31,15 +32,17 @@ const parents = alias(keys, 'parent')
 
 /** A sub-key may do no more than its parent may now. `until`: the end of the secret that was sent. */
 function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
+  // A sub-key shares these with its parent, as they are now.
+  const { groupId, capture, captureAnswers, strict } = parent ?? row
   return {
     keyId: row.id,
     keyName: row.name,
     tenantId: row.tenantId,
-    groupId: row.groupId,
-    capture: row.capture,
-    captureAnswers: row.captureAnswers ?? undefined,
+    groupId,
+    capture,
+    captureAnswers: captureAnswers ?? undefined,
     usageScope: row.usageScope,
-    strict: row.strict,
+    strict,
     allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
     expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
@@ -211,7 +214,31 @@ export async function addKeys(tx: Transaction, added: readonly NewKey[]) {
 export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
   for (const some of slices(changed)) {
     await tx.insert(keys).values(some).onConflictDoUpdate({ target: keys.id, set: newKeyColumns })
+    await followParents(
+      tx,
+      some.map(({ id }) => id),
+    )
   }
+}
+
+/** Give the sub-keys of these keys what they share with them, so that their rows say what holds. */
+export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
+  const shared = [keys.groupId, keys.capture, keys.captureAnswers, keys.strict].map(({ name }) =>
+    sql.identifier(name),
+  )
+  const columns = sql.join(shared, sql`, `)
+  const parentColumns = sql.join(
+    shared.map((column) => sql`p.${column}`),
+    sql`, `,
+  )
+  const ownColumns = sql.join(
+    shared.map((column) => sql`k.${column}`),
+    sql`, `,
+  )
+  await tx.execute(sql`
+    UPDATE ${keys} k SET (${columns}) = ROW(${parentColumns}) FROM ${keys} p
+    WHERE k.parent_id = p.id AND p.id = ANY (${arrayText(ids)}::uuid[])
+      AND (${ownColumns}) IS DISTINCT FROM (${parentColumns})`)
 }
 
 /** The columns of a row that exists, from the row that could not be inserted. */

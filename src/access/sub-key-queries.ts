@@ -40,7 +40,8 @@ export async function makeSubKey(
   const [living] = await tx
     .select({ count: count() })
     .from(keys)
-    .where(and(eq(keys.parentId, parentId), isNull(keys.disabledAt)))
+    // One that an admin has disabled may work again.
+    .where(and(eq(keys.parentId, parentId), isNull(keys.revokedAt)))
   const most = parent.subKeysMax ?? 0
   if ((living?.count ?? 0) >= most) return { verdict: 'too-many', most }
   const secret = makeKeySecret()
@@ -75,20 +76,26 @@ export function listSubKeys(db: Queries, parentId: string, limit: number): Promi
   return db.select().from(keys).where(eq(keys.parentId, parentId)).orderBy(desc(keys.id)).limit(limit)
 }
 
-/** Undefined: the key has no such sub-key. */
+/** Undefined: the key has no such sub-key. `isNew` false: it was revoked before. */
 export async function revokeSubKey(
   tx: TypedTransaction,
   parentId: string,
   id: string,
-): Promise<SubKeyRow | undefined> {
+): Promise<{ row: SubKeyRow; isNew: boolean } | undefined> {
   const [row] = await tx
     .select()
     .from(keys)
     .where(and(eq(keys.id, id), eq(keys.parentId, parentId)))
     .for('update')
-  if (row === undefined || row.disabledAt !== null) return row
+  if (row === undefined) return undefined
+  if (row.revokedAt !== null) return { row, isNew: false }
   const revokedAt = new Date()
-  const ended = { disabledAt: revokedAt, revokedAt }
+  const ended = {
+    revokedAt,
+    disabledAt: row.disabledAt ?? revokedAt,
+    formerSecretHash: null,
+    formerSecretUntil: null,
+  }
   await tx.update(keys).set(ended).where(eq(keys.id, id))
-  return { ...row, ...ended }
+  return { row: { ...row, ...ended }, isNew: true }
 }

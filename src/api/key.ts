@@ -200,21 +200,21 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
       async handle({ stage, params: { id } }) {
         const { identity } = stage
         if (!z.uuid().safeParse(id).success) throw noSuchKey()
-        const row = await database.admin.transact(async (tx) => {
+        const ended = await database.admin.transact(async (tx) => {
           const revoked = await revokeSubKey(tx, identity.keyId, id)
-          if (revoked !== undefined)
+          if (revoked?.isNew === true)
             await writeAudit(tx, sourceOf(stage), {
               action: 'key.revoke',
               resource: 'key',
               id,
-              name: revoked.name,
+              name: revoked.row.name,
               tenantId: identity.tenantId,
-              after: subKeyJson(revoked),
+              after: subKeyJson(revoked.row),
             })
           return revoked
         }, terms)
-        if (row === undefined) throw noSuchKey()
-        return { body: subKeyJson(row) }
+        if (ended === undefined) throw noSuchKey()
+        return { body: subKeyJson(ended.row) }
       },
     }),
   ]
@@ -275,7 +275,7 @@ function subKeyJson(row: SubKeyRow): z.input<typeof subKey> {
       total: usdOrNull(row.budgetTotal),
     },
     expires_at: row.expiresAt?.toISOString() ?? null,
-    revoked_at: row.disabledAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
     created_at: row.createdAt.toISOString(),
   }
 }

@@ -298,6 +298,15 @@ describe('a name that an admin has used', () => {
     expect(JSON.stringify(line)).not.toContain('the-secret-of-acme')
   })
 
+  test('and made by another key is refused in the file: its maker knows the secret', async () => {
+    await apply(named('acme'))
+    const [key] = await database.sql`SELECT name FROM keys`
+    await database.sql`UPDATE keys SET name = 'maker', secret_hash = 'another'`
+    await database.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT gen_random_uuid(), tenant_id, group_id, ${String(key?.name)}, 'a hash', 'tg-…', 'admin', id FROM keys`
+    await expect(apply(named('acme'))).rejects.toThrow('is a sub-key')
+  })
+
   test('and revoked is refused in the file: a revoked key never comes back', async () => {
     await apply(named('acme'))
     await database.sql`UPDATE keys SET managed_by = 'admin', revoked_at = now(), disabled_at = now()`

@@ -284,3 +284,42 @@ test('lists are filtered and paged, with nulls last', async () => {
   expect(await pages('group=team&managed_by=admin&sort=name')).toHaveLength(5)
   expect(await pages('managed_by=file')).toEqual([])
 })
+
+test('what is left of a sub-key has the limits and budgets of the key that made it', async () => {
+  const { id } = await make({ limits: { concurrency: 7 }, budget: { total: '2' } })
+  const child = randomUUID()
+  await bed.context.database.state.ask(
+    ({
+      sql,
+    }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT ${child}, tenant_id, group_id, ${child}, ${Buffer.from(child)}, 'tg-…', 'admin', id FROM keys WHERE id = ${id}`,
+  )
+  const { status, body } = await admin('GET', `keys/${child}/usage`)
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    limits: [{ of: 'parent', limit: 'concurrency', allowed: 7 }],
+    budgets: [{ of: 'parent', period: 'total', left_usd: '2' }],
+  })
+})
+
+test('a tenant that no name can be is refused, also for a new key', async () => {
+  const answer = await admin('POST', 'keys', { tenant: 'acme\u0000', name: 'x' })
+  expect(answer).toMatchObject({ status: 400, body: { errors: [{ pointer: '#/tenant' }] } })
+})
+
+test('the row of a sub-key follows the key that made it, and a change of what they share is refused', async () => {
+  const { id } = await make({ capture: 'content' })
+  const child = randomUUID()
+  await bed.context.database.state.ask(
+    ({
+      sql,
+    }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT ${child}, tenant_id, group_id, ${child}, ${Buffer.from(child)}, 'tg-…', 'admin', id FROM keys WHERE id = ${id}`,
+  )
+  const changed = await admin('PATCH', `keys/${id}`, { group: 'default', capture: 'none', strict: true })
+  expect(changed.status, changed.text).toBe(200)
+  const shared = { group: 'default', capture: 'none', strict: true, parent_id: id }
+  expect((await admin('GET', `keys/${child}`)).body).toMatchObject(shared)
+  expect(await admin('PATCH', `keys/${child}`, { group: 'team' })).toMatchObject({ status: 409 })
+  expect(await admin('PATCH', `keys/${child}`, { usage_scope: 'key' })).toMatchObject({ status: 200 })
+})

@@ -346,6 +346,51 @@ describe('API tokens', () => {
     expect((await call('GET', 'users', { token })).status).toBe(403)
   })
 
+  test('do not what their user may not, whatever their own role is', async () => {
+    const { cookie } = await join(call, owner, { email: 'reads@example.com', role: 'viewer' })
+    const body = { name: 'm', role: 'member', tenant_id: tenant, scopes: ['keys:write', 'playground:write'] }
+    const { token } = (await call('POST', 'api-tokens', { cookie, body })).body
+    expect((await call('GET', 'keys', { token })).status).toBe(200)
+    const key = { tenant: 'free', name: 'taken' }
+    expect((await call('POST', 'keys', { token, body: key })).status).toBe(403)
+    expect((await call('GET', 'session', { token })).body.may.keys).toEqual(['read'])
+  })
+
+  test('get no answer that was kept for another token of their user', async () => {
+    const other = '00000000-0000-7000-8000-000000000042'
+    await bed.database.sql`INSERT INTO tenants (id, name, managed_by) VALUES (${other}, 'other', 'admin')`
+    const make = async (tenant_id: string) => {
+      const body = { name: 'm', role: 'member', tenant_id, scopes: ['keys:write'] }
+      return String((await call('POST', 'api-tokens', { cookie: owner, body })).body.token)
+    }
+    const [ofFree, ofOther] = [await make(tenant), await make(other)]
+    const ask = (token: string) =>
+      call('POST', 'keys', {
+        token,
+        body: { tenant: 'free', name: 'of one tenant' },
+        headers: { 'idempotency-key': 'key-1' },
+      })
+    const made = await ask(ofFree)
+    expect(made.status).toBe(201)
+    expect((await ask(ofFree)).body.secret).toBe(made.body.secret)
+    const stolen = await ask(ofOther)
+    expect(stolen.status).toBe(404)
+    expect(stolen.body.secret).toBeUndefined()
+  })
+
+  test('of few scopes neither see nor revoke other tokens of their user', async () => {
+    const { cookie } = await join(call, owner, { email: 'several@example.com', role: 'viewer' })
+    const make = async () =>
+      (await call('POST', 'api-tokens', { cookie, body: { name: 't', scopes: ['log:read'] } })).body
+    const [one, other] = [await make(), await make()]
+    const seen = await call('GET', 'api-tokens', { token: one.token })
+    expect(seen.body.data).toMatchObject([{ id: one.id }])
+    expect((await call('DELETE', `api-tokens/${other.id}`, { token: one.token })).status).toBe(404)
+    expect((await call('GET', 'session', { token: other.token })).status).toBe(200)
+    expect((await call('DELETE', `api-tokens/${one.id}`, { token: one.token })).status).toBe(200)
+    expect((await call('GET', 'session', { token: one.token })).status).toBe(401)
+  })
+
   test("nobody but an owner revokes another's token", async () => {
     const { cookie } = await join(call, owner, { email: 'jealous@example.com', role: 'admin' })
     const made = await call('POST', 'api-tokens', {

@@ -38,3 +38,9 @@ test('PUBLIC_URL says the origin of our pages', () => {
 test('an address that somebody typed is no page of ours', () => {
   expect(siteOf(requestWith({ 'sec-fetch-site': 'none' }), 'https://llm.example')).toBe('unknown')
 })
+
+test('a host that is none is an error of the client', () => {
+  expect(() => ownOrigin(requestWith({ host: 'gateway.example:99999' }), undefined)).toThrow(
+    'The header "host" names no host',
+  )
+})

@@ -126,6 +126,42 @@ test("what a sub-key spends counts against its maker's budget, and no sub-key pa
   await revoke(other.id)
 })
 
+test('a sub-key follows its maker to another group and capture, and its maker revokes one that an admin has disabled', async () => {
+  const { state } = bed.context.database
+  const { id, secret } = await make({ name: 'follows' })
+  expect((await chat(secret)).status).toBe(200)
+  await state.ask(
+    ({ sql }) => sql`INSERT INTO key_groups (id, name, models, channels, managed_by)
+      VALUES (gen_random_uuid(), 'narrow', '{priced}', '{*}', 'admin')`,
+  )
+  await state.ask(
+    ({
+      sql,
+    }) => sql`UPDATE keys SET capture = 'none', group_id = (SELECT id FROM key_groups WHERE name = 'narrow')
+      WHERE name = 'maker'`,
+  )
+  const shown = () => call(secret, 'GET', '/v1/key')
+  await expect
+    .poll(async () => (await shown()).body, { timeout: 5_000 })
+    .toMatchObject({ group: 'narrow', capture: 'none' })
+  expect([403, 404]).toContain((await chat(secret)).status)
+  await state.ask(
+    ({
+      sql,
+    }) => sql`UPDATE keys SET capture = 'content', group_id = (SELECT id FROM key_groups WHERE name = 'default')
+      WHERE name = 'maker'`,
+  )
+  await state.ask(({ sql }) => sql`UPDATE keys SET disabled_at = now() WHERE id = ${id}`)
+  expect(await revoke(id)).toMatchObject({ status: 200, body: { revoked_at: expect.any(String) } })
+  await revoke(id)
+  const rows = await state.ask(({ sql }) => sql`SELECT revoked_at FROM keys WHERE id = ${id}`)
+  expect(rows).toEqual([{ revoked_at: expect.any(Date) }])
+  const lines = await state.ask(
+    ({ sql }) => sql`SELECT FROM audit_log WHERE resource_id = ${id} AND action = 'key.revoke'`,
+  )
+  expect(lines).toHaveLength(1)
+})
+
 test('all sub-keys share the limits of their maker', async () => {
   const { secret } = await make({ name: 'busy' })
   const statuses = await Promise.all(

@@ -2909,10 +2909,10 @@ export interface components {
         KeyUsage: {
             limits: {
                 /**
-                 * @description Whose limit it is: `key` also where the group sets it for each key.
+                 * @description Whose limit it is: `key` also where the group sets it for each key, `parent` of a sub-key: the key that made it.
                  * @enum {string}
                  */
-                of: "key" | "group" | "tenant";
+                of: "key" | "parent" | "group" | "tenant";
                 /** @enum {string} */
                 limit: "requests_per_minute" | "tokens_per_minute" | "concurrency";
                 allowed: number;
@@ -2921,7 +2921,7 @@ export interface components {
                 /** @description How long until nothing of it is used, without more requests. */
                 full_in_ms: number | null;
             }[];
-            /** @description Of the key and of its group, as far as Postgres has the charges. */
+            /** @description Of the key, of the key that made it, and of its group, as far as Postgres has the charges. */
             budgets: {
                 /** @enum {string} */
                 of: "key" | "parent" | "group";

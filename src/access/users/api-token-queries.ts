@@ -48,6 +48,8 @@ export async function addApiToken(db: Queries, token: typeof apiTokens.$inferIns
 export interface TokenFilter {
   /** Tokens of this user only; undefined: all. */
   userId?: string | undefined
+  /** This token only. */
+  id?: string | undefined
   /** Before this id, in descending order. */
   before?: string | undefined
 }
@@ -55,7 +57,7 @@ export interface TokenFilter {
 /** The newest first. */
 export async function listApiTokens(
   db: Queries,
-  { userId, before }: TokenFilter,
+  { userId, id, before }: TokenFilter,
   limit: number,
 ): Promise<ApiTokenRow[]> {
   return await db
@@ -64,6 +66,7 @@ export async function listApiTokens(
     .where(
       and(
         userId === undefined ? undefined : eq(apiTokens.userId, userId),
+        id === undefined ? undefined : eq(apiTokens.id, id),
         before === undefined ? undefined : lt(apiTokens.id, before),
       ),
     )

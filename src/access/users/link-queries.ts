@@ -100,8 +100,8 @@ export async function forgetOldLinks(db: Queries): Promise<void> {
 }
 
 /**
- * Make a link for the first owner, unless there is a user. One statement. Each start of a gateway without users makes one,
- * and the first that is used ends all: then there is a user.
+ * Make a link for the first owner, unless there is an owner. One statement. Each start of a gateway without an owner makes one,
+ * and the first that is used ends all: then there is an owner.
  */
 export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
   const secret = makeSecret(prefixes.link)
@@ -110,7 +110,7 @@ export async function addSetupLink(db: Queries, lifeMs: number): Promise<string 
     .select(
       sql`SELECT ${randomUUIDv7()}::uuid, 'setup', ${hashSecret(secret)}::bytea, NULL, NULL, NULL::uuid, NULL::uuid,
             'the start', now(), now() + ${lifeMs} * interval '1 millisecond', NULL::timestamptz
-          WHERE NOT EXISTS (SELECT FROM ${users})`,
+          WHERE NOT EXISTS (SELECT FROM ${users} WHERE ${users.role} = 'owner')`,
     )
     .returning({ id: userLinks.id })
   return made.length > 0 ? secret : undefined

@@ -12,7 +12,7 @@ import { type Browser, sourceOf } from './sign-in.ts'
 import {
   addUser,
   changeUser,
-  hasUsers,
+  hasOwner,
   lockUser,
   readUser,
   storedEmail,
@@ -33,7 +33,7 @@ export async function findLink(
   if (!isSecret(secret, prefixes.link)) throw deadLink()
   const found = await database.keys.ask(async ({ db }) => {
     const link = await readLink(db, secret)
-    if (link === undefined || (link.purpose === 'setup' && (await hasUsers(db)))) return undefined
+    if (link === undefined || (link.purpose === 'setup' && (await hasOwner(db)))) return undefined
     const user = link.userId === null ? undefined : await readUser(db, link.userId)
     return { link, email: user?.email ?? link.email }
   })
@@ -87,7 +87,7 @@ async function apply(
     await endSessions(tx, before.id)
     return await requireUser(tx, before.id)
   }
-  if (link.purpose === 'setup' && (await hasUsers(tx))) throw deadLink()
+  if (link.purpose === 'setup' && (await hasOwner(tx))) throw deadLink()
   const id = randomUUIDv7()
   const isNew = await addUser(tx, {
     id,
@@ -96,6 +96,8 @@ async function apply(
     tenantId: link.tenantId,
     passwordHash,
   })
+  if (!isNew && link.purpose === 'setup')
+    throw invalid('email', 'a user who is no owner has this address; take another one')
   // Somebody has come by single sign-on in the meantime.
   if (!isNew) throw deadLink()
   return await requireUser(tx, id)

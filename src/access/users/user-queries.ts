@@ -13,8 +13,9 @@ export function storedEmail(email: string): string {
   return email.trim().toLowerCase()
 }
 
-export async function hasUsers(db: Queries): Promise<boolean> {
-  return (await db.select({ id: users.id }).from(users).limit(1)).length > 0
+/** Other users do not count: one whom single sign-on has made cannot make an owner. */
+export async function hasOwner(db: Queries): Promise<boolean> {
+  return (await db.select({ id: users.id }).from(users).where(eq(users.role, 'owner')).limit(1)).length > 0
 }
 
 export async function readUserByEmail(db: Queries, email: string): Promise<UserRow | undefined> {

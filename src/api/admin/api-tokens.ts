@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
-import { lesserRole, may } from '../../access/permissions.ts'
+import { lesserRole, may, type Verb } from '../../access/permissions.ts'
 import {
   type ApiTokenRow,
   addApiToken,
@@ -52,7 +52,7 @@ const madeToken = apiToken
   .extend({ token: z.string().describe('Shown once. Send it as bearer token.') })
   .meta({ id: 'MadeApiToken' })
 
-/** Tokens of programs. A user makes and sees its own; owners and admins see all, owners revoke all. */
+/** Tokens of programs. A user makes and sees its own, a token sees itself; owners and admins see all, owners revoke all. */
 export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoint[] {
   return [
     adminEndpoint({
@@ -67,11 +67,9 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       }),
       answer: pageSchema(apiToken).meta({ id: 'ApiTokenList' }),
       async handle({ actor, query: { limit, cursor, sort, user_id: asked } }) {
-        const userId = may(actor, 'users', 'read') ? asked : ownId(actor)
-        const before = placeAt(sort, cursor)?.id
-        const rows = await people.database.keys.ask(({ db }) =>
-          listApiTokens(db, { userId, before }, limit + 1),
-        )
+        const filter = { ...seenBy(actor, 'read'), before: placeAt(sort, cursor)?.id }
+        if (filter.userId === undefined) filter.userId = asked
+        const rows = await people.database.keys.ask(({ db }) => listApiTokens(db, filter, limit + 1))
         const page = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))
         return { body: { ...page, data: page.data.map(tokenJson) } }
       },
@@ -124,8 +122,8 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       params: z.object({ id: uuidText }),
       answer: apiToken,
       async change({ tx, actor, params, audit }) {
-        const userId = may(actor, 'users', 'write') ? undefined : ownId(actor)
-        const row = await revokeApiToken(tx, params.id, userId)
+        const { userId, id = params.id } = seenBy(actor, 'write')
+        const row = id === params.id ? await revokeApiToken(tx, id, userId) : undefined
         if (row === undefined) throw notFound('such API token')
         const after = tokenJson(row)
         await audit({ ...lineOf('api_token.revoke', row), before: { ...after, revoked_at: null }, after })
@@ -158,10 +156,18 @@ function expiryOf(text: string | null | undefined): Date | null {
   return expiresAt
 }
 
-/** An id that no user has stands for a caller who is none. */
-function ownId(actor: Actor): string {
-  return actor.userId ?? '00000000-0000-0000-0000-000000000000'
+/**
+ * The API tokens that the caller may see, or revoke: with the right on users all; else a user its own, and a token itself,
+ * whose scopes say nothing of other tokens.
+ */
+function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
+  if (may(actor, 'users', verb)) return {}
+  if (actor.kind === 'token') return { id: actor.id ?? nobody }
+  return { userId: actor.userId ?? nobody }
 }
+
+/** An id that nobody has. */
+const nobody = '00000000-0000-0000-0000-000000000000'
 
 function lineOf(action: string, { id, name, tenantId }: ApiTokenRow) {
   return { action, resource: 'api_token', id, name, tenantId }

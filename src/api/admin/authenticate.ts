@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { Actor } from '../../access/actor.ts'
-import { isScope, lesserRole } from '../../access/permissions.ts'
+import { isScope, lesserRole, scopesWithin } from '../../access/permissions.ts'
 import { noteApiTokenUse, readApiToken } from '../../access/users/api-token-queries.ts'
 import type { People } from '../../access/users/people.ts'
 import { hashSecret, isSecret, prefixes } from '../../access/users/secrets.ts'
@@ -56,6 +56,7 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
   // Made for another tenant than that of which its user is a member now.
   if (row.tenantId !== null && tenantId !== row.tenantId) throw unknownCaller()
   noteUse(people, row.usedAt, (db) => noteApiTokenUse(db, row.id))
+  const scopes = row.scopes.filter(isScope)
   return {
     kind: 'token',
     id: row.id,
@@ -63,7 +64,8 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
     name: row.name,
     role,
     tenantId,
-    scopes: row.scopes.filter(isScope),
+    // A token never does what its user may not do, whatever its own role is.
+    scopes: row.userRole === null ? scopes : scopesWithin(row.userRole, scopes),
   }
 }
 

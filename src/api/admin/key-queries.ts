@@ -1,4 +1,4 @@
-import type { KeyRow, NewKey } from '../../access/queries.ts'
+import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
 import { and, eq, getTableColumns, isNotNull, isNull, lt } from '../../db/drizzle.cjs'
 import { groups, keys, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
@@ -99,6 +99,7 @@ export async function isSecretTaken(tx: Queries, hash: Buffer): Promise<boolean>
 
 export async function changeKey(tx: Queries, id: string, changed: Partial<NewKey>): Promise<NamedKey> {
   await tx.update(keys).set(changed).where(eq(keys.id, id))
+  await followParents(tx, [id])
   const row = await findKey(tx, id)
   if (row === undefined) throw new Error('a locked key is gone')
   return row

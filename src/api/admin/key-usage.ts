@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
-import { limitsFrom, ownLimitsFrom } from '../../catalog/limit-columns.ts'
+import { limitsFrom, ownLimitsFrom, unlimited } from '../../catalog/limit-columns.ts'
 import type { Database } from '../../db/database.ts'
 import { readBalance, readBudgets } from '../../ledger/money-queries.ts'
 import { isLimited, type Limits, type Scope } from '../../limits/limits.ts'
@@ -20,8 +20,10 @@ export interface AdminKeyUsageContext {
 
 const limitState = z.object({
   of: z
-    .enum(['key', 'group', 'tenant'])
-    .describe('Whose limit it is: `key` also where the group sets it for each key.'),
+    .enum(['key', 'parent', 'group', 'tenant'])
+    .describe(
+      'Whose limit it is: `key` also where the group sets it for each key, `parent` of a sub-key: the key that made it.',
+    ),
   limit: z.enum(['requests_per_minute', 'tokens_per_minute', 'concurrency']),
   allowed: z.int(),
   left: z
@@ -36,7 +38,7 @@ const keyUsage = z
     limits: z.array(limitState),
     budgets: z
       .array(budgetState)
-      .describe('Of the key and of its group, as far as Postgres has the charges.'),
+      .describe('Of the key, of the key that made it, and of its group, as far as Postgres has the charges.'),
     balance: z.object(restOfMoney).nullable().describe("The tenant's; null where it has no limit."),
   })
   .meta({ id: 'KeyUsage' })
@@ -57,21 +59,27 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
         async ({ db }) => {
           const key = await findKey(db, id)
           if (key === undefined) return undefined
-          const [group, tenant, balance, budgets] = await Promise.all([
+          const parentId = key.parentId ?? undefined
+          const [parent, group, tenant, balance, budgets] = await Promise.all([
+            parentId === undefined ? undefined : findKey(db, parentId),
             findGroup(db, key.groupId),
             findTenant(db, key.tenantId),
             readBalance(db, key.tenantId),
-            readBudgets(db, { keyId: id, groupId: key.groupId }, moment),
+            readBudgets(db, { keyId: id, parentId, groupId: key.groupId }, moment),
           ])
-          return { key, group, tenant, balance, budgets }
+          return { key, parent, group, tenant, balance, budgets }
         },
         { owner: 'admin', signal },
       )
       if (read?.group === undefined || read.tenant === undefined) throw notFound('such key')
-      const { key, group, tenant, balance, budgets } = read
+      const { key, parent, group, tenant, balance, budgets } = read
       requireOwn(actor, key.tenantId, 'such key')
       const scopes: Scope[] = [
-        { kind: 'key', id, limits: ownLimitsFrom(key) ?? limitsFrom(group) },
+        {
+          kind: 'key',
+          id,
+          limits: ownLimitsFrom(key) ?? (parent === undefined ? limitsFrom(group) : unlimited),
+        },
         {
           kind: 'group',
           id: group.id,
@@ -83,7 +91,16 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
         },
         { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) },
       ]
-      const states = await Promise.all(scopes.map((scope) => stateOf(limits, scope)))
+      // All sub-keys and their maker share its limits.
+      const shared: Scope | undefined = parent && {
+        kind: 'key',
+        id: parent.id,
+        limits: ownLimitsFrom(parent) ?? limitsFrom(group),
+      }
+      const states = await Promise.all([
+        ...scopes.map((scope) => stateOf(limits, scope)),
+        ...(shared === undefined ? [] : [stateOf(limits, shared, 'parent')]),
+      ])
       return {
         body: {
           limits: states.flat(),
@@ -96,8 +113,11 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
 }
 
 /** It takes a request without tokens, and gives it back at once: the buckets tell what is left only when something is taken. */
-async function stateOf(limits: Pick<Limits, 'take'>, scope: Scope): Promise<z.output<typeof limitState>[]> {
-  const { kind: of } = scope
+async function stateOf(
+  limits: Pick<Limits, 'take'>,
+  scope: Scope,
+  of: z.output<typeof limitState>['of'] = scope.kind,
+): Promise<z.output<typeof limitState>[]> {
   const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits
   const states: z.output<typeof limitState>[] = []
   const rates = { requestsPerMinute, tokensPerMinute, concurrency: undefined }

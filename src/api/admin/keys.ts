@@ -153,6 +153,12 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
         const before = keyJson(row)
         if (row.revokedAt !== null && Object.keys(body).some((member) => member !== 'name'))
           throw isRevoked(row)
+        const shared = ofParent.find((member) => body[member] !== undefined)
+        if (row.parentId !== null && shared !== undefined)
+          throw conflict(
+            `The key "${row.name}" is a sub-key: it has "${shared}" from the key that made it.`,
+            shared,
+          )
         const entry = merged(keyEntry, keySettingsIn(before), body)
         await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
         const groupId = await groupOf({ tx, actor }, entry, row)
@@ -170,6 +176,9 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   ]
 }
 
+/** What a sub-key has from its parent, or has not at all. */
+const ofParent = ['group', 'capture', 'capture_answers', 'strict', 'sub_keys']
+
 type Call = Pick<AdminChange, 'tx' | 'actor' | 'audit'>
 
 /** Throws `conflict` where its name is taken. */
@@ -179,7 +188,7 @@ async function makeKey(
   { secret, action }: { secret: string; action: string },
 ): Promise<NamedKey> {
   const { tenant: called, ...settings } = body
-  if (typeof called !== 'string' || called === '')
+  if (typeof called !== 'string' || !text.safeParse(called).success)
     throw invalid('tenant', 'expected the id or the name of a tenant')
   const entry = merged(keyEntry, {}, settings)
   await lockRows(tx)

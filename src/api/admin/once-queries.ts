@@ -32,7 +32,10 @@ export function keyedCall(
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
     userId: actor.userId ?? operator,
-    keyHash: createHash('sha256').update(key).digest(),
+    // Tokens of one user may be for different tenants: none gets the answer, and its secret, of another. No key has a space.
+    keyHash: createHash('sha256')
+      .update(actor.kind === 'token' ? `${actor.id} ${key}` : key)
+      .digest(),
     fingerprint: fingerprint.digest(),
     requestId,
   }

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../../canonical/error.ts'
 import { calledOrigin } from '../../http/client-address.ts'
 
 /** A cookie of the admin API. Scripts cannot read it, and a browser sends it to this host only. */
@@ -41,9 +42,11 @@ export function cookieOf(
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The origin by which browsers know us. */
+/** The origin by which browsers know us. Throws `invalid_request` where the request's host is none. */
 export function ownOrigin(request: IncomingMessage, publicUrl: string | undefined): string {
-  return new URL(publicUrl ?? calledOrigin(request)).origin
+  const url = URL.parse(publicUrl ?? calledOrigin(request))
+  if (url === null) throw new GatewayError('invalid_request', 'The header "host" names no host and port.')
+  return url.origin
 }
 
 /** A browser takes `__Host-` only from an HTTPS server, with Path=/ and without a domain: no other host can set it. */

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { GatewayError } from '../../canonical/error.ts'
 import { momentOf } from '../tuple.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import { firstIdAt, idAfter } from './positions.ts'
@@ -10,8 +11,12 @@ export type AskLog = <T>(
   terms: { withinMs: number; signal: AbortSignal | undefined },
 ) => Promise<T>
 
-/** A slice took too long. The walk goes on with shorter ones. */
-export class SliceTooLong extends Error {}
+/** A slice took too long. The walk goes on with shorter ones; where it cannot, this is the answer to the client. */
+export class SliceTooLong extends GatewayError {
+  constructor(message: string) {
+    super('unavailable', message, { retryAfterSeconds: 2 })
+  }
+}
 
 export interface Walk {
   readonly filter: AdminFilter

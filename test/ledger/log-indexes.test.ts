@@ -83,3 +83,22 @@ async function partitionsOf({ sql }: Pick<Database, 'sql'>): Promise<string[]> {
     select inhrelid::regclass::text as name from pg_inherits where inhparent = 'requests'::regclass`
   return rows.map(({ name }) => name)
 }
+
+test('a long transaction keeps no other upkeep waiting', async () => {
+  const { url } = await aLog()
+  const connect = () => postgres(url, { max: 1, onnotice: () => {} })
+  const [long, sql] = [connect(), connect()]
+  onTestFinished(async () => {
+    await Promise.all([long.end({ timeout: 0 }), sql.end({ timeout: 0 })])
+  })
+  await long`begin isolation level repeatable read`
+  await long`select 1`
+  const missing = (await keepLogIndexes(sql, { waitMs: 300 })).left
+  expect(missing).toBeGreaterThan(logIndexes.length)
+  // By now the transaction is known to be long: nothing is built that could not be finished.
+  const before = await sql`select indexrelid, indisvalid from pg_index order by 1`
+  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ built: 0, left: missing })
+  expect(await sql`select indexrelid, indisvalid from pg_index order by 1`).toEqual(before)
+  await long`commit`
+  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ left: 0 })
+})

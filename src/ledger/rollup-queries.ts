@@ -59,7 +59,7 @@ export interface SummaryGroup extends Sums {
 }
 
 export interface Summary extends Span {
-  /** False: the range was widened to whole hours, because its ends have too many rows. */
+  /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
   exact: boolean
   groups: SummaryGroup[]
   /** The groups behind the last one together; undefined: there are none. */

@@ -14,7 +14,7 @@ import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { listParameters, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { role, scope } from './people-json.ts'
 import { notAllowed, notFound } from './refusals.ts'
 
@@ -68,7 +68,7 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       answer: pageSchema(apiToken).meta({ id: 'ApiTokenList' }),
       async handle({ actor, query: { limit, cursor, sort, user_id: asked } }) {
         const userId = may(actor, 'users', 'read') ? asked : ownId(actor)
-        const before = placeAt(sort, cursor)?.id
+        const before = rowPlaceAt(sort, cursor)?.id
         const rows = await people.database.keys.ask(({ db }) =>
           listApiTokens(db, { userId, before }, limit + 1),
         )

@@ -11,7 +11,7 @@ const stamp = (days: number) =>
 
 async function aLog(): Promise<{ database: Database; url: string }> {
   const fresh = await freshDatabase()
-  const database = openDatabase(fresh.url, { max: 2 })
+  const database = openDatabase(fresh.url, { max: 1 })
   onTestFinished(async () => {
     await database.close()
     await fresh.drop()
@@ -101,4 +101,16 @@ test('a long transaction keeps no other upkeep waiting', async () => {
   expect(await sql`select indexrelid, indisvalid from pg_index order by 1`).toEqual(before)
   await long`commit`
   expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ left: 0 })
+})
+
+test('of processes that begin at once, one builds', async () => {
+  const { url } = await aLog()
+  const sessions = [1, 2, 3].map(() => postgres(url, { max: 1, onnotice: () => {} }))
+  onTestFinished(async () => {
+    await Promise.all(sessions.map((sql) => sql.end()))
+  })
+  const passes = await Promise.all(sessions.map((sql) => keepLogIndexes(sql)))
+  expect(passes.filter(({ built }) => built > 0)).toHaveLength(1)
+  const [sql] = sessions
+  expect(sql === undefined ? undefined : await keepLogIndexes(sql)).toMatchObject({ built: 0, left: 0 })
 })

@@ -54,9 +54,25 @@ const longestWaitMs = 10_000
  * runs for longer than `waitMs`. `sql` has one connection.
  */
 export async function keepLogIndexes(sql: Sql, { waitMs = longestWaitMs } = {}): Promise<IndexPass> {
+  const left = (await missingIndexes(sql)).length
+  if (left === 0) return { built: 0, left, without: undefined }
+  // Two builds on one table would wait for each other.
+  const [lock] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${builderLock}) as mine`
+  if (lock?.mine !== true) return { built: 0, left, without: undefined }
+  try {
+    if (await hasLongTransaction(sql, waitMs)) return { built: 0, left, without: undefined }
+    return await buildMissing(sql, waitMs)
+  } finally {
+    await sql`select pg_advisory_unlock(${builderLock})`
+  }
+}
+
+/** Any number that nothing else uses: see src/db/functions/README.md. */
+const builderLock = 7_023_920
+
+async function buildMissing(sql: Sql, waitMs: number): Promise<IndexPass> {
+  // Another process may have built some meanwhile.
   const missing = await missingIndexes(sql)
-  if (missing.length === 0) return { built: 0, left: 0, without: undefined }
-  if (await hasLongTransaction(sql, waitMs)) return { built: 0, left: missing.length, without: undefined }
   const trigrams = missing.some(({ index }) => index.extension !== undefined)
     ? await trigramSchema(sql)
     : undefined

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { Sql } from 'postgres'
@@ -108,24 +108,33 @@ export async function writeAndVerify(
   write: (path: string) => Promise<Expected>,
 ): Promise<VerifiedFile> {
   const written = join(staging, `${table}-${day}-${part}.parquet`)
-  const { columns, sums } = await write(written)
-  await reached('extracted')
-  if (sums.rows === '0')
-    return { location: null, rows: 0, sums, bytes: 0, sha256: null, firstAt: null, lastAt: null }
-  const sha256 = await sha256Of(written)
-  await store.put(location, written)
-  await reached('stored')
   const read = `${written}.back`
-  await store.fetch(location, read)
-  await reached('fetched')
-  const { size } = await stat(read)
-  if ((await sha256Of(read)) !== sha256)
-    throw new Error(`${location} has other bytes than those that were stored`)
-  const facts = await sumUp(connection, [read], columns)
-  await reached('summed')
-  if (!sameSums(facts.sums, sums))
-    throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)
-  return { ...facts, location, bytes: size, sha256 }
+  try {
+    return await storeAndVerify()
+  } finally {
+    // A pass over many days must not need room for all of them at once.
+    for (const path of [written, read]) await rm(path, { force: true })
+  }
+
+  async function storeAndVerify(): Promise<VerifiedFile> {
+    const { columns, sums } = await write(written)
+    await reached('extracted')
+    if (sums.rows === '0')
+      return { location: null, rows: 0, sums, bytes: 0, sha256: null, firstAt: null, lastAt: null }
+    const sha256 = await sha256Of(written)
+    await store.put(location, written)
+    await reached('stored')
+    await store.fetch(location, read)
+    await reached('fetched')
+    const { size } = await stat(read)
+    if ((await sha256Of(read)) !== sha256)
+      throw new Error(`${location} has other bytes than those that were stored`)
+    const facts = await sumUp(connection, [read], columns)
+    await reached('summed')
+    if (!sameSums(facts.sums, sums))
+      throw new Error(`${location} has other rows than Postgres: ${difference(facts.sums, sums)}`)
+    return { ...facts, location, bytes: size, sha256 }
+  }
 }
 
 function difference(found: ArchiveSums, expected: ArchiveSums): string {

@@ -103,6 +103,8 @@ async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
 
 /** Delete the files that nobody may read. */
 export async function removeAbandoned({ sql, store }: Archiver): Promise<void> {
-  for (const { location } of await abandonedParts(sql)) await store.remove(location)
+  for await (const page of abandonedParts(sql)) {
+    for (const { location } of page) await store.remove(location)
+  }
   await forgetAbandoned(sql)
 }

@@ -110,24 +110,37 @@ export async function replaceParts(
   return answer?.done === true
 }
 
-/** The days of a table whose rows the archive must not keep any longer. Their files are abandoned. */
+/**
+ * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one that an archiver has
+ * left half-way: no later archiver looks at its day.
+ */
 export async function expireDays(sql: Sql, table: string, keepDays: number): Promise<number> {
   const expired = await sql`
     UPDATE archived_days SET state = 'abandoned', abandoned_at = clock_timestamp(), error = 'its time is over'
-    WHERE table_name = ${table} AND state IN ('verified', 'dropped')
+    WHERE table_name = ${table} AND state IN ('writing', 'verified', 'dropped')
       AND day < (now() AT TIME ZONE 'UTC')::date - ${keepDays}::integer`
   return expired.count
 }
 
 /**
- * Files that nobody may read, the oldest first. A file is deleted again for a week: an archiver that stood still may have
- * written it after it was deleted.
+ * Files that nobody may read, the oldest first, in pages: all of them. A file is deleted again for a week: an archiver that
+ * stood still may have written it after it was deleted.
  */
-export async function abandonedParts(sql: Sql): Promise<(KnownPart & { location: string })[]> {
-  return await sql<(KnownPart & { location: string })[]>`
-    SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
-    WHERE state = 'abandoned' AND location IS NOT NULL ORDER BY day, table_name, part LIMIT 1000`
+export async function* abandonedParts(sql: Sql): AsyncGenerator<(KnownPart & { location: string })[]> {
+  let last: ArchivedPart = { day: '0001-01-01', table: '', part: -1 }
+  for (;;) {
+    const page = await sql<(KnownPart & { location: string })[]>`
+      SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
+      WHERE state = 'abandoned' AND location IS NOT NULL
+        AND (day, table_name, part) > (${last.day}::text::date, ${last.table}, ${last.part}::integer)
+      ORDER BY day, table_name, part LIMIT ${abandonedPage}`
+    yield page
+    if (page.length < abandonedPage) return
+    last = page.at(-1) ?? last
+  }
 }
+
+const abandonedPage = 1_000
 
 export async function forgetAbandoned(sql: Sql): Promise<void> {
   await sql`

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import type { StoredPart } from './object-cache.ts'
 import type { ArchivePlace, DuckBounds } from './options.ts'
 
@@ -8,6 +9,11 @@ export interface ReaderOptions {
   cache: string
   cacheBytes: number
   duck: DuckBounds
+}
+
+/** Where DuckDB puts what does not fit into its memory. Each process deletes its own; the parent deletes that of a killed one. */
+export function scratchOf(cache: string, pid: number): string {
+  return join(cache, `scratch-${pid}`)
 }
 
 /** A value of a query. Numbers are whole. */

@@ -1,5 +1,6 @@
 // The process that reads the archive for a gateway process: it takes queries as messages, and ends with its parent.
 
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { literal, quoted } from './columns.ts'
@@ -7,7 +8,13 @@ import { type Duck, openDuck } from './duck.ts'
 import { ObjectCache } from './object-cache.ts'
 import { openStore } from './open-store.ts'
 import { typesOf, valuesOf } from './parameters.ts'
-import type { ArchiveQuery, FromReader, ReaderOptions, ToReader } from './reader-messages.ts'
+import {
+  type ArchiveQuery,
+  type FromReader,
+  type ReaderOptions,
+  scratchOf,
+  type ToReader,
+} from './reader-messages.ts'
 import { MissingFileError } from './store.ts'
 
 interface Reader {
@@ -16,6 +23,7 @@ interface Reader {
 }
 
 let opened: Promise<Reader> | undefined
+let scratch: string | undefined
 /** Queries that run; null: it waits for its files. */
 const running = new Map<number, DuckDBConnection | null>()
 
@@ -35,14 +43,18 @@ process.on('message', (message: ToReader) => {
       break
   }
 })
-process.on('disconnect', () => process.exit())
+process.on('disconnect', () => {
+  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true })
+  process.exit()
+})
 
 async function open({ place, cache, cacheBytes, duck }: ReaderOptions): Promise<Reader> {
+  scratch = scratchOf(cache, process.pid)
   const store = await openStore(place)
   const copies = join(cache, 'files')
   const directories = place.kind === 'files' ? [place.directory] : [copies]
   return {
-    duck: await openDuck(duck, join(cache, `scratch-${process.pid}`), directories),
+    duck: await openDuck(duck, scratch, directories),
     cache: new ObjectCache(copies, cacheBytes, store),
   }
 }

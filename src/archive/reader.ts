@@ -1,8 +1,15 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { rmSync } from 'node:fs'
 import { GatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ListAgainError } from './list-again.ts'
-import type { ArchiveQuery, FromReader, ReaderOptions, ToReader } from './reader-messages.ts'
+import {
+  type ArchiveQuery,
+  type FromReader,
+  type ReaderOptions,
+  scratchOf,
+  type ToReader,
+} from './reader-messages.ts'
 
 export interface ReaderTerms {
   withinMs: number
@@ -56,8 +63,22 @@ export class ArchiveReader {
     for (const pending of this.#waiting.splice(0)) settle(pending, pending.reject, gone)
     if (this.#running !== undefined) settle(this.#running, this.#running.reject, gone)
     this.#running = undefined
-    this.#child?.kill('SIGKILL')
+    const child = this.#child
     this.#child = undefined
+    if (child === undefined) return
+    child.kill('SIGKILL')
+    // This process may end before it hears of the end of that one.
+    this.#removeScratch(child)
+  }
+
+  /** A process that was killed leaves what DuckDB could not keep in its memory. */
+  #removeScratch({ pid }: ChildProcess): void {
+    if (pid === undefined) return
+    try {
+      rmSync(scratchOf(this.#options.cache, pid), { recursive: true, force: true })
+    } catch (error) {
+      this.#log.warn({ error: String(error) }, 'temporary files of the archive cannot be deleted')
+    }
   }
 
   #next(): void {
@@ -98,9 +119,10 @@ export class ArchiveReader {
     child.channel?.unref()
     child.on('message', (message: FromReader) => this.#take(message))
     child.once('error', (error) => this.#ended(child, error))
-    child.once('exit', (code, signal) =>
-      this.#ended(child, new Error(`the process that reads the archive ended (${signal ?? code})`)),
-    )
+    child.once('exit', (code, signal) => {
+      this.#removeScratch(child)
+      this.#ended(child, new Error(`the process that reads the archive ended (${signal ?? code})`))
+    })
     this.#child = child
     child.send({ kind: 'open', options: this.#options } satisfies ToReader)
     return child

@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { attemptColumns } from '../ledger/attempt-row.ts'
@@ -49,6 +50,7 @@ export async function rewriteWithout(
     valuesOf(archiver.duck, matches.parameters),
     typesOf(archiver.duck, matches.parameters),
   )
+  await removeCopies(requests)
   const erased = 'IN (SELECT id FROM erased)'
   // Bodies and answers first: after a kill, the rows still say which of them match.
   report.payloads = await rewrite(archiver, 'request_payloads', day, `request_id ${erased}`)
@@ -82,10 +84,27 @@ async function localParts(
   return { parts, paths }
 }
 
+/** The staging directory must not hold all days at once. */
+async function removeCopies({ paths }: LocalParts): Promise<void> {
+  for (const path of paths) await rm(path, { force: true })
+}
+
 /** Answers how many rows match. */
 async function rewrite(archiver: Archiver, table: string, day: string, matched: string): Promise<number> {
+  const former = await localParts(archiver, table, day)
+  try {
+    return await rewriteParts(archiver, { table, day, matched }, former)
+  } finally {
+    await removeCopies(former)
+  }
+}
+
+async function rewriteParts(
+  archiver: Archiver,
+  { table, day, matched }: { table: string; day: string; matched: string },
+  { parts, paths }: LocalParts,
+): Promise<number> {
   const { sql, connection } = archiver
-  const { parts, paths } = await localParts(archiver, table, day)
   if (paths.length === 0) return 0
   const columns = await columnsIn(archiver, table, paths)
   const blanked = (contentColumns[table] ?? []).filter((name) =>

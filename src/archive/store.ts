@@ -6,7 +6,10 @@ export interface ArchiveStore {
   fetch(name: string, path: string): Promise<void>
   /** The path where it can be read in place; undefined: it must be fetched. */
   pathOf(name: string): string | undefined
-  /** Delete it, and what an unfinished `put` of it has left. Nothing happens when it is not there. */
+  /**
+   * Delete it, and the file that an unfinished `put` of it has left; in a bucket, its lifecycle rule deletes the parts of an
+   * unfinished upload. Nothing happens when it is not there.
+   */
   remove(name: string): Promise<void>
   close(): void
 }

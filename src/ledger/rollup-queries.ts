@@ -59,7 +59,7 @@ export interface SummaryGroup extends Sums {
 }
 
 export interface Summary extends Span {
-  /** False: the range was widened to whole hours, because its ends have too many rows. */
+  /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
   exact: boolean
   groups: SummaryGroup[]
   /** The groups behind the last one together; undefined: there are none. */
@@ -211,14 +211,23 @@ async function planFor(
 /** At most how many rows of the usage log the ends of a range are read from. They take about 2 us each. */
 const edgeRowsMax = 200_000
 
-/** The rows of the hours in which these pieces are. */
+/** The rows of the hours in which these pieces are. Infinity: the usage log here has not all of them any more. */
 async function rowsNear(sql: postgres.Sql, pieces: readonly Span[]): Promise<number> {
   if (pieces.length === 0) return 0
   const hours = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
   const moments = [...new Set(hours)].map((hour) => new Date(hour * hourMs).toISOString())
-  const [found] = await sql<{ rows: string }[]>`
-    select coalesce(sum(rows), 0) as rows from rollup_hours where hour = any (${moments}::text[]::timestamptz[])`
-  return Number(found?.rows)
+  const [found] = await sql<{ rows: string; gone: boolean }[]>`
+    select coalesce(sum(h.rows), 0) as rows, coalesce(bool_or(
+      exists (select from archived_days a where a.table_name = 'requests' and a.state = 'dropped'
+        and a.day = (h.hour at time zone 'UTC')::date)
+      or to_regclass('requests_' || to_char(h.hour at time zone 'UTC', 'YYYYMMDD')) is null
+        and not exists (select from requests_default d where d.created_at >= h.hour and d.created_at < h.hour + interval '1 hour')
+    ), false) as gone
+    from (
+      select hour, sum(rows) as rows from rollup_hours
+      where hour = any (${moments}::text[]::timestamptz[]) group by hour
+    ) as h`
+  return found?.gone === true ? Number.POSITIVE_INFINITY : Number(found?.rows)
 }
 
 async function waitingDays(sql: postgres.Sql, { from, to }: Span): Promise<number> {

@@ -1,10 +1,12 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
+import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { adminRequestsEndpoints } from '../../src/api/admin/requests.ts'
+import { findRequest } from '../../src/ledger/queries.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -251,4 +253,35 @@ test('the histogram counts what the list shows', async () => {
   })
   const some = await get('?width=hour&model=large', '/admin/v1/requests/histogram')
   expect(some.body.requests).toBe(1)
+})
+
+test('an id that no request can have finds none', async () => {
+  const row = await add(start)
+  for (const id of ['f47ac10b-58cc-4372-a567-0e02b2c3d479', 'ffffffff-ffff-ffff-ffff-ffffffffffff']) {
+    expect(await get(`?request_id=${id}`)).toMatchObject({
+      status: 200,
+      body: { data: [], next_cursor: null },
+    })
+    expect(await ids(`?request_id=${id}&request_id=${row}`)).toEqual([row])
+    const { status, body } = await get(`?request_id=${id}`, '/admin/v1/requests/histogram')
+    expect([status, body.requests]).toEqual([200, 0])
+    expect(await findRequest(database.sql, { tenantId: acme, keyId: null }, id)).toBeUndefined()
+  }
+})
+
+test('a block of addresses of one interface is the block', async () => {
+  const row = await add(start, { client_address: 'fe80::2' })
+  expect(await ids('?client_address=fe80::1%25eth0/64')).toEqual([row])
+})
+
+test('where Postgres does not answer in time, the answer says to try again', async () => {
+  const busy = postgres(fresh.url, { max: 1, onnotice: () => {} })
+  try {
+    await busy`begin`
+    await busy`lock table names in access exclusive mode`
+    const { status, body } = await get('?key=ci')
+    expect([status, body.detail]).toEqual([503, expect.stringContaining('try again')])
+  } finally {
+    await busy.end()
+  }
 })

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
 import { answerAdmin } from '../../src/api/admin/answer.ts'
+import { cursorAt } from '../../src/api/admin/list.ts'
 import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
 import { readConfig } from '../../src/config.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
@@ -149,4 +150,18 @@ test('what the sums cannot answer is a 400 that names the field and what it must
         .replace(/^\w+: /, ''),
     )
   }
+})
+
+test('a cursor that no page gave is refused', async () => {
+  for (const value of ['x', -1, 1.5, 1e300, null]) {
+    const { status, body } = await ask(
+      `?${days}&group_by=key&cursor=${cursorAt('-requests', { value, id: '' })}`,
+    )
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('cursor')])
+  }
+})
+
+test('the last day that can be written is a day', async () => {
+  expect((await ask('?from=9999-12-01&to=9999-12-31')).status).toBe(200)
+  expect((await ask('?from=0000-01-01&to=0001-01-03')).status).toBe(200)
 })

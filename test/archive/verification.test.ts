@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
 import { archivePass } from '../../src/archive/archive-pass.ts'
 import { openDuck } from '../../src/archive/duck.ts'
@@ -158,4 +158,65 @@ test('DuckDB loads no extension, opens no connection, and reads files of the arc
     await expect(connection.run(statement), statement).rejects.toThrow(/disabled|locked|not allowed|Cannot/i)
   connection.closeSync()
   duck.close()
+})
+
+test('however many files were abandoned, each is deleted before it is forgotten', async () => {
+  const bed = await aBed()
+  await bed.sql`
+    INSERT INTO archived_days (day, table_name, part, state, location, started_at, abandoned_at)
+    SELECT day::date, 'requests', 0, 'abandoned', 'requests/day=' || day::date || '/part-0.parquet', day, now() - interval '8 days'
+    FROM generate_series(now() - interval '1500 days', now() - interval '100 days', interval '1 day') AS day`
+  const [newest] = await bed.sql<{ location: string }[]>`
+    SELECT location FROM archived_days ORDER BY day DESC LIMIT 1`
+  const path = join(bed.directory, 'archive', newest?.location ?? '')
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, 'a file whose time is over')
+  await archivePass(bed.options)
+  expect(await bed.sql`SELECT FROM archived_days`).toHaveLength(0)
+  expect(bed.files()).toEqual([])
+})
+
+test('a file that an archiver left half-way is deleted when its time is over, also where nothing is archived any more', async () => {
+  for (const hotDays of [5, 0]) {
+    const bed = await aBed({ hotDays, rowDays: 90 })
+    await seedDay(bed.sql, midnight(10), 5, bed.seed)
+    const location = 'requests/day=2020-01-01/part-0.parquet'
+    await bed.sql`
+      INSERT INTO archived_days (day, table_name, part, state, location, started_at)
+      VALUES ('2020-01-01', 'requests', 0, 'writing', ${location}, now())`
+    const path = join(bed.directory, 'archive', location)
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, 'what people wrote')
+    await archivePass(bed.options)
+    expect(bed.files()).not.toContain(location)
+    expect(await bed.sql`SELECT state FROM archived_days WHERE day = '2020-01-01'`).toEqual([
+      { state: 'abandoned' },
+    ])
+  }
+})
+
+test('the local files of a day are deleted with the end of the day, so that a pass over many fits on the disk', async () => {
+  const bed = await aBed()
+  for (const day of [8, 9, 10]) await seedDay(bed.sql, midnight(day), 20, bed.seed)
+  const left: string[] = []
+  const pass = await archivePass(bed.options, (step) => {
+    if (step === 'begun') left.push(...readdirSync(bed.options.staging).filter((name) => name !== 'scratch'))
+  })
+  expect(pass).toMatchObject({ archived: 9, failed: [] })
+  expect(left).toEqual([])
+})
+
+test('what DuckDB leaves behind goes with its process, also when that is killed', async () => {
+  const bed = await aBed()
+  await seedDay(bed.sql, midnight(10), 5, bed.seed)
+  await archivePass(bed.options)
+  const cache = join(bed.directory, 'cache')
+  const scratches = () => readdirSync(cache).filter((name) => name.startsWith('scratch-'))
+  for (const end of [(pid: number) => void process.kill(pid, 'SIGKILL'), () => bed.reader.close()]) {
+    await bed.all({})
+    const [scratch = ''] = scratches()
+    writeFileSync(join(cache, scratch, 'duckdb_temp_storage_DEFAULT-0.tmp'), 'spilled')
+    end(Number(scratch.slice('scratch-'.length)))
+    await expect.poll(scratches).toEqual([])
+  }
 })

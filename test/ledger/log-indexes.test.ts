@@ -11,7 +11,7 @@ const stamp = (days: number) =>
 
 async function aLog(): Promise<{ database: Database; url: string }> {
   const fresh = await freshDatabase()
-  const database = openDatabase(fresh.url, { max: 2 })
+  const database = openDatabase(fresh.url, { max: 1 })
   onTestFinished(async () => {
     await database.close()
     await fresh.drop()
@@ -83,3 +83,34 @@ async function partitionsOf({ sql }: Pick<Database, 'sql'>): Promise<string[]> {
     select inhrelid::regclass::text as name from pg_inherits where inhparent = 'requests'::regclass`
   return rows.map(({ name }) => name)
 }
+
+test('a long transaction keeps no other upkeep waiting', async () => {
+  const { url } = await aLog()
+  const connect = () => postgres(url, { max: 1, onnotice: () => {} })
+  const [long, sql] = [connect(), connect()]
+  onTestFinished(async () => {
+    await Promise.all([long.end({ timeout: 0 }), sql.end({ timeout: 0 })])
+  })
+  await long`begin isolation level repeatable read`
+  await long`select 1`
+  const missing = (await keepLogIndexes(sql, { waitMs: 300 })).left
+  expect(missing).toBeGreaterThan(logIndexes.length)
+  // By now the transaction is known to be long: nothing is built that could not be finished.
+  const before = await sql`select indexrelid, indisvalid from pg_index order by 1`
+  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ built: 0, left: missing })
+  expect(await sql`select indexrelid, indisvalid from pg_index order by 1`).toEqual(before)
+  await long`commit`
+  expect(await keepLogIndexes(sql, { waitMs: 300 })).toMatchObject({ left: 0 })
+})
+
+test('of processes that begin at once, one builds', async () => {
+  const { url } = await aLog()
+  const sessions = [1, 2, 3].map(() => postgres(url, { max: 1, onnotice: () => {} }))
+  onTestFinished(async () => {
+    await Promise.all(sessions.map((sql) => sql.end()))
+  })
+  const passes = await Promise.all(sessions.map((sql) => keepLogIndexes(sql)))
+  expect(passes.filter(({ built }) => built > 0)).toHaveLength(1)
+  const [sql] = sessions
+  expect(sql === undefined ? undefined : await keepLogIndexes(sql)).toMatchObject({ built: 0, left: 0 })
+})

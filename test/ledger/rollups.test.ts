@@ -344,3 +344,29 @@ async function broken(sql: postgres.Sql): Promise<string[]> {
   const { findings } = await verifyLedger(sql)
   return findings.filter(({ differences }) => differences > 0).map(({ rule }) => rule)
 }
+
+test('a time whose ends the usage log has no longer is widened to whole hours, which the sums have', async () => {
+  const { insert, fold, ask, database } = await startRollupsBed()
+  const day = midnight - 6 * dayMs
+  const date = new Date(day).toISOString().slice(0, 10)
+  const rows = Array.from({ length: 400 }, () => aRow(day + 12 * hourMs, day + 16 * hourMs))
+  await database.sql`select make_partition('requests', ${date}::text::date)`
+  await insert(rows)
+  await fold()
+  const asked = { from: day + 12.5 * hourMs, to: day + 15.5 * hourMs }
+  expect((await ask(asked)).exact).toBe(true)
+  const requests = rows.reduce((sum, { folded }) => sum + folded, 0)
+  const whole = {
+    from: day + 12 * hourMs,
+    to: day + 16 * hourMs,
+    exact: false,
+    total: { requests: `${requests}` },
+  }
+  await database.sql.unsafe(`drop table requests_${date.replaceAll('-', '')}`)
+  expect(await ask(asked)).toMatchObject(whole)
+  // A late row makes the partition anew. The archive has the others.
+  await database.sql`
+    insert into archived_days (day, table_name, part, state, started_at) values (${date}::text::date, 'requests', 0, 'dropped', now())`
+  await database.sql`select make_partition('requests', ${date}::text::date)`
+  expect(await ask(asked)).toMatchObject(whole)
+})

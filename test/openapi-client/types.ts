@@ -3354,7 +3354,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
             exact: boolean;
             /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
             waiting_days: number;
@@ -3458,7 +3458,7 @@ export interface components {
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read. */
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
             exact: boolean;
             /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
             waiting_days: number;

@@ -14,7 +14,7 @@ import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { listParameters, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { role, scope } from './people-json.ts'
 import { notAllowed, notFound } from './refusals.ts'
 
@@ -67,7 +67,7 @@ export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoi
       }),
       answer: pageSchema(apiToken).meta({ id: 'ApiTokenList' }),
       async handle({ actor, query: { limit, cursor, sort, user_id: asked } }) {
-        const filter = { ...seenBy(actor, 'read'), before: placeAt(sort, cursor)?.id }
+        const filter = { ...seenBy(actor, 'read'), before: rowPlaceAt(sort, cursor)?.id }
         if (filter.userId === undefined) filter.userId = asked
         const rows = await people.database.keys.ask(({ db }) => listApiTokens(db, filter, limit + 1))
         const page = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import { archivedTables } from '../../archive/options.ts'
 import { archiveSums, askForPass, listFiles } from '../../archive/queries.ts'
-import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
+import { listParameters, noCursor, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
 import { conflict } from './refusals.ts'
 
 export interface AdminArchiveContext {
@@ -132,10 +131,13 @@ export function archiveEndpoints({ database, bounds }: AdminArchiveContext): Adm
   ]
 }
 
+const isDay = z.iso.date()
+const isTable = z.enum(archivedTables)
+
 function fileAt({ value, id }: { value: string | number | null; id: string }) {
   const [table = '', part = ''] = id.split(' ')
-  if (!/^\d{4}-\d\d-\d\d$/.test(String(value)) || !/^\d{1,9}$/.test(part))
-    throw invalid('cursor', 'expected next_cursor of the page before, with the same sort')
+  if (!isDay.safeParse(value).success || !isTable.safeParse(table).success || !/^\d{1,9}$/.test(part))
+    throw noCursor()
   return { day: String(value), table, part: Number(part) }
 }
 

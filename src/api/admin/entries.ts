@@ -14,7 +14,7 @@ import type { Log } from '../../telemetry/log.ts'
 import { moment, oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { bookedEntry, entryRequest, isStorable, listedEntry, tenantBalance } from './entry.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
+import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { requireOwn } from './permit.ts'
 import { yesOrNo } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
@@ -100,9 +100,8 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
       answer: pageSchema(listedEntry).meta({ id: 'EntryList' }),
       async handle({ actor, params, query: { limit, cursor, sort, ...filter }, signal }) {
         const { id: accountId } = await requireAccount(params.id, actor)
-        const place = placeAt(sort, cursor)
-        const after =
-          place === undefined ? undefined : { createdAt: new Date(place.value ?? 0), id: place.id }
+        const place = rowPlaceAt(sort, cursor)
+        const after = place === undefined ? undefined : { createdAt: momentAt(place), id: place.id }
         const { descending } = orderOf(sort)
         const rows = await database.reads.ask(
           ({ db }) => listEntries(db, { ...filter, accountId, after, descending, limit: limit + 1 }),

@@ -18,7 +18,7 @@ import {
   readNames,
 } from './group-queries.ts'
 import { requireChannels, requireModels } from './known-names.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, settingBody } from './setting-body.ts'
@@ -46,7 +46,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       async handle({ query: { limit, cursor, sort, ...filter }, signal }) {
         const order = orderOf(sort)
         const rows = await database.reads.ask(
-          ({ db }) => listGroups(db, { ...filter, order, after: placeAt(sort, cursor), limit: limit + 1 }),
+          ({ db }) => listGroups(db, { ...filter, order, after: rowPlaceAt(sort, cursor), limit: limit + 1 }),
           { owner: 'admin', signal },
         )
         const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({

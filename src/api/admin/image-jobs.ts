@@ -10,7 +10,7 @@ import { findJobs } from '../../images/jobs/queries.ts'
 import { jobOf } from '../../images/jobs/rows.ts'
 import { isId, moment, oneOf, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { listParameters, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
@@ -56,7 +56,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           ({ db }) =>
             findJobs(db, {
               ...{ tenantId: tenantOf(actor, query.tenant_id), state: status, model, channel, from, to },
-              before: placeAt(sort, cursor)?.id,
+              before: rowPlaceAt(sort, cursor)?.id,
               limit: limit + 1,
             }),
           { owner: 'admin', signal },

@@ -26,7 +26,7 @@ import {
   type NamedKey,
 } from './key-queries.ts'
 import { requireModels } from './known-names.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -79,7 +79,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
           ...filter,
           tenantId: tenantOf(actor),
           order,
-          after: placeAt(sort, cursor),
+          after: rowPlaceAt(sort, cursor),
           limit: limit + 1,
         }
         const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })

@@ -12,7 +12,7 @@ import {
   type SQL,
   sql,
 } from '../../db/drizzle.cjs'
-import type { Order, Place } from './list.ts'
+import { momentAt, noCursor, type Order, type Place } from './list.ts'
 
 /**
  * The order of a list, and the condition of the page behind `place`. `columns` are those that it can be sorted by; null sorts
@@ -31,7 +31,8 @@ export function keyset(
   const orderBy = [asc(sql`(${column} IS NULL)`), order(column), order(id)]
   if (place === undefined) return { orderBy, behind: undefined }
   if (place.value === null) return { orderBy, behind: and(isNull(column), later(id, place.id)) }
-  const value = column.dataType === 'date' ? new Date(place.value) : place.value
+  const value = column.dataType === 'date' ? momentAt(place) : place.value
+  if (column.dataType === 'string' && typeof value !== 'string') throw noCursor()
   const isTie = and(eq(column, value), later(id, place.id))
   return { orderBy, behind: or(and(isNotNull(column), later(column, value)), isTie, isNull(column)) }
 }

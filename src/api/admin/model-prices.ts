@@ -6,7 +6,7 @@ import { priceEntry } from '../../catalog/price-entry.ts'
 import { priceFromRow } from '../../catalog/price-from-row.ts'
 import { listPrices, type PriceRow } from '../../catalog/queries.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
+import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { type AdminModelsContext, modelPath, modelToChange, sourceOf } from './models.ts'
 import { wordsOf } from './words.ts'
 
@@ -34,11 +34,11 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
       answer: versionList,
       async handle({ params: { id }, query: { limit, sort, cursor } }) {
         const { descending } = orderOf(sort)
-        const after = placeAt(sort, cursor)
+        const after = rowPlaceAt(sort, cursor)
         const rows = await context.database.reads.ask(({ db }) =>
           listPrices(db, {
             modelId: id,
-            after: typeof after?.value === 'string' ? { at: after.value, id: after.id } : undefined,
+            after: after === undefined ? undefined : { at: momentAt(after).toISOString(), id: after.id },
             descending,
             limit: limit + 1,
           }),

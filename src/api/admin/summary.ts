@@ -12,7 +12,7 @@ import {
 import { partColumns } from '../../ledger/summary-pieces.ts'
 import type { Part, Span } from '../../ledger/summary-range.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { cursorAt, orderOf, placeAt } from './list.ts'
+import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
 import { tenantOf } from './permit.ts'
 import { notAllowed } from './refusals.ts'
 import { sums, sumsJson, sumsSchema } from './summary-json.ts'
@@ -39,7 +39,9 @@ const span = {
   to: z.iso.datetime(),
   exact: z
     .boolean()
-    .describe('False: the time was widened to whole hours, because its ends have too many requests to read.'),
+    .describe(
+      'False: the time was widened to whole hours, because its ends have too many requests to read, or none any more.',
+    ),
   waiting_days: z
     .number()
     .int()
@@ -92,7 +94,7 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
         const { parts, step } = partsOf(query.group_by)
         keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
         const { by, descending } = orderOf(query.sort)
-        const skip = Number(placeAt(query.sort, query.cursor)?.value ?? 0)
+        const skip = skipAt(query.sort, query.cursor)
         const found = await answered(
           database.reads.ask(
             ({ sql }) =>
@@ -179,6 +181,15 @@ export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext)
 function keepFromChannels({ tenantId }: Actor, parts: readonly Part[]): void {
   if (tenantId !== null && parts.includes('channel'))
     throw notAllowed('A member of one tenant sees no channels. Ask without "channel".')
+}
+
+/** Groups before the page. */
+function skipAt(sort: string, cursor: string | undefined): number {
+  const place = placeAt(sort, cursor)
+  if (place === undefined) return 0
+  const { value } = place
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw noCursor()
 }
 
 async function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {

@@ -10,7 +10,7 @@ import { limitAccount } from '../../ledger/account-queries.ts'
 import { usd } from '../../ledger/price.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt } from './list.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -46,7 +46,7 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
           ...filter,
           id: tenantOf(actor),
           order,
-          after: placeAt(sort, cursor),
+          after: rowPlaceAt(sort, cursor),
           limit: limit + 1,
         }
         const rows = await database.reads.ask(({ db }) => listTenants(db, wanted), { owner: 'admin', signal })

@@ -11,10 +11,8 @@ export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: 
     try {
       return await log.ask(
         ({ sql }) => {
-          timer = setTimeout(
-            () => tooLong.abort(new SliceTooLong(`a slice of the usage log took more than ${withinMs} ms`)),
-            withinMs,
-          )
+          const message = `The usage log did not answer within ${withinMs} ms. Ask for a shorter time or more filters, or try again.`
+          timer = setTimeout(() => tooLong.abort(new SliceTooLong(message)), withinMs)
           return question(sql)
         },
         {

@@ -43,29 +43,79 @@ const passMs = 60_000
 const lateHours = 1
 
 /**
- * Build the missing indexes of closed days, the newest day first, one after the other. CONCURRENTLY: writers of the day, if
- * there are any, do not wait. Any number of processes may call it: one builds at a time.
+ * A build waits for all transactions that are older than it. Other upkeep, such as new partitions, waits for the build, so it
+ * waits no longer than this.
  */
-export async function keepLogIndexes(sql: Sql): Promise<IndexPass> {
+const longestWaitMs = 10_000
+
+/**
+ * Build the missing indexes of closed days, the newest day first, one after the other. CONCURRENTLY: writers of the day, if
+ * there are any, do not wait. Any number of processes may call it: one builds at a time. Nothing is built while a transaction
+ * runs for longer than `waitMs`. `sql` has one connection.
+ */
+export async function keepLogIndexes(sql: Sql, { waitMs = longestWaitMs } = {}): Promise<IndexPass> {
+  const left = (await missingIndexes(sql)).length
+  if (left === 0) return { built: 0, left, without: undefined }
+  // Two builds on one table would wait for each other.
+  const [lock] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${builderLock}) as mine`
+  if (lock?.mine !== true) return { built: 0, left, without: undefined }
+  try {
+    if (await hasLongTransaction(sql, waitMs)) return { built: 0, left, without: undefined }
+    return await buildMissing(sql, waitMs)
+  } finally {
+    await sql`select pg_advisory_unlock(${builderLock})`
+  }
+}
+
+/** Any number that nothing else uses: see src/db/functions/README.md. */
+const builderLock = 7_023_920
+
+async function buildMissing(sql: Sql, waitMs: number): Promise<IndexPass> {
+  // Another process may have built some meanwhile.
   const missing = await missingIndexes(sql)
-  if (missing.length === 0) return { built: 0, left: 0, without: undefined }
   const trigrams = missing.some(({ index }) => index.extension !== undefined)
     ? await trigramSchema(sql)
     : undefined
   const without = trigrams !== undefined && 'without' in trigrams ? trigrams.without : undefined
   const buildable = missing.filter(({ index }) => index.extension === undefined || without === undefined)
+  const schema = trigrams !== undefined && 'schema' in trigrams ? trigrams.schema : ''
   const endAt = performance.now() + passMs
   let built = 0
-  for (const { partition, index, isInvalid } of buildable) {
-    if (performance.now() > endAt || (await othersBuild(sql))) break
-    const name = `${partition}_${index.name}`
-    if (isInvalid) await sql.unsafe(`drop index concurrently if exists "${name}"`)
-    const schema = trigrams !== undefined && 'schema' in trigrams ? trigrams.schema : ''
-    const on = index.on.replace('gin_trgm_ops', `"${schema.replaceAll('"', '""')}".gin_trgm_ops`)
-    await sql.unsafe(`create index concurrently if not exists "${name}" on "${partition}" ${on}`)
-    built++
+  // Neither statement can run in a transaction.
+  await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, false)`
+  try {
+    for (const missingIndex of buildable) {
+      if (performance.now() > endAt || (await othersBuild(sql))) break
+      await build(sql, missingIndex, schema)
+      built++
+    }
+  } catch (error) {
+    // The index is there, but not valid: a later pass builds it again.
+    if (!(error instanceof Error && 'code' in error && error.code === lockNotAvailable)) throw error
+  } finally {
+    await sql`reset lock_timeout`
   }
   return { built, left: buildable.length - built, without }
+}
+
+/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
+const lockNotAvailable = '55P03'
+
+/** `schema`: of the extension's operators. */
+async function build(sql: Sql, { partition, index, isInvalid }: MissingIndex, schema: string): Promise<void> {
+  const name = `${partition}_${index.name}`
+  if (isInvalid) await sql.unsafe(`drop index concurrently if exists "${name}"`)
+  const on = index.on.replace('gin_trgm_ops', `"${schema.replaceAll('"', '""')}".gin_trgm_ops`)
+  await sql.unsafe(`create index concurrently if not exists "${name}" on "${partition}" ${on}`)
+}
+
+/** Whether a build would have to wait for a transaction that has lasted long already. Of other users we may not see it. */
+async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
+  const rows = await sql`
+    select from pg_stat_activity
+    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
+      and backend_xmin is not null and xact_start < now() - make_interval(secs => ${waitMs / 1000}::double precision) limit 1`
+  return rows.length > 0
 }
 
 interface MissingIndex {

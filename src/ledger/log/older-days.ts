@@ -29,7 +29,11 @@ export interface OlderTerms {
 export class OlderDaysError extends GatewayError {}
 
 /** A slice took too long. The walk goes on with shorter ones. */
-export class SliceTooLong extends Error {}
+export class SliceTooLong extends GatewayError {
+  constructor(message: string) {
+    super('unavailable', message, { retryAfterSeconds: 2 })
+  }
+}
 
 /** The older days of a slice took too long. */
 export class OlderTooLong extends SliceTooLong {}

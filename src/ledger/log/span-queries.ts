@@ -14,9 +14,13 @@ export async function logSpan(
 ): Promise<{ from: Date; to: Date }> {
   for (const condition of conditions) {
     if (condition.not || condition.test !== 'is' || condition.columns[0] !== 'id') continue
-    const moments = condition.values.flatMap((id) => (typeof id === 'string' ? [momentOf(id)] : []))
-    if (moments.length > 0)
-      return { from: new Date(Math.min(...moments)), to: new Date(Math.max(...moments) + 1) }
+    const all = condition.values.flatMap((id) => (typeof id === 'string' ? [momentOf(id)] : []))
+    if (all.length === 0) continue
+    // A uuid of another kind has any moment inside: none of our rows has a later one.
+    const latest = Date.now() + dayMs
+    const moments = all.filter((ms) => ms <= latest)
+    if (moments.length === 0) return { from: new Date(latest), to: new Date(latest) }
+    return { from: new Date(Math.min(...moments)), to: new Date(Math.max(...moments) + 1) }
   }
   const [found] = await sql<{ first: Date | null; archived: Date | null; stray: string | null; now: Date }[]>`
     select min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp at time zone 'UTC' as first,

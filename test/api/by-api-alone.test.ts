@@ -74,7 +74,9 @@ async function fiveMinutes({ first, second }: { first: TollgateProcess; second: 
   const made = await call('POST', 'api-tokens', { cookie, body: { name: 'automation', scopes } })
   const api = clientOf(first.url, `Bearer ${made.body.token}`)
 
-  const model = await api.POST('/admin/v1/models', { body: { id: 'by-api', aliases: [], fallbacks: [], price } })
+  const model = await api.POST('/admin/v1/models', {
+    body: { id: 'by-api', aliases: [], fallbacks: [], price },
+  })
   expect(model.response.status).toBe(201)
   const channel = await api.POST('/admin/v1/channels', {
     body: {
@@ -108,7 +110,9 @@ async function fiveMinutes({ first, second }: { first: TollgateProcess; second: 
   })
   const other = await api.GET('/admin/v1/requests', { params: { query: { channel: ['another'] } } })
   expect(other.data?.data).toEqual([])
-  const summary = await api.GET('/admin/v1/summary', { params: { query: { tenant_id: tenant.data?.id ?? '' } } })
+  const summary = await api.GET('/admin/v1/summary', {
+    params: { query: { tenant_id: tenant.data?.id ?? '' } },
+  })
   expect(summary.data?.total.succeeded).toBeGreaterThanOrEqual(1)
   const exported = await api.GET('/admin/v1/export', { parseAs: 'text' })
   expect(exported.response.status).toBe(200)
@@ -131,7 +135,9 @@ async function again(yaml: string): Promise<void> {
   expect(answer.status, await answer.text()).toBe(200)
   const api = clientOf(copy.url, `Bearer ${adminToken}`)
   const row = await until(async () => {
-    const { data } = await api.GET('/admin/v1/requests', { params: { query: { requested_model: ['by-api'] } } })
+    const { data } = await api.GET('/admin/v1/requests', {
+      params: { query: { requested_model: ['by-api'] } },
+    })
     return data?.data[0]
   })
   expect(row).toMatchObject({ channel: 'by-api', cost_nano_usd: costNano })

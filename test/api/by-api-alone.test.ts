@@ -57,12 +57,17 @@ const ask = ({ url }: TollgateProcess, secret: string, model: string) =>
   })
 
 /** Waits for the first answer of this status. */
-const answered = (tollgate: TollgateProcess, { secret, status }: { secret: string; status: number }) =>
-  until(async () => {
+async function answered(tollgate: TollgateProcess, { secret, status }: { secret: string; status: number }) {
+  let last = ''
+  const isSo = async () => {
     const answer = await ask(tollgate, secret, 'by-api')
-    await answer.arrayBuffer()
+    last = `${answer.status} ${await answer.text()}`
     return answer.status === status ? answer : undefined
+  }
+  return await until(isSo).catch((cause) => {
+    throw new Error(`expected ${status}, got ${last}`, { cause })
   })
+}
 
 const price = { input: '1', output: '2' }
 const costNano = String(1000 * 1000 + 500 * 2000)
@@ -75,7 +80,7 @@ async function fiveMinutes({ first, second }: { first: TollgateProcess; second: 
   const api = clientOf(first.url, `Bearer ${made.body.token}`)
 
   const model = await api.POST('/admin/v1/models', {
-    body: { id: 'by-api', aliases: [], fallbacks: [], price },
+    body: { id: 'by-api', context_length: 8000, max_output_tokens: 1000, aliases: [], fallbacks: [], price },
   })
   expect(model.response.status).toBe(201)
   const channel = await api.POST('/admin/v1/channels', {

@@ -1,5 +1,5 @@
 import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
-import { and, eq, getTableColumns, isNotNull, isNull, lt } from '../../db/drizzle.cjs'
+import { and, eq, getTableColumns, isNotNull, isNull, lt, ne } from '../../db/drizzle.cjs'
 import { groups, keys, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
@@ -84,10 +84,20 @@ export async function findNamesake(
   return row
 }
 
-/** Whether a key of this tenant is in the group. */
-export async function hasKeyIn(tx: Queries, { tenantId, groupId }: { tenantId: string; groupId: string }) {
-  const isThere = and(eq(keys.tenantId, tenantId), eq(keys.groupId, groupId))
-  return (await tx.select({ id: keys.id }).from(keys).where(isThere).limit(1)).length > 0
+/** The keys of a tenant in a group, but `but`, without revoked ones and without sub-keys, which their parents bound. */
+export function readPeers(
+  tx: Queries,
+  { tenantId, groupId, but }: { tenantId: string; groupId: string; but: string | undefined },
+): Promise<NamedKey[]> {
+  return namedKeys(tx).where(
+    and(
+      eq(keys.tenantId, tenantId),
+      eq(keys.groupId, groupId),
+      isNull(keys.revokedAt),
+      isNull(keys.parentId),
+      but === undefined ? undefined : ne(keys.id, but),
+    ),
+  )
 }
 
 /** Whether a key has, or had before its last rotation, the secret with this hash. */

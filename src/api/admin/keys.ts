@@ -19,7 +19,6 @@ import {
   changeKey,
   findKey,
   findNamesake,
-  hasKeyIn,
   isSecretTaken,
   listKeys,
   lockKey,
@@ -28,6 +27,7 @@ import {
 import { requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
+import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
@@ -161,7 +161,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
           )
         const entry = merged(keyEntry, keySettingsIn(before), body)
         await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
-        const groupId = await groupOf({ tx, actor }, entry, row)
+        const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
         requireModels(await readNames(tx), {
           field: 'allowed_models',
           wanted: entry.allowedModels ?? [],
@@ -194,10 +194,10 @@ async function makeKey(
   await lockRows(tx)
   if (isBudget(body)) await holdCharges(tx)
   const tenant = await findTenant(tx, called)
-  if (tenant === undefined) throw invalid('tenant', `there is no tenant "${called.slice(0, 128)}"`)
-  requireOwn(actor, tenant.id, 'such tenant')
+  if (tenant === undefined || (actor.tenantId !== null && actor.tenantId !== tenant.id))
+    throw invalid('tenant', `there is no tenant "${called.slice(0, 128)}"`)
   await requireFreeName(context, tx, { tenantId: tenant.id, name: entry.name }, undefined)
-  const groupId = await groupOf({ tx, actor }, entry, { tenantId: tenant.id })
+  const groupId = await groupOf({ tx, actor }, entry, { tenantId: tenant.id, before: undefined })
   requireModels(await readNames(tx), {
     field: 'allowed_models',
     wanted: entry.allowedModels ?? [],
@@ -275,17 +275,19 @@ async function requireFreeName(
   )
 }
 
-/** A member of a tenant cannot move its keys to a group, and so to a price, where an admin has put none of them. */
+/** The group of a key. For a member, group, limits and budget have bounds: see `requireMemberBounds`. */
 async function groupOf(
   { tx, actor }: { tx: TypedTransaction; actor: Actor },
-  { group }: KeyEntry,
-  { tenantId, groupId }: { tenantId: string; groupId?: string },
+  entry: KeyEntry,
+  { tenantId, before }: { tenantId: string; before: NamedKey | undefined },
 ): Promise<string> {
-  const found = await findGroup(tx, group)
-  if (found === undefined) throw invalid('group', `there is no group "${group}"`)
-  const { id } = found
-  if (actor.tenantId === null || id === groupId || (await hasKeyIn(tx, { tenantId, groupId: id }))) return id
-  throw invalid('group', `no key of your tenant is in the group "${group}": ask an admin`)
+  const group = await findGroup(tx, entry.group)
+  if (group === undefined)
+    throw actor.tenantId === null
+      ? invalid('group', `there is no group "${entry.group}"`)
+      : noKeyIn(entry.group)
+  if (actor.tenantId !== null) await requireMemberBounds(tx, { entry, group, tenantId, before })
+  return group.id
 }
 
 function sortedBy(by: string, { name, expiresAt }: NamedKey): string | null {

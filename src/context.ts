@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
@@ -14,7 +13,6 @@ import type { DestinationCipher } from './alerts/destination.ts'
 import { reportLedger } from './alerts/report-ledger.ts'
 import type { Archive } from './archive/archive.ts'
 import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
-import { BodyThreads } from './bodies/body-threads.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -44,6 +42,7 @@ import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import { openLimits, openQueues, openStorage } from './open-services.ts'
+import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -89,14 +88,6 @@ export interface Context extends ImageGateway {
 
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
-
-/**
- * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two bytes a character for
- * the text, its parts and the new text, which grows by doubling. A thread must never reach its bound inside of JSON.parse or
- * JSON.stringify: V8 would end the whole process.
- */
-const heapOfByte = 24
-const heapOfValue = 1000
 
 /** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
 const turnBytes = 512 * 1024
@@ -372,44 +363,4 @@ async function checkFirst<T>(url: string, check: (connections: Connections) => P
 /** Workers answer no clients, so they list no models. */
 function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
   return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
-}
-
-interface BodyThreadsNeeds {
-  bounds: Config['bounds']
-  keeper: SecretKeeper
-  log: Log
-}
-
-function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThreads {
-  const { jsonDepthMax, jsonValuesMax } = bounds
-  return new BodyThreads({
-    threads: bounds.bodyThreads === 0 ? Math.max(1, availableParallelism() - 1) : bounds.bodyThreads,
-    waitingMax: bounds.bodyThreadWaitingMax,
-    heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
-    data: {
-      envelopeKeys: envelopeKeysOf(keeper),
-      bounds: { jsonDepthMax, jsonValuesMax },
-      redaction: {
-        key: keeper.redactionKey,
-        bytesMax: bounds.captureBytesMax,
-        stringBytesMax: bounds.captureStringBytesMax,
-      },
-    },
-    log,
-  })
-}
-
-/** The first of them signs. */
-function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
-  const { current, former } = keeper.ring('envelope')
-  return [current, ...former.map(({ key }) => key)]
-}
-
-/** One thread puts captured answers together. They take less memory than a body to be translated. */
-function answerThreadBounds(bounds: Config['bounds']): Config['bounds'] {
-  return {
-    ...bounds,
-    bodyThreads: 1,
-    bodyBytesMax: Math.max(bounds.bodyBytesMax, bounds.captureAnswerHeldBytesMax),
-  }
 }

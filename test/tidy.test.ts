@@ -152,10 +152,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': [],
+  'open-threads.ts': ['bodies', 'config.ts', 'secret-key.ts', 'telemetry'],
   'open-services.ts': ['config.ts', 'images', 'limits', 'queue', 'telemetry'],
   'context.ts': [
     'alerts',
     'open-services.ts',
+    'open-threads.ts',
     'access',
     'archive',
     'bodies',

@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEntriesEndpoints } from '../../src/api/admin/entries.ts'
 import { problem } from '../../src/api/admin/problem.ts'
@@ -83,7 +85,13 @@ const calls: Record<string, () => Promise<Response>[]> = {
     ask('GET', `/v1/usage/requests/${made.done}`),
   ],
   'GET /v1/usage/summary': () => [ask('GET', '/v1/usage/summary')],
+  'GET /v1/usage/export': () => [ask('GET', '/v1/usage/export')],
+  'GET /public/v1/catalog': () => [ask('GET', '/public/v1/catalog')],
   'GET /v1/usage/budget': () => [ask('GET', '/v1/usage/budget')],
+  'GET /v1/key': () => [ask('GET', '/v1/key')],
+  'POST /v1/keys': () => [ask('POST', '/v1/keys', { name: `leaf-${randomUUID()}` })],
+  'GET /v1/keys': () => [ask('GET', '/v1/keys')],
+  'DELETE /v1/keys/{id}': () => [revokeOne()],
   'POST /admin/v1/tenants/{id}/entries': () => [
     ask('POST', '/admin/v1/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
   ],
@@ -148,6 +156,13 @@ function ask(
   })
 }
 
+/** Makes a sub-key, and revokes it. */
+async function revokeOne(): Promise<Response> {
+  const made = await ask('POST', '/v1/keys', { name: `leaf-${randomUUID()}` })
+  const { id } = z.object({ id: z.string() }).parse(await made.json())
+  return await ask('DELETE', `/v1/keys/${id}`)
+}
+
 /** Submits a job, and returns its id. */
 async function submit(prompt: string): Promise<string> {
   const path = '/v1/images/generations'
@@ -204,11 +219,11 @@ channels:
   - { name: chat, protocols: { openai-chat: ${url} }, api_keys: [""], models: [talk], allow_private_address: true }
   - { name: painter, protocols: { openai-images: ${url} }, api_keys: [""], models: [picture], allow_private_address: true }
 groups:
-  - { name: default, models: ['*'], channels: ['*'], budget: { month: "5.00" } }
+  - { name: default, public: true, models: ['*'], channels: ['*'], budget: { month: "5.00" } }
 tenants:
   - name: one
     balance_usd: "10.00"
     keys:
-      - { name: one, group: default, secret: ${key}, budget: { total: "3.00" } }
+      - { name: one, group: default, secret: ${key}, sub_keys: 10, budget: { total: "3.00" } }
 `
 }

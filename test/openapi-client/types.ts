@@ -348,7 +348,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** The usage log, newest first */
+        /**
+         * The usage log, newest first
+         * @description A search by filters without an index answers what it has found so far: a page may have few rows, or none, and a cursor for the rest.
+         */
         get: operations["getUsageRequests"];
         put?: never;
         post?: never;
@@ -367,6 +370,26 @@ export interface paths {
         };
         /** One request, with its redacted body, attempts and the parts of its cost */
         get: operations["getUsageRequestsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/usage/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The usage log as CSV or NDJSON
+         * @description Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.
+         */
+        get: operations["getUsageExport"];
         put?: never;
         post?: never;
         delete?: never;
@@ -462,6 +485,26 @@ export interface paths {
         post?: never;
         /** Revoke a sub-key: every process refuses it within a second */
         delete: operations["deleteKeysById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/public/v1/catalog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The models and prices of the groups that are public
+         * @description For everybody, without a key. 404 while no group is public.
+         */
+        get: operations["getPublicVCatalog"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1256,6 +1299,140 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The requests that match, as CSV, NDJSON or Parquet
+         * @description Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.
+         */
+        get: operations["getAdminVRequestsExport"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/tail": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * New rows of the usage log, as they come
+         * @description Server-sent events. `row`: a row as in the list. `dropped`: so many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent behind the rows of a moment; its id, sent back as `last-event-id`, continues behind them. `end`: the process ends; connect again.
+         */
+        get: operations["getAdminVRequestsTail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** One request with body, attempts, entries, and the command that sends it again */
+        get: operations["getAdminVRequestsById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/requests/{id}/translation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What would be sent upstream today for the kept body of a request */
+        get: operations["getAdminVRequestsByIdTranslation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/playground": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a request under a key, and see what the client and the channel get
+         * @description A real request: it has a row, takes from the key's limits, and its cost is charged. Server-sent events, without secrets: `client.start`, `client.data`, `client.end` are what the client would get; `upstream.request`, `upstream.start`, `upstream.data`, `upstream.end` are each call to a channel, which members do not see; `end` has the id of the row.
+         */
+        post: operations["postAdminVPlayground"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Your saved views, and those that others share with you */
+        get: operations["getAdminVViews"];
+        put?: never;
+        /** Save a view */
+        post: operations["postAdminVViews"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/views/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A saved view */
+        get: operations["getAdminVViewsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved view of yours
+         * @description Answers with the view as it was.
+         */
+        delete: operations["deleteAdminVViewsById"];
+        options?: never;
+        head?: never;
+        /** Change a saved view of yours */
+        patch: operations["patchAdminVViewsById"];
+        trace?: never;
+    };
     "/admin/v1/audit": {
         parameters: {
             query?: never;
@@ -1678,6 +1855,64 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The erasures, the newest first */
+        get: operations["getAdminVErasures"];
+        put?: never;
+        /**
+         * Remove the content or the rows of a tenant, or of an end user
+         * @description A worker does it, and the job reports what it removed from where and what it could not reach. It waits for requests of its time that still run.
+         */
+        post: operations["postAdminVErasures"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An erasure, with its progress and its report */
+        get: operations["getAdminVErasuresById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/erasures/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop an erasure
+         * @description What it has removed stays removed.
+         */
+        post: operations["postAdminVErasuresByIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/archive": {
         parameters: {
             query?: never;
@@ -1690,6 +1925,126 @@ export interface paths {
         put?: never;
         /** Archive now: a worker begins within a minute */
         post: operations["postAdminVArchive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/episodes": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The episodes of alerts, open and closed, with the state of their webhooks */
+        get: operations["getAdminVAlertsEpisodes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/episodes/{id}/acknowledge": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Note that somebody knows of an episode
+         * @description The first one stays. It changes nothing of the episode, which closes by itself.
+         */
+        post: operations["postAdminVAlertsEpisodesByIdAcknowledge"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The rules of alerts */
+        get: operations["getAdminVAlerts"];
+        put?: never;
+        /**
+         * Make a rule
+         * @description The answer has the secret that its webhooks are signed with, this time only.
+         */
+        post: operations["postAdminVAlerts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A rule */
+        get: operations["getAdminVAlertsById"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete a rule
+         * @description Its episodes are closed, and stay in the list.
+         */
+        delete: operations["deleteAdminVAlertsById"];
+        options?: never;
+        head?: never;
+        /**
+         * Change a rule
+         * @description A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.
+         */
+        patch: operations["patchAdminVAlertsById"];
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}/rotate-secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a new secret for the webhooks of a rule
+         * @description For 24 hours webhooks are signed with the former one too.
+         */
+        post: operations["postAdminVAlertsByIdRotateSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/alerts/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Send a test message to the webhook of a rule, once */
+        post: operations["postAdminVAlertsByIdTest"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1712,6 +2067,26 @@ export interface webhooks {
          * @description Signed as the Standard Webhooks say. It may come twice: `webhook-id` is then the same.
          */
         post: operations["imageGenerationEnded"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    alert: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * An episode of an alert has opened or closed, for the webhook of its rule
+         * @description Signed as the Standard Webhooks say, with the secret of the rule. It may come twice: `webhook-id` is then the same.
+         */
+        post: operations["alertChanged"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1831,6 +2206,359 @@ export interface components {
             user: components["schemas"]["User"];
             /** @description Each works once in place of a code. Shown once. */
             recovery_codes: string[];
+        };
+        AlertBudget: {
+            /** @constant */
+            kind: "budget";
+            /**
+             * @description The budgets of keys or of groups, or the balances of tenants.
+             * @enum {string}
+             */
+            of: "key" | "group" | "tenant";
+            /**
+             * @description Of the key, group or tenant. Null: each that has one.
+             * @default null
+             */
+            id: string | null;
+            /** @description Of a budget. Holds from this share on. */
+            spent_percent?: number;
+            /** @description Holds while less is left of the budget, or on the account. */
+            below_usd?: string;
+        };
+        AlertErrorRate: {
+            /** @constant */
+            kind: "error_rate";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /** @description Of the requests that failed; those that were refused are no failures. */
+            above_percent: number;
+        };
+        AlertLatency: {
+            /** @constant */
+            kind: "latency";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /**
+             * @default total
+             * @enum {string}
+             */
+            metric: "total" | "first_token";
+            /**
+             * @default p95
+             * @enum {string}
+             */
+            percentile: "p50" | "p95" | "p99";
+            above_ms: number;
+        };
+        AlertLedgerLag: {
+            /** @constant */
+            kind: "ledger_lag";
+            /**
+             * @description Holds while rows of a process wait for Postgres for longer.
+             * @default 60
+             */
+            older_than_seconds: number;
+            /**
+             * @description Holds also while frames of a journal are set aside.
+             * @default true
+             */
+            set_aside: boolean;
+        };
+        AlertNewNetwork: {
+            /** @constant */
+            kind: "new_network";
+            /**
+             * @description Null: each key.
+             * @default null
+             */
+            key_id: string | null;
+            /**
+             * @description Networks of the first days of a key are not new. 0: all but its first one are.
+             * @default 7
+             */
+            learning_days: number;
+        };
+        AlertChannelDown: {
+            /** @constant */
+            kind: "channel_down";
+            /**
+             * @description Null: each channel.
+             * @default null
+             */
+            channel: string | null;
+            /**
+             * @description Holds once the breaker has opened so many times in a row.
+             * @default 1
+             */
+            openings: number;
+        };
+        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
+        AlertWebhook: {
+            /** @enum {string} */
+            type: "alert.opened" | "alert.closed" | "alert.test";
+            /**
+             * Format: date-time
+             * @description When the episode opened or closed.
+             */
+            timestamp: string;
+            data: {
+                /** @description Null: a test. */
+                episode_id: string | null;
+                rule: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                    /** @enum {string} */
+                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                };
+                /** @description The rule's; null: it is of the operators. */
+                tenant_id: string | null;
+                /** @description What it is about, such as `channel openai-eu`. */
+                name: string;
+                /** @description The message in plain words. */
+                summary: string;
+                /** @description The value that was compared, with its unit. */
+                value: string | null;
+                opened_at: string | null;
+                closed_at: string | null;
+                /** @description By the kind of the rule. */
+                details: {
+                    [key: string]: unknown;
+                };
+                /** @description The episode in the admin API; null: PUBLIC_URL is not set. */
+                url: string | null;
+            };
+        };
+        EntryRequest: {
+            /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
+            id?: string;
+            /**
+             * @description A top-up brings money; an adjustment may take it as well.
+             * @enum {string}
+             */
+            kind: "top_up" | "adjustment";
+            /** @description USD, a decimal with at most 9 decimals. */
+            amount_usd: string;
+            note?: string | null;
+        };
+        TenantBalance: {
+            tenant: string;
+            /** @description Whether requests are admitted by reservation; else they are only recorded. */
+            limited: boolean;
+            /** @description USD, an exact decimal. */
+            balance_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            balance_nano_usd: string;
+            /** @description USD, an exact decimal. */
+            held_usd: string;
+            /** @description Nano-USD that running requests hold. */
+            held_nano_usd: string;
+        };
+        Entry: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "opening" | "top_up" | "adjustment" | "charge";
+            /** @description USD, an exact decimal. */
+            amount_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            amount_nano_usd: string;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        BookedEntry: {
+            tenant: string;
+            /** @description Whether requests are admitted by reservation; else they are only recorded. */
+            limited: boolean;
+            /** @description USD, an exact decimal. */
+            balance_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            balance_nano_usd: string;
+            /** @description USD, an exact decimal. */
+            held_usd: string;
+            /** @description Nano-USD that running requests hold. */
+            held_nano_usd: string;
+            entry: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                kind: "top_up" | "adjustment";
+                /** @description USD, an exact decimal. */
+                amount_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                amount_nano_usd: string;
+                note: string | null;
+                /** Format: date-time */
+                created_at: string;
+            };
+        };
+        AlertRequest: {
+            name: string;
+            condition: components["schemas"]["AlertCondition"];
+            /** @default true */
+            enabled: boolean;
+            /**
+             * @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.
+             * @default 300
+             */
+            resolve_after_seconds: number;
+            /**
+             * @description Where to POST when an episode opens and closes. Null: episodes are listed only.
+             * @default null
+             */
+            webhook: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
+            } | null;
+            /**
+             * @description The rule watches this tenant only, and its members see it. A member's rule is of its own.
+             * @default null
+             */
+            tenant_id: string | null;
+        };
+        AlertChange: {
+            name?: string;
+            condition?: components["schemas"]["AlertCondition"];
+            enabled?: boolean;
+            /** @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode. */
+            resolve_after_seconds?: number;
+            /** @description Where to POST when an episode opens and closes. Null: episodes are listed only. */
+            webhook?: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
+            } | null;
+        };
+        AlertRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+        };
+        AlertRuleWithSecret: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+            /** @description The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only. */
+            webhook_secret: string | null;
+        };
+        AlertTest: {
+            delivered: boolean;
+            /** @description Of the answer; null: there was none. */
+            status: number | null;
+            /** @description The begin of what the receiver said; null for a member of one tenant. */
+            answer: string | null;
+            problem: string | null;
+        };
+        AlertEpisode: {
+            /** Format: uuid */
+            id: string;
+            rule: {
+                /** Format: uuid */
+                id: string;
+                /** @description Its name then. */
+                name: string;
+                /** @enum {string} */
+                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            };
+            /** @description The rule's. */
+            tenant_id: string | null;
+            /** @description What it is about, such as `channel openai-eu`. */
+            name: string;
+            /** @enum {string} */
+            state: "open" | "closed";
+            /** Format: date-time */
+            opened_at: string;
+            closed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the condition was last seen to hold.
+             */
+            last_held_at: string;
+            /** @description The message at its opening. */
+            summary: string;
+            /** @description The newest value that was compared, with its unit. */
+            value: string;
+            details: {
+                [key: string]: unknown;
+            };
+            acknowledged: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+            } | null;
+            /** @description Its webhooks. None: the rule had no webhook. */
+            deliveries: {
+                /** @enum {string} */
+                event: "opened" | "closed";
+                summary: string;
+                /** @enum {string} */
+                state: "pending" | "delivered" | "failed";
+                tries: number;
+                /** @description Why the last try failed. */
+                problem: string | null;
+                /** Format: date-time */
+                created_at: string;
+            }[];
         };
         ApiTokenRequest: {
             name: string;
@@ -2568,69 +3296,61 @@ export interface components {
             /** @description As in gateway.yaml: "library", or a map with renew and renew_from; null: none. */
             prices: unknown;
         };
-        EntryRequest: {
-            /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
-            id?: string;
-            /**
-             * @description A top-up brings money; an adjustment may take it as well.
-             * @enum {string}
-             */
-            kind: "top_up" | "adjustment";
-            /** @description USD, a decimal with at most 9 decimals. */
-            amount_usd: string;
-            note?: string | null;
-        };
-        TenantBalance: {
-            tenant: string;
-            /** @description Whether requests are admitted by reservation; else they are only recorded. */
-            limited: boolean;
-            /** @description USD, an exact decimal. */
-            balance_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            balance_nano_usd: string;
-            /** @description USD, an exact decimal. */
-            held_usd: string;
-            /** @description Nano-USD that running requests hold. */
-            held_nano_usd: string;
-        };
-        Entry: {
+        Erasure: {
             /** Format: uuid */
             id: string;
+            /** Format: uuid */
+            tenant_id: string;
+            /** @description Null: all of the tenant, or the job has ended and forgotten it. */
+            end_user: string | null;
+            /** @description Hexadecimal, to recognise the end user by; null: all of the tenant. */
+            end_user_sha256: string | null;
             /** @enum {string} */
-            kind: "opening" | "top_up" | "adjustment" | "charge";
-            /** @description USD, an exact decimal. */
-            amount_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            amount_nano_usd: string;
-            note: string | null;
+            what: "content" | "rows";
+            from: string | null;
+            /** Format: date-time */
+            to: string;
+            dry_run: boolean;
+            /** @enum {string} */
+            state: "queued" | "running" | "waiting" | "succeeded" | "cancelled";
+            /** @description What it must wait for; null: nothing. */
+            waits_for: string | null;
+            /** @description Why it could not go on; it tries again. */
+            error: string | null;
+            /** @description The time of the rows that the present pass has reached. */
+            reached: string | null;
+            /** @description What is gone, by place; of a dry run, what would go. Rows without their content count as rows. */
+            counts: {
+                [key: string]: number;
+            };
+            /** @description What no job reaches; empty until the job has succeeded. */
+            not_reached: string[];
+            /** @description Who asked for it. */
+            actor: string;
             /** Format: date-time */
             created_at: string;
+            started_at: string | null;
+            ended_at: string | null;
         };
-        BookedEntry: {
+        ErasureRequest: {
+            /** @description Its id or its name. */
             tenant: string;
-            /** @description Whether requests are admitted by reservation; else they are only recorded. */
-            limited: boolean;
-            /** @description USD, an exact decimal. */
-            balance_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            balance_nano_usd: string;
-            /** @description USD, an exact decimal. */
-            held_usd: string;
-            /** @description Nano-USD that running requests hold. */
-            held_nano_usd: string;
-            entry: {
-                /** Format: uuid */
-                id: string;
-                /** @enum {string} */
-                kind: "top_up" | "adjustment";
-                /** @description USD, an exact decimal. */
-                amount_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                amount_nano_usd: string;
-                note: string | null;
-                /** Format: date-time */
-                created_at: string;
-            };
+            /** @description One end user of it, as `end_user` of the usage log. Default: all of the tenant. */
+            end_user?: string | null;
+            /**
+             * @description `content`: rows stay without it. `rows`: they go too; sums, balances and entries stay.
+             * @enum {string}
+             */
+            what: "content" | "rows";
+            /** @description Requests that arrived at this moment or later. Default: all. */
+            from?: string | null;
+            /** @description Requests that arrived before. Default, and at the latest: now. */
+            to?: string | null;
+            /**
+             * @description True: count, and change nothing.
+             * @default false
+             */
+            dry_run: boolean;
         };
         Group: {
             /** Format: uuid */
@@ -3062,6 +3782,23 @@ export interface components {
              */
             email?: string;
         };
+        PlaygroundRequest: {
+            /** @description The key under which the request is made, by its id or by its name. */
+            key: {
+                /** Format: uuid */
+                id: string;
+            } | {
+                name: string;
+                /** @description The tenant's name. */
+                tenant: string;
+            };
+            /** @enum {string} */
+            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions";
+            /** @description The body, in the format of the endpoint. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
         ProbeRequest: {
             /** @description The name of a channel. */
             channel: string;
@@ -3165,475 +3902,6 @@ export interface components {
             /** @description `mapped`, `emulated`, `defaulted`, `clamped` or `dropped`. */
             action: string;
             reason: string;
-        };
-        LogRow: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
-             */
-            created_at: string;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream; in the detail, the list of them. */
-            attempts: number;
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-            /** @description The tenant, under its name of then; null where it is not known. */
-            tenant: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            /** @description The key, under its name of then; null where it is not known. */
-            key: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            /** @description The key's group, under its name of then; null where it is not known. */
-            group: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            client_address: string | null;
-            user_agent: string | null;
-        };
-        LogPage: {
-            data: components["schemas"]["LogRow"][];
-            /** @description Null when the whole time is searched. */
-            next_cursor: string | null;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
-                done: boolean;
-            };
-        };
-        LogHistogram: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @enum {string} */
-            width: "minute" | "hour" | "day";
-            data: {
-                /** Format: date-time */
-                starts_at: string;
-                /** @description Requests by outcome. */
-                outcomes: {
-                    [key: string]: number;
-                };
-            }[];
-            /** @description All that were counted. */
-            requests: number;
-            /** @description False: only the requests in `progress` are counted. */
-            exact: boolean;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
-                done: boolean;
-            };
-        };
-        SummarySums: {
-            requests: number;
-            succeeded: number;
-            refused: number;
-            failed: number;
-            cancelled: number;
-            orphaned: number;
-            /** @description Refused, failed and orphaned. */
-            errors: number;
-            tokens: {
-                input: number;
-                cache_read: number;
-                cache_write: number;
-                output: number;
-                reasoning: number;
-            };
-            images: number;
-            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-            cost_nano_usd: string;
-            /** @description Requests whose cost is not known. */
-            unpriced_requests: number;
-            latency_ms: {
-                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                total: {
-                    count: number;
-                    p50: number;
-                    p95: number;
-                    p99: number;
-                } | null;
-                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                first_token: {
-                    count: number;
-                    p50: number;
-                    p95: number;
-                    p99: number;
-                } | null;
-            };
-        };
-        Summary: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
-            exact: boolean;
-            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
-            waiting_days: number;
-            data: {
-                /**
-                 * Format: date-time
-                 * @description The beginning of the minute, the hour or the day.
-                 */
-                at?: string;
-                tenant_id?: string | null;
-                key_id?: string | null;
-                group_id?: string | null;
-                /** @description As requested; null also where no such model was found. */
-                model?: string | null;
-                channel?: string | null;
-                outcome?: string;
-                requests: number;
-                succeeded: number;
-                refused: number;
-                failed: number;
-                cancelled: number;
-                orphaned: number;
-                /** @description Refused, failed and orphaned. */
-                errors: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
-                latency_ms: {
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    total: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    first_token: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                };
-            }[];
-            /** @description The groups behind this page together; null: there are none. */
-            other: {
-                groups: number;
-                requests: number;
-                succeeded: number;
-                refused: number;
-                failed: number;
-                cancelled: number;
-                orphaned: number;
-                /** @description Refused, failed and orphaned. */
-                errors: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
-                latency_ms: {
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    total: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    first_token: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                };
-            } | null;
-            /** @description Of all groups. */
-            total: components["schemas"]["SummarySums"];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        SummaryTimeline: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
-            exact: boolean;
-            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
-            waiting_days: number;
-            /** @enum {string} */
-            step: "minute" | "hour" | "day";
-            series: {
-                tenant_id?: string | null;
-                key_id?: string | null;
-                group_id?: string | null;
-                /** @description As requested; null also where no such model was found. */
-                model?: string | null;
-                channel?: string | null;
-                outcome?: string;
-                /** @description True: all that have no series of their own, together. */
-                other: boolean;
-                /** @description In the order of time; steps without requests are left out. */
-                points: {
-                    /** Format: date-time */
-                    at: string;
-                    requests: number;
-                    succeeded: number;
-                    refused: number;
-                    failed: number;
-                    cancelled: number;
-                    orphaned: number;
-                    /** @description Refused, failed and orphaned. */
-                    errors: number;
-                    tokens: {
-                        input: number;
-                        cache_read: number;
-                        cache_write: number;
-                        output: number;
-                        reasoning: number;
-                    };
-                    images: number;
-                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                    cost_nano_usd: string;
-                    /** @description Requests whose cost is not known. */
-                    unpriced_requests: number;
-                    latency_ms: {
-                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                        total: {
-                            count: number;
-                            p50: number;
-                            p95: number;
-                            p99: number;
-                        } | null;
-                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                        first_token: {
-                            count: number;
-                            p50: number;
-                            p95: number;
-                            p99: number;
-                        } | null;
-                    };
-                }[];
-            }[];
-        };
-        Tenant: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description Whether it can spend its balance only. `/balance` has the balance, which each request changes. */
-            limited: boolean;
-            /** @description Of all its keys together. */
-            limits: {
-                /** @description Null: unbounded. */
-                requests_per_minute: number | null;
-                /** @description Null: unbounded. */
-                tokens_per_minute: number | null;
-                /** @description Null: unbounded. */
-                concurrency: number | null;
-            };
-            /** @description True: all its keys are refused. */
-            disabled: boolean;
-            disabled_at: string | null;
-            /**
-             * @description `file`: gateway.yaml has it, and only a change there can change it.
-             * @enum {string}
-             */
-            managed_by: "file" | "admin";
-            /** Format: date-time */
-            created_at: string;
-        };
-        UserChange: {
-            /** @enum {string} */
-            role?: "owner" | "admin" | "viewer" | "member";
-            /** @description Of a member; null for all other roles. */
-            tenant_id?: string | null;
-            disabled?: boolean;
-        };
-        Verdict: {
-            /** @description For DELETE. */
-            id: string;
-            channel: string;
-            /** @description The upstream's name of it. */
-            model: string;
-            protocol: string;
-            /** @description A probe's name, or the member of a request that the upstream refused. */
-            subject: string;
-            /** @enum {string} */
-            origin: "probe" | "refusal";
-            /**
-             * @description `unknown` of a refusal: it came once, and does not count yet.
-             * @enum {string}
-             */
-            verdict: "yes" | "no" | "unknown";
-            /** @description False: it has expired, or nothing follows from it. */
-            in_force: boolean;
-            /** @description In the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The upstream's words, without secrets. */
-            evidence: string;
-            /** @description The newest last. */
-            request_ids: string[];
-            cost_usd: string | null;
-            decided_at: string;
-            /** @description Null: when it is replaced. */
-            expires_at: string | null;
-        };
-        VerdictList: {
-            data: components["schemas"]["Verdict"][];
-            next_cursor: string | null;
-        };
-        DeletedVerdict: {
-            id: string;
-            /** @constant */
-            deleted: true;
-        };
-        OpenaiError: {
-            error: {
-                /** @description What is wrong, and what to change. */
-                message: string;
-                type: string;
-                /** @description The field that is wrong. */
-                param: string | null;
-                /** @description A word that software may act on. */
-                code: string | null;
-            };
-        };
-        MessagesError: {
-            /** @constant */
-            type: "error";
-            error: {
-                type: string;
-                /** @description What is wrong, and what to change. */
-                message: string;
-                details?: {
-                    error_code: string;
-                };
-            };
-            request_id: string;
-        };
-        AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
-        ResponsesTokensRequest: {
-            /** @description A model, as `GET /v1/models` lists them. */
-            model: string;
-            /** @description An earlier answer that counts too. */
-            previous_response_id?: string | null;
-        } & {
-            [key: string]: unknown;
-        };
-        MessagesTokensRequest: {
-            /** @description A model, as `GET /v1/models` lists them. */
-            model: string;
-        } & {
-            [key: string]: unknown;
-        };
-        TokenCount: {
-            /** @description Tokens that the request would have. */
-            input_tokens: number;
-        } & {
-            [key: string]: unknown;
         };
         UsageRow: {
             /**
@@ -3907,6 +4175,739 @@ export interface components {
                 unpriced_requests: number;
             }[];
         };
+        LogRow: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream; in the detail, the list of them. */
+            attempts: number;
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            /** @description The tenant, under its name of then; null where it is not known. */
+            tenant: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key, under its name of then; null where it is not known. */
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key's group, under its name of then; null where it is not known. */
+            group: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            client_address: string | null;
+            user_agent: string | null;
+        };
+        LogDetail: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The key that the request came with. */
+            key_id: string | null;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream, and candidates that were passed over. */
+            attempts: ({
+                /** @description The channel's credential: the first 8 hex digits of its SHA-256. Null where none was used, where it is not known, and for members. */
+                credential: string | null;
+            } & {
+                [key: string]: unknown;
+            })[];
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            client_address: string | null;
+            user_agent: string | null;
+            /** @description The request's `idempotency-key`. */
+            idempotency_key: string | null;
+            /** @description The multiplier of that price. */
+            price_multiplier: string | null;
+            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
+            cost_facts: components["schemas"]["CostFact"][];
+            /** @description Null where they are not what the row was charged. */
+            cost_parts_nano_usd: {
+                /** @description Nano-USD in decimal digits. */
+                input: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_read: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_write: string;
+                /** @description Nano-USD in decimal digits. */
+                output: string;
+                /** @description Nano-USD in decimal digits. */
+                reasoning: string;
+                /** @description Nano-USD in decimal digits. */
+                image: string;
+                /** @description Nano-USD of web searches, and the fee of the request. */
+                fees: string;
+                /** @description Nano-USD of other models that worked on the answer. */
+                others: string;
+            } | null;
+            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
+            price_source: string | null;
+            /** @description What is kept of the body: `none`, `shape` or `content`. */
+            capture: string | null;
+            /** @description The redacted body. */
+            body: string | null;
+            /** @description What the client got. Null where it is not kept, and until it is. */
+            answer: {
+                /** @description `content`. */
+                capture: string;
+                /** @description True: a part of what the client got is missing. */
+                truncated: boolean;
+                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
+                body: string;
+            } | null;
+            /** @description The tenant, under its name of then; null where it is not known. */
+            tenant: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key, under its name of then; null where it is not known. */
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key's group, under its name of then; null where it is not known. */
+            group: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            price_id: string | null;
+            /** @description What the request moved on its account. */
+            entries: {
+                /** Format: uuid */
+                id: string;
+                /** Format: uuid */
+                account_id: string;
+                /** Format: date-time */
+                created_at: string;
+                kind: string;
+                /** @description Nano-USD in decimal digits; negative where money was taken. */
+                amount_nano_usd: string;
+                note: string | null;
+            }[];
+            /** @description The request that a client would have to send; null for a path that no model answers. */
+            as_curl: {
+                /** @description For a POSIX shell, with `$TOLLGATE_KEY` in place of the key. */
+                command: string;
+                /** @description How it differs from the request as the client sent it. */
+                differs: string[];
+            } | null;
+        };
+        TranslationRequest: {
+            /**
+             * @description The format of `request`.
+             * @enum {string}
+             */
+            from: "openai-chat" | "openai-responses" | "anthropic-messages";
+            /**
+             * @description The format to translate to.
+             * @enum {string}
+             */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description The upstream's name of the model. Default: that of `request`. */
+            model?: string | null;
+            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
+            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
+            /** @description Refuse what would be dropped. */
+            strict?: boolean | null;
+            /** @description The body of a request in the format `from`. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
+        Translation: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+        };
+        TranslationMadeAnew: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+            /**
+             * @description It is made now, of the kept body and by what is known of the model now: what was sent then may differ.
+             * @constant
+             */
+            made_anew: true;
+            /** Format: date-time */
+            made_at: string;
+            catalog_revision: number;
+            /** @description Null for members, and where no channel was called. */
+            channel: string | null;
+            /** @enum {string} */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description False: the kept body has placeholders in place of secrets or of the middle of long texts. */
+            is_body_whole: boolean;
+        };
+        LogPage: {
+            data: components["schemas"]["LogRow"][];
+            /** @description Null when the whole time is searched. */
+            next_cursor: string | null;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                done: boolean;
+            };
+        };
+        LogHistogram: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @enum {string} */
+            width: "minute" | "hour" | "day";
+            data: {
+                /** Format: date-time */
+                starts_at: string;
+                /** @description Requests by outcome. */
+                outcomes: {
+                    [key: string]: number;
+                };
+            }[];
+            /** @description All that were counted. */
+            requests: number;
+            /** @description False: only the requests in `progress` are counted. */
+            exact: boolean;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                done: boolean;
+            };
+        };
+        SummarySums: {
+            requests: number;
+            succeeded: number;
+            refused: number;
+            failed: number;
+            cancelled: number;
+            orphaned: number;
+            /** @description Refused, failed and orphaned. */
+            errors: number;
+            tokens: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            images: number;
+            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+            cost_nano_usd: string;
+            /** @description Requests whose cost is not known. */
+            unpriced_requests: number;
+            latency_ms: {
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                total: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                first_token: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+            };
+        };
+        Summary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            data: {
+                /**
+                 * Format: date-time
+                 * @description The beginning of the minute, the hour or the day.
+                 */
+                at?: string;
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            }[];
+            /** @description The groups behind this page together; null: there are none. */
+            other: {
+                groups: number;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            } | null;
+            /** @description Of all groups. */
+            total: components["schemas"]["SummarySums"];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        SummaryTimeline: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            /** @enum {string} */
+            step: "minute" | "hour" | "day";
+            series: {
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                /** @description True: all that have no series of their own, together. */
+                other: boolean;
+                /** @description In the order of time; steps without requests are left out. */
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    requests: number;
+                    succeeded: number;
+                    refused: number;
+                    failed: number;
+                    cancelled: number;
+                    orphaned: number;
+                    /** @description Refused, failed and orphaned. */
+                    errors: number;
+                    tokens: {
+                        input: number;
+                        cache_read: number;
+                        cache_write: number;
+                        output: number;
+                        reasoning: number;
+                    };
+                    images: number;
+                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                    cost_nano_usd: string;
+                    /** @description Requests whose cost is not known. */
+                    unpriced_requests: number;
+                    latency_ms: {
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        total: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        first_token: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                    };
+                }[];
+            }[];
+        };
+        Tenant: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Whether it can spend its balance only. `/balance` has the balance, which each request changes. */
+            limited: boolean;
+            /** @description Of all its keys together. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            };
+            /** @description Days for which its rows, bodies and answers are kept. */
+            retention: {
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                rows_days: number | null;
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                bodies_days: number | null;
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                answers_days: number | null;
+            };
+            /** @description True: all its keys are refused. */
+            disabled: boolean;
+            disabled_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+        };
+        UserChange: {
+            /** @enum {string} */
+            role?: "owner" | "admin" | "viewer" | "member";
+            /** @description Of a member; null for all other roles. */
+            tenant_id?: string | null;
+            disabled?: boolean;
+        };
+        Verdict: {
+            /** @description For DELETE. */
+            id: string;
+            channel: string;
+            /** @description The upstream's name of it. */
+            model: string;
+            protocol: string;
+            /** @description A probe's name, or the member of a request that the upstream refused. */
+            subject: string;
+            /** @enum {string} */
+            origin: "probe" | "refusal";
+            /**
+             * @description `unknown` of a refusal: it came once, and does not count yet.
+             * @enum {string}
+             */
+            verdict: "yes" | "no" | "unknown";
+            /** @description False: it has expired, or nothing follows from it. */
+            in_force: boolean;
+            /** @description In the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The upstream's words, without secrets. */
+            evidence: string;
+            /** @description The newest last. */
+            request_ids: string[];
+            cost_usd: string | null;
+            decided_at: string;
+            /** @description Null: when it is replaced. */
+            expires_at: string | null;
+        };
+        VerdictList: {
+            data: components["schemas"]["Verdict"][];
+            next_cursor: string | null;
+        };
+        DeletedVerdict: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        SavedView: {
+            name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            shared: boolean;
+            /** Format: uuid */
+            id: string;
+            /** @description Who has made it, by the name then. */
+            user: string;
+            /** @description Whether it is yours: only then can you change it. */
+            own: boolean;
+            tenant_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
+        OpenaiError: {
+            error: {
+                /** @description What is wrong, and what to change. */
+                message: string;
+                type: string;
+                /** @description The field that is wrong. */
+                param: string | null;
+                /** @description A word that software may act on. */
+                code: string | null;
+            };
+        };
+        MessagesError: {
+            /** @constant */
+            type: "error";
+            error: {
+                type: string;
+                /** @description What is wrong, and what to change. */
+                message: string;
+                details?: {
+                    error_code: string;
+                };
+            };
+            request_id: string;
+        };
+        AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
+        ResponsesTokensRequest: {
+            /** @description A model, as `GET /v1/models` lists them. */
+            model: string;
+            /** @description An earlier answer that counts too. */
+            previous_response_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        MessagesTokensRequest: {
+            /** @description A model, as `GET /v1/models` lists them. */
+            model: string;
+        } & {
+            [key: string]: unknown;
+        };
+        TokenCount: {
+            /** @description Tokens that the request would have. */
+            input_tokens: number;
+        } & {
+            [key: string]: unknown;
+        };
         ImageJobPage: {
             data: components["schemas"]["ImageJob"][];
             /** @description Null on the last page. */
@@ -4145,45 +5146,16 @@ export interface components {
         };
         AnyModelList: components["schemas"]["ModelList"] | components["schemas"]["MessagesModelList"];
         AnyModel: components["schemas"]["Model"] | components["schemas"]["MessagesModel"];
+        PublicCatalog: {
+            groups: {
+                name: string;
+                /** @description At the group's price. */
+                models: components["schemas"]["Model"][];
+            }[];
+        };
         /** @description The upstream's own answer, as it came. */
         UpstreamAnswer: {
             [key: string]: unknown;
-        };
-        TranslationRequest: {
-            /**
-             * @description The format of `request`.
-             * @enum {string}
-             */
-            from: "openai-chat" | "openai-responses" | "anthropic-messages";
-            /**
-             * @description The format to translate to.
-             * @enum {string}
-             */
-            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
-            /** @description The upstream's name of the model. Default: that of `request`. */
-            model?: string | null;
-            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
-            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
-            /** @description Refuse what would be dropped. */
-            strict?: boolean | null;
-            /** @description The body of a request in the format `from`. */
-            request: {
-                [key: string]: unknown;
-            };
-        };
-        Translation: {
-            /** @description The upstream's path, below its base URL. */
-            path: string;
-            /** @description What would be sent. */
-            body: {
-                [key: string]: unknown;
-            };
-            /** @description What is known of the model, in the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            };
-            /** @description What became of every field that could not be passed on as it is. */
-            notes: components["schemas"]["TranslationNote"][];
         };
         SubKeyList: {
             data: components["schemas"]["SubKey"][];
@@ -4202,6 +5174,11 @@ export interface components {
                 tokens_per_minute?: number | null;
                 concurrency?: number | null;
             } | null;
+            retention?: {
+                rows_days?: number | null;
+                bodies_days?: number | null;
+                answers_days?: number | null;
+            } | null;
         };
         TenantChange: {
             name?: string | null;
@@ -4211,6 +5188,11 @@ export interface components {
                 requests_per_minute?: number | null;
                 tokens_per_minute?: number | null;
                 concurrency?: number | null;
+            } | null;
+            retention?: {
+                rows_days?: number | null;
+                bodies_days?: number | null;
+                answers_days?: number | null;
             } | null;
         };
         EntryList: {
@@ -4942,6 +5924,38 @@ export interface components {
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
+        PlaygroundEvent: {
+            [key: string]: unknown;
+        };
+        SavedViewList: {
+            data: components["schemas"]["SavedView"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        NewSavedView: {
+            name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            /**
+             * @description Whether all of the tenant, or all operators, see it.
+             * @default false
+             */
+            shared: boolean;
+        };
+        SavedViewChanges: {
+            name?: string;
+            /** @description The page of the console, such as `log`. */
+            page?: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query?: {
+                [key: string]: string | string[];
+            };
+            shared?: boolean;
+        };
         AuditList: {
             data: components["schemas"]["AuditEntry"][];
             /** @description Null on the last page. */
@@ -4976,8 +5990,29 @@ export interface components {
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
+        ErasureList: {
+            data: components["schemas"]["Erasure"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
         ArchiveDue: {
             due: boolean;
+        };
+        AlertEpisodeList: {
+            data: components["schemas"]["AlertEpisode"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        AlertRuleList: {
+            data: components["schemas"]["AlertRule"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        DeletedAlertRule: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
         };
     };
     responses: {
@@ -5823,6 +6858,126 @@ export interface operations {
                 cursor?: string;
                 /** @description Rows on a page. */
                 limit?: number;
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
             };
             header?: never;
             path?: never;
@@ -5875,6 +7030,180 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UsageDetail"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getUsageExport: {
+        parameters: {
+            query?: {
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. */
+                to?: string;
+                /** @description The format of the file. */
+                format?: "csv" | "ndjson";
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
+                columns?: string;
+                sort?: "-created_at" | "created_at";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The usage log as CSV or NDJSON */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
                 };
             };
             default: components["responses"]["AnyError"];
@@ -6059,6 +7388,28 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SubKey"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getPublicVCatalog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models and prices of the groups that are public */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PublicCatalog"];
                 };
             };
             default: components["responses"]["AnyError"];
@@ -8364,6 +9715,670 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getAdminVRequestsExport: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. Default: all that are kept. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. Default: now. */
+                to?: string;
+                /** @description The format of the file. */
+                format?: "csv" | "ndjson" | "parquet";
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
+                columns?: string;
+                sort?: "-created_at" | "created_at";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The requests that match, as CSV, NDJSON or Parquet */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": unknown;
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsTail: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description New rows of the usage log, as they come */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["LogRow"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description One request with body, attempts, entries, and the command that sends it again */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogDetail"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsByIdTranslation: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its response. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What would be sent upstream today for the kept body of a request */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TranslationMadeAnew"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVPlayground: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["PlaygroundRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a request under a key, and see what the client and the channel get */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": components["schemas"]["PlaygroundEvent"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVViews: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "created_at" | "-created_at";
+                page?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Your saved views, and those that others share with you */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedViewList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVViews: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewSavedView"];
+            };
+        };
+        responses: {
+            /** @description Save a view */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A saved view */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a saved view of yours */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVViewsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SavedViewChanges"];
+            };
+        };
+        responses: {
+            /** @description Change a saved view of yours */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SavedView"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAdminVAudit: {
         parameters: {
             query?: {
@@ -9251,6 +11266,125 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getAdminVErasures: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                sort?: "-created_at";
+                tenant_id?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The erasures, the newest first */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVErasures: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ErasureRequest"];
+            };
+        };
+        responses: {
+            /** @description Remove the content or the rows of a tenant, or of an end user */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVErasuresById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An erasure, with its progress and its report */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVErasuresByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Stop an erasure */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAdminVArchive: {
         parameters: {
             query?: {
@@ -9260,7 +11394,7 @@ export interface operations {
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
                 sort?: "-day" | "day";
-                table?: "requests" | "attempts" | "request_payloads";
+                table?: "requests" | "attempts" | "request_payloads" | "request_answers";
                 state?: "writing" | "verified" | "dropped" | "abandoned";
             };
             header?: {
@@ -9312,6 +11446,286 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    getAdminVAlertsEpisodes: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-opened_at" | "opened_at";
+                /** @description Only this one. */
+                id?: string;
+                rule_id?: string;
+                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                /** @description Of the rule. */
+                tenant_id?: string;
+                open?: "true" | "false";
+                acknowledged?: "true" | "false";
+                /** @description Of the opening. */
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The episodes of alerts, open and closed, with the state of their webhooks */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertEpisodeList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsEpisodesByIdAcknowledge: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Note that somebody knows of an episode */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertEpisode"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAlerts: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at" | "name" | "-name";
+                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                tenant_id?: string;
+                enabled?: "true" | "false";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rules of alerts */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlerts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertRequest"];
+            };
+        };
+        responses: {
+            /** @description Make a rule */
+            201: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeletedAlertRule"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    patchAdminVAlertsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertChange"];
+            };
+        };
+        responses: {
+            /** @description Change a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsByIdRotateSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Make a new secret for the webhooks of a rule */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertRuleWithSecret"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVAlertsByIdTest: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Send a test message to the webhook of a rule, once */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertTest"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     imageGenerationEnded: {
         parameters: {
             query?: never;
@@ -9322,6 +11736,35 @@ export interface operations {
         requestBody: {
             content: {
                 "application/json": components["schemas"]["ImageWebhook"];
+            };
+        };
+        responses: {
+            /** @description Nobody is to be told any more: it is not tried again. */
+            410: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description Taken. Anything else is tried again later. */
+            "2XX": {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    alertChanged: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["AlertWebhook"];
             };
         };
         responses: {

@@ -74,6 +74,10 @@ beforeAll(async () => {
     'users/{id}': { own: a.memberId, other: b.memberId },
     'invitations/{id}': { own: a.invitationId, other: b.invitationId },
     'groups/{id}': { own: a.group, other: b.group },
+    'views/{id}': { own: a.viewId, other: b.viewId },
+    'alerts/{id}': { own: a.alertId, other: b.alertId },
+    'episodes/{id}': { own: a.episodeId, other: b.episodeId },
+    'erasures/{id}': shared(nobody),
     'channels/{id}': shared(channel.id),
     'credentials/{credential}': shared(channel.credentials[0]?.id ?? nobody),
     'models/{id}': shared((await first('models')).id),
@@ -212,6 +216,8 @@ describe('each caller', () => {
 const harm: Record<string, () => object> = {
   'POST /admin/v1/keys': () => ({ tenant: world.b.name, name: 'stolen', group: world.b.group }),
   'PATCH /admin/v1/keys/{id}': () => ({ name: 'stolen', disabled: true }),
+  'PATCH /admin/v1/views/{id}': () => ({ name: 'stolen' }),
+  'PATCH /admin/v1/alerts/{id}': () => ({ name: 'stolen', enabled: false }),
   'PATCH /admin/v1/tenants/{id}': () => ({ name: 'stolen', disabled: true }),
   'POST /admin/v1/tenants/{id}/entries': () => ({ kind: 'adjustment', amount_usd: '-1' }),
 }
@@ -229,8 +235,9 @@ const foreign = (): Record<string, string> => {
 }
 
 const ofOther = () => {
-  const { id, keyId, requestId, jobId, entryId, memberId, invitationId } = world.b
-  return ['mark-b-', id, keyId, requestId, jobId, entryId, memberId, invitationId]
+  const { id, keyId, requestId, jobId, entryId, memberId, invitationId, viewId, alertId, episodeId } = world.b
+  const ids = [id, keyId, requestId, jobId, entryId, memberId, invitationId, viewId, alertId, episodeId]
+  return ['mark-b-', ...ids]
 }
 
 /** What an answer says, without the id of its call and what the caller has sent itself. */
@@ -245,6 +252,10 @@ async function rowsOfOther(): Promise<string> {
         (SELECT json_agg(t) FROM accounts t WHERE id = ${id}) AS account,
         (SELECT json_agg(t ORDER BY id) FROM entries t WHERE account_id = ${id}) AS entries,
         (SELECT json_agg(t ORDER BY id) FROM keys t WHERE tenant_id = ${id}) AS keys,
+        (SELECT json_agg(t ORDER BY id) FROM saved_views t WHERE tenant_id = ${id}) AS views,
+        (SELECT json_agg(json_build_array(t.name, t.enabled, t.version, t.deleted_at) ORDER BY id)
+          FROM alert_rules t WHERE tenant_id = ${id}) AS alerts,
+        (SELECT json_agg(t.acknowledged_at ORDER BY id) FROM alert_episodes t WHERE tenant_id = ${id}) AS episodes,
         (SELECT json_agg(t ORDER BY id) FROM image_jobs t WHERE tenant_id = ${id}) AS jobs,
         (SELECT json_agg(t) FROM users t WHERE id = ${memberId}) AS member`,
   )

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUIDv7 } from 'node:crypto'
 import { expect } from 'vitest'
 import { addLink } from '../../src/access/users/link-queries.ts'
+import type { Database } from '../../src/db/database.ts'
 import { type AdminClient, adminClient, goodPassword, join, ownerEmail, signedIn } from './admin-client.ts'
 import { type InProcess, startInProcess } from './in-process.ts'
 import { adminToken } from './operator-client.ts'
@@ -17,6 +18,9 @@ export interface MarkedTenant {
   entryId: string
   memberId: string
   invitationId: string
+  viewId: string
+  alertId: string
+  episodeId: string
   cookie: string
 }
 
@@ -63,14 +67,19 @@ export async function startMarkedTenants(): Promise<MarkedTenants> {
   const body = { email: ownerEmail, password: goodPassword }
   expect((await call('POST', `links/${link.secret}`, { body })).status).toBe(200)
   const owner = await signedIn(call, ownerEmail)
-  const place = { call, owner, url }
+  const place = { call, owner, url, database: bed.context.database }
   const [a, b] = [await makeTenant(place, 'mark-a-'), await makeTenant(place, 'mark-b-')]
   await bed.rows()
   return { bed, call, owner, a, b, close: () => bed.close() }
 }
 
 async function makeTenant(
-  { call, owner, url }: { call: AdminClient; owner: string; url: string },
+  {
+    call,
+    owner,
+    url,
+    database,
+  }: { call: AdminClient; owner: string; url: string; database: Pick<Database, 'state'> },
   mark: string,
 ): Promise<MarkedTenant> {
   const make = async (path: string, body: object) => {
@@ -93,6 +102,26 @@ async function makeTenant(
   const invited = await make('invitations', {
     ...{ email: `${mark}invited@example.com`, role: 'member', tenant_id: id },
   })
+
+  const { cookie } = member
+  const view = await call('POST', 'views', {
+    cookie,
+    body: { name: `${mark}view`, page: 'log', query: { end_user: `${mark}end-user` }, shared: true },
+  })
+  expect(view.status, JSON.stringify(view.body)).toBe(201)
+  const alert = await call('POST', 'alerts', {
+    cookie,
+    body: { name: `${mark}alert`, condition: { kind: 'budget', of: 'tenant', below_usd: '1' } },
+  })
+  expect(alert.status, JSON.stringify(alert.body)).toBe(201)
+  const episodeId = randomUUIDv7()
+  await database.state.ask(
+    ({ sql }) => sql`
+      INSERT INTO alert_episodes (id, rule_id, rule_name, kind, tenant_id, subject, name, opened_at, last_held_at, summary, value,
+        details)
+      VALUES (${episodeId}, ${alert.body.id}, ${`${mark}alert`}, 'budget', ${id}, ${id}, ${name}, now(), now(),
+        ${`${mark}summary`}, '0', '{}')`,
+  )
 
   const ask = async (path: string, body: object, more: Record<string, string> = {}) =>
     await fetch(`${url}${path}`, {
@@ -127,7 +156,10 @@ async function makeTenant(
     entryId: entry.entry.id,
     memberId: member.id,
     invitationId: invited.id,
-    cookie: member.cookie,
+    viewId: view.body.id,
+    alertId: alert.body.id,
+    episodeId,
+    cookie,
   }
 }
 

@@ -374,7 +374,7 @@ describe('API tokens', () => {
     expect(made.status).toBe(201)
     expect((await ask(ofFree)).body.secret).toBe(made.body.secret)
     const stolen = await ask(ofOther)
-    expect(stolen.status).toBe(404)
+    expect(stolen.status).toBe(400)
     expect(stolen.body.secret).toBeUndefined()
   })
 

@@ -53,6 +53,7 @@ describe('the pages of the queues', () => {
         ['tollgate-images', true],
         ['tollgate-webhooks', true],
         ['tollgate-probes', true],
+        ['tollgate-alerts', true],
       ])
     },
   )

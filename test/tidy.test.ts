@@ -117,6 +117,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
   ],
   verify: [],
+  import: ['access', 'catalog', 'db', 'traits', 'address-blocks.ts', 'secret-key.ts'],
   probes: [
     'access',
     'canonical',
@@ -161,7 +162,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
   ],
-  commands: ['catalog', 'config.ts', 'db', 'ledger', 'secret-key.ts', 'secrets', 'telemetry', 'verify'],
+  commands: [
+    'catalog',
+    'config.ts',
+    'db',
+    'import',
+    'ledger',
+    'secret-key.ts',
+    'secrets',
+    'telemetry',
+    'verify',
+  ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
   'serve.ts': [
     'app.ts',

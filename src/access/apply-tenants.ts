@@ -1,7 +1,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { KeyRing } from '../canonical/key-ring.ts'
-import { noChanges } from '../catalog/file-changes.ts'
+import { byFile, differences, noChanges, type Writing } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
 import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
@@ -31,16 +30,23 @@ interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
   peppers: KeyRing
+  /** Default: gateway.yaml. */
+  writing?: Writing
 }
 
 /**
  * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
- * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed.
+ * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed. For an admin it
+ * disables nothing.
  */
-export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, peppers }: Options) {
+export async function applyTenants(
+  tx: Transaction,
+  tenants: TenantEntry[],
+  { groupIds, peppers, writing = byFile }: Options,
+) {
   const pepper = peppers.current
   const tenantRows = await readTenants(tx)
-  const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants)
+  const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants, writing)
 
   const wanted = tenants.flatMap((tenant) =>
     tenant.keys.map((key) => ({
@@ -59,7 +65,9 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
   const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
   const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
   await freeSecrets(tx, keyRows, pairs)
-  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
+  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper, writing)
+  if (writing.managedBy !== 'file')
+    return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 
   const kept = new Set(pairs.map(({ row }) => row))
   const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
@@ -76,7 +84,7 @@ const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
 
 type TenantRow = Awaited<ReturnType<typeof readTenants>>[number]
 
-async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantEntry[]) {
+async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantEntry[], writing: Writing) {
   const changes = noChanges()
   const rowOf = new Map(rows.map((row) => [row.name, row]))
   const tenantIds = new Map<string, string>()
@@ -87,14 +95,22 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), disabledAt: null, managedBy: 'file' as const }
+    const row = { ...limitColumns(limits), disabledAt: null, managedBy: writing.managedBy }
     if (existing === undefined) {
       changes.added++
+      writing.told('tenants', name, 'create', [])
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
+    if (writing.keepsExisting) {
+      writing.told('tenants', name, 'skip', [])
+      continue
+    }
     const limited = balance !== undefined
-    const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
+    const others = differences<Omit<TenantRow, 'limited'>>(existing, row)
+    const isOther = others.length > 0
+    if (existing.limited !== limited) others.push('limited')
+    writing.told('tenants', name, others.length === 0 ? 'skip' : 'change', others)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
@@ -154,21 +170,24 @@ async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   await changeKeys(tx, freed)
 }
 
-async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
+async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing: Writing) {
   const changes = noChanges()
   const generated: GeneratedKey[] = []
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
-    const settings = settingsOf(want, row)
+    const settings = settingsOf(want, row, writing)
+    const name = `${want.tenant} / ${want.key.name}`
     if (row === undefined) {
+      writing.told('keys', name, 'create', [])
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
-    const next = { ...row, ...settings }
-    if (!isDeepStrictEqual(next, row)) changed.push(next)
+    const others = writing.keepsExisting ? [] : differences(row, settings)
+    writing.told('keys', name, others.length === 0 ? 'skip' : 'change', others)
+    if (others.length > 0) changed.push({ ...row, ...settings })
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
@@ -191,7 +210,11 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
 }
 
 /** What the file says of a key. A key without a secret in the file keeps the one that it has. */
-function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
+function settingsOf(
+  { key, groupId, secretHash }: WantedKey,
+  existing: KeyRow | undefined,
+  { managedBy }: Writing,
+) {
   return {
     groupId,
     capture: key.capture,
@@ -203,7 +226,7 @@ function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | 
     allowedCidrs: key.allowedCidrs ?? null,
     expiresAt: key.expiresAt ?? null,
     disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
-    managedBy: 'file' as const,
+    managedBy,
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

@@ -3,7 +3,15 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { connectionColumns } from './connection.ts'
-import { type Changes, type FileChanges, noChanges } from './file-changes.ts'
+import {
+  byFile,
+  type Changes,
+  differences,
+  type FileChanges,
+  noChanges,
+  type RowKind,
+  type Writing,
+} from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { applyLibrary } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
@@ -30,23 +38,37 @@ import {
 /**
  * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
  * name, what it changed, and `retire`, which disables the rows of an earlier file that this one leaves out, and counts them
- * too. Call `retire` last: until then keys may refer to such groups.
+ * too. Call `retire` last: until then keys may refer to such groups. For an admin nothing is retired, and a file without prices of
+ * its own leaves those of the database alone.
  */
-export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: SecretKeeper) {
+export async function applyCatalog(
+  tx: Transaction,
+  file: GatewayFile,
+  keeper: SecretKeeper,
+  writing: Writing = byFile,
+) {
   const rows = await readAllRows(tx)
   const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
-  await applyModels(tx, rows, file.models, changes.models)
+  await applyModels(tx, rows, file.models, { changes: changes.models, writing })
   const providers = await libraryProviders(file)
-  await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels })
-  const inUse = [...providers.values()].flat().map((provider) => [provider.id, provider] as const)
-  await applyLibrary(tx, file.prices, new Map(inUse))
-  const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
+  await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels, writing })
+  if (writing.managedBy === 'file' || file.prices !== undefined) {
+    const others = writing.managedBy === 'file' ? [] : await providersOfRows(rows)
+    const inUse = [...others, ...[...providers.values()].flat()].map((one) => [one.id, one] as const)
+    await applyLibrary(tx, file.prices, new Map(inUse))
+  }
+  const groupIds = await applyGroups(tx, rows, file.groups, { changes: changes.groups, writing })
   return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
 
-async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: Changes) {
+interface Noting {
+  changes: Changes
+  writing: Writing
+}
+
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], { changes, writing }: Noting) {
   const rowOf = new Map(rows.models.map((row) => [row.id, row]))
   const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
@@ -59,19 +81,24 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], ch
       images: model.images ?? null,
       traits: model.traits ?? null,
       disabledAt: null,
-      managedBy: 'file' as const,
+      managedBy: writing.managedBy,
     }
     const existing = rowOf.get(model.id)
-    const isOther = differs(existing, wanted)
+    if (stays(existing, 'models', model.id, writing)) continue
+    const others = differences(existing, wanted)
+    const isOther = existing === undefined || others.length > 0
     if (isOther) await putModel(tx, wanted)
 
     // A model without a price gets a row without one only where an older row has a price.
     const price = priceRow(model.price)
     const newest = priceOf.get(model.id)
     const isRepriced =
-      newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
+      newest === undefined
+        ? !isDeepStrictEqual(price, priceRow(undefined))
+        : differences(newest, price).length > 0 && (writing.managedBy === 'file' || model.price !== undefined)
     if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
     count(changes, isNew(existing), isOther || isRepriced)
+    tell(writing, 'models', model.id, existing, [...others, ...(isRepriced ? ['price'] : [])])
   }
 }
 
@@ -85,6 +112,14 @@ async function libraryProviders({
   return new Map(channels.map((channel) => [channel, providersOf(channel, library)]))
 }
 
+/** The library's providers of the channels that the database has already. */
+async function providersOfRows({ channels }: Rows): Promise<LibraryProvider[]> {
+  const library = await bundledLibrary()
+  return channels.flatMap(({ libraryProviders }) =>
+    (libraryProviders ?? []).flatMap((id) => library.byId(id) ?? []),
+  )
+}
+
 async function applyChannels(
   tx: Transaction,
   rows: Rows,
@@ -93,10 +128,10 @@ async function applyChannels(
     keeper,
     providers,
     changes,
-  }: {
+    writing,
+  }: Noting & {
     keeper: SecretKeeper
     providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]>
-    changes: Changes
   },
 ) {
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
@@ -104,6 +139,7 @@ async function applyChannels(
   const offersOf = Map.groupBy(rows.offers, (row) => row.channelId)
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
+    if (stays(existing, 'channels', channel.name, writing)) continue
     const id = existing?.id ?? randomUUIDv7()
     const wanted = {
       id,
@@ -120,10 +156,11 @@ async function applyChannels(
       libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
       traits: channel.traits ?? null,
       ...connectionColumns(channel.connection, id, existing, keeper),
-      disabledAt: null,
-      managedBy: 'file' as const,
+      disabledAt: writing.disabledChannels.has(channel.name) ? (existing?.disabledAt ?? new Date()) : null,
+      managedBy: writing.managedBy,
     } satisfies Partial<ChannelRow>
-    const isOther = differs(existing, wanted)
+    const others = differences(existing, wanted)
+    const isOther = existing === undefined || others.length > 0
     if (isOther) await putChannel(tx, wanted)
 
     const stored = credentialsOf.get(id) ?? []
@@ -147,6 +184,8 @@ async function applyChannels(
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
     if (!isOffered) await replaceOffers(tx, id, offers)
     count(changes, isNew(existing), isOther || !isOpened || !isOffered)
+    const parts = [...(isOpened ? [] : ['credentials']), ...(isOffered ? [] : ['models'])]
+    tell(writing, 'channels', channel.name, existing, [...others, ...parts])
   }
 }
 
@@ -167,12 +206,14 @@ async function applyGroups(
   tx: Transaction,
   rows: Rows,
   groups: GroupEntry[],
-  changes: Changes,
+  { changes, writing }: Noting,
 ): Promise<Map<string, string>> {
   const rowOf = new Map(rows.groups.map((row) => [row.id, row]))
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
+    const existing = rowOf.get(id)
+    if (stays(existing, 'groups', group.name, writing)) continue
     const wanted = {
       id,
       name: group.name,
@@ -187,12 +228,13 @@ async function applyGroups(
       totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
       totalConcurrency: group.totalLimits.concurrency ?? null,
       ...budgetColumns(group.budget),
-      managedBy: 'file' as const,
+      managedBy: writing.managedBy,
     }
-    const existing = rowOf.get(id)
-    const isOther = differs(existing, wanted)
+    const others = differences(existing, wanted)
+    const isOther = existing === undefined || others.length > 0
     if (isOther) await putGroup(tx, wanted)
     count(changes, existing === undefined, isOther)
+    tell(writing, 'groups', group.name, existing, others)
     ids.set(group.name, id)
   }
   return ids
@@ -234,6 +276,19 @@ const isNew = (row: { disabledAt: Date | null } | undefined) => row === undefine
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
 
-function differs<T extends object>(existing: T | undefined, wanted: Partial<T>): boolean {
-  return existing === undefined || !isDeepStrictEqual({ ...existing, ...wanted }, { ...existing })
+function stays(row: object | undefined, kind: RowKind, name: string, writing: Writing): boolean {
+  if (row === undefined || !writing.keepsExisting) return false
+  writing.told(kind, name, 'skip', [])
+  return true
+}
+
+function tell(
+  writing: Writing,
+  kind: RowKind,
+  name: string,
+  row: object | undefined,
+  members: string[],
+): void {
+  if (row === undefined) writing.told(kind, name, 'create', [])
+  else writing.told(kind, name, members.length === 0 ? 'skip' : 'change', members)
 }

@@ -13,6 +13,8 @@ export interface ImportOptions {
   writes: boolean
   keepsExisting: boolean
   libraryPrices: boolean
+  /** Of models whose size the file does not say. */
+  sizes: { context_length?: number; max_output_tokens?: number }
   /** Write a gateway.yaml there, and nothing into the database. */
   yamlFile: string | undefined
 }
@@ -28,6 +30,9 @@ Reads another gateway's export or dump, and shows what it would write. Writes no
   --keys FILE          LiteLLM's keys, the JSON of /key/list?return_full_object=true
   --keep-existing      leave rows that exist as they are, and write only new ones
   --library-prices     models without a price get that of the library
+  --max-output-tokens N, --context-length N
+                       sizes of models for which the file has none: without them, a key with limited money must say in
+                       each request how long the answer may get
   --to-yaml FILE       write a gateway.yaml instead, and its secrets to FILE.env
   --yes                write it, without a question
   --json               print the plan as JSON
@@ -59,8 +64,18 @@ export function readImportOptions(args: readonly string[]): ImportOptions | unde
     writes: values.yes === true,
     keepsExisting: values['keep-existing'] === true,
     libraryPrices: values['library-prices'] === true,
+    sizes: {
+      ...sizeOf('max_output_tokens', values['max-output-tokens']),
+      ...sizeOf('context_length', values['context-length']),
+    },
     yamlFile: values['to-yaml'],
   }
+}
+
+function sizeOf(name: keyof ImportOptions['sizes'], text: string | undefined): ImportOptions['sizes'] {
+  if (text === undefined) return {}
+  if (/^[1-9]\d{0,8}$/.test(text)) return { [name]: Number(text) }
+  throw new ImportError(`--${name.replaceAll('_', '-')} must be a number of tokens`)
 }
 
 function parse(args: readonly string[]) {
@@ -72,6 +87,8 @@ function parse(args: readonly string[]) {
         keys: { type: 'string' },
         'keep-existing': { type: 'boolean' },
         'library-prices': { type: 'boolean' },
+        'max-output-tokens': { type: 'string' },
+        'context-length': { type: 'string' },
         'to-yaml': { type: 'string' },
         yes: { type: 'boolean' },
         json: { type: 'boolean' },

@@ -14,13 +14,13 @@ const fileBytesMax = 256 * 1024 * 1024
 
 /** Read what another gateway wrote. Throws an Error for the operator: nothing of such a file is imported. */
 export function readImport(
-  { format, files, keysFile, libraryPrices, yamlFile }: ImportOptions,
+  { format, files, keysFile, libraryPrices, sizes, yamlFile }: ImportOptions,
   env: Readonly<Record<string, string | undefined>>,
 ): Imported {
   for (const path of [...files, ...(keysFile === undefined ? [] : [keysFile])]) checkFile(path)
   const [file = ''] = files
   const problems = new Problems()
-  const terms = { env, forYaml: yamlFile !== undefined, libraryPrices }
+  const terms = { env, forYaml: yamlFile !== undefined, libraryPrices, sizes }
   switch (format) {
     case 'new-api':
       return settle(draftFromNewApi(readTables(files), problems), problems, terms)

@@ -12,6 +12,8 @@ interface Terms {
   forYaml: boolean
   /** Models without a price get that of the library. */
   libraryPrices: boolean
+  /** Of models that have none. */
+  sizes: { context_length?: number; max_output_tokens?: number }
 }
 
 /**
@@ -19,7 +21,9 @@ interface Terms {
  * variables of the environment are missing.
  */
 export function settle(draft: Draft, problems: Problems, terms: Terms): Imported {
-  const kept = keepValid(terms.forYaml ? withoutDisabled(draft, problems) : draft, problems)
+  const sized = { ...draft, models: draft.models.map((model) => ({ ...terms.sizes, ...model })) }
+  tellUnbounded(sized, problems)
+  const kept = keepValid(terms.forYaml ? withoutDisabled(sized, problems) : sized, problems)
   const rendered = renderYaml(kept, terms)
   const unset = namesOfUnset(kept, terms.env)
   if (unset.length > 0 && !terms.forYaml) {
@@ -38,6 +42,19 @@ export function settle(draft: Draft, problems: Problems, terms: Terms): Imported
     problems: problems.list,
     yaml: rendered,
   }
+}
+
+/** A key with limited money is refused what may cost any amount. */
+function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
+  const isLimited = tenants.some(
+    ({ balance_usd, keys }) => balance_usd !== undefined || keys.some((key) => key.budget),
+  )
+  const unbounded = models.filter(({ max_output_tokens }) => max_output_tokens === undefined)
+  if (!isLimited || unbounded.length === 0) return
+  problems.changed(
+    `${unbounded.length} models`,
+    'keys with limited money must say max_tokens in each request to them, unless you state --max-output-tokens',
+  )
 }
 
 /** In place of a value that only the environment of the gateway will have. */

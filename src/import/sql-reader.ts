@@ -78,7 +78,8 @@ export class SqlReader {
       this.#blanks()
       const isQuoted = /["`[]/.test(this.#text[this.#at] ?? '')
       const name = this.#name()
-      if (isQuoted || !constraints.has(name.toUpperCase())) columns.push(name)
+      const others = this.#escapes ? constraintsOfMySql : constraints
+      if (isQuoted || !others.has(name.toUpperCase())) columns.push(name)
       this.#skipTo([',', ')'])
       if (this.#take(',')) continue
       this.#expect(')')
@@ -100,12 +101,12 @@ export class SqlReader {
 
   /** The lines after `COPY ... FROM stdin;`, until the line `\.`. */
   *copyRows(): Generator<SqlValue[]> {
-    this.#at = this.#endOfLine() + 1
+    this.#at = Math.min(this.#endOfLine() + 1, this.#text.length)
     for (;;) {
       if (this.ended) throw this.error('the rows of a COPY do not end')
       const end = this.#endOfLine()
       const line = this.#text.slice(this.#at, end).replace(/\r$/, '')
-      this.#at = end + 1
+      this.#at = Math.min(end + 1, this.#text.length)
       if (line === '\\.') return
       yield line.split('\t').map((field) => (field === '\\N' ? null : unescaped(field)))
     }
@@ -114,7 +115,8 @@ export class SqlReader {
   /** To the `;` that ends the statement, and past it. */
   skipStatement(): void {
     this.#skipTo([';'])
-    this.#at++
+    // The last statement may have none. Past the end of a text a pattern would begin anew at its start.
+    this.#at = Math.min(this.#at + 1, this.#text.length)
   }
 
   #skipTo(ends: readonly string[]): void {
@@ -273,16 +275,9 @@ export class SqlReader {
 }
 
 /** What a line of CREATE TABLE begins with that is no column. */
-const constraints = new Set([
-  'PRIMARY',
-  'UNIQUE',
-  'KEY',
-  'INDEX',
-  'CONSTRAINT',
-  'FOREIGN',
-  'CHECK',
-  'FULLTEXT',
-])
+const constraints = new Set(['PRIMARY', 'UNIQUE', 'CONSTRAINT', 'FOREIGN', 'CHECK', 'EXCLUDE'])
+/** In MySQL also these; in Postgres a column may have such a name. */
+const constraintsOfMySql = new Set([...constraints, 'KEY', 'INDEX', 'FULLTEXT', 'SPATIAL'])
 
 function escapeOf(letter: string): string {
   const known: Record<string, string> = {

@@ -199,7 +199,7 @@ export class SqlReader {
   #cast(value: SqlValue): SqlValue {
     while (this.#text.startsWith('::', this.#at)) {
       this.#at += 2
-      this.#match(/[A-Za-z_][\w ]*(\(\d+\))?(\[\])?/y)
+      this.#match(/[A-Za-z_][\w ]*(\([\d, ]+\))?(\[\])?/y)
     }
     return value
   }

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import express from 'express'
 import { answerAdmin } from './api/admin/answer.ts'
+import { authenticateAdmin } from './api/admin/authenticate.ts'
 import { adminEndpoints } from './api/admin/endpoints.ts'
 import { adminQueues, queuesPaths } from './api/admin/queues.ts'
-import { tokenAccess } from './api/admin/token.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
@@ -42,15 +42,15 @@ export function makeApp(context: Context) {
   }
 
   const { adminToken, bounds, publicUrl } = context.config
-  const admin = adminToken === undefined ? [] : adminEndpoints(context)
   if (adminToken !== undefined) {
     for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
-    for (const endpoint of admin) {
-      app[verbs[endpoint.method]](
-        routesOf(endpoint),
-        answerAdmin({ ...context, authenticate: tokenAccess(adminToken) }, endpoint),
-      )
-    }
+  }
+  const admin = adminEndpoints(context)
+  for (const endpoint of admin) {
+    app[verbs[endpoint.method]](
+      routesOf(endpoint),
+      answerAdmin({ ...context, authenticate: (request) => authenticateAdmin(context, request) }, endpoint),
+    )
   }
   app.get(
     '/openapi.json',

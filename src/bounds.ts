@@ -100,15 +100,26 @@ export const boundSettings = {
   stateConnections: connections(2),
   answersConnections: connections(2),
   readsConnections: connections(3),
+  logConnections: connections(3),
   jobsConnections: connections(4),
   adminConnections: connections(4),
   /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
+  /** A query of an admin over the usage log answers after this time at the latest, with a cursor for the rest. */
+  logQueryMs: milliseconds(2 * second, 100, 60 * second),
+  /** Rows of one export of the usage log. */
+  exportRowsMax: count(1_000_000, 1, 100_000_000),
   admitMs: milliseconds(5 * second),
   /** With DURABILITY=postgres: longest wait of the end of an answer until Postgres has its row. */
   durableMs: milliseconds(5 * second, 0),
   captureBytesMax: count(32 * 1024, 0),
   captureStringBytesMax: count(8 * 1024, 64),
+  /** One captured answer, as the usage log keeps it. */
+  captureAnswerBytesMax: count(64 * 1024, 1024),
+  /** The bytes of one answer to a client that are held to capture it. Its rest is left out. */
+  captureAnswerHeldBytesMax: count(4 * MiB, 16 * 1024),
+  /** All held answers of a process. */
+  captureAnswersBytesMax: count(64 * MiB, 64 * 1024),
   journalSegmentBytes: count(16 * MiB, 64 * 1024),
   journalBytesMax: count(2048 * MiB, MiB),
   /** A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a failover. */
@@ -124,9 +135,35 @@ export const boundSettings = {
   instanceDeadMs: milliseconds(30 * second, 1000),
   requestRetentionDays: count(90, 1, 36_500),
   payloadRetentionDays: count(30, 1, 36_500),
+  answerRetentionDays: count(30, 1, 36_500),
   /** 0: charges are never deleted. */
   entryRetentionMonths: count(0, 0, 1200),
+  /** Whole days (UTC) that stay in Postgres; older ones go to the archive. 0: there is no archive. */
+  hotDays: count(0, 0, 36_500),
+  /** Archived days are deleted after it. 0: `requestRetentionDays`. */
+  archiveDays: count(0, 0, 36_500),
+  /** Memory of DuckDB in the process that reads the archive, and in the one that writes it. */
+  archiveMemoryBytes: count(512 * MiB, 64 * MiB),
+  archiveThreads: count(1, 1, 64),
+  /** Local copies of archived files of a bucket. */
+  archiveCacheBytes: count(4096 * MiB, 0),
+  /** Longest time of one query in the archive. */
+  archiveReadMs: milliseconds(20 * second, 100),
   partitionsAheadDays: count(7, 1, 60),
+  /** How often the sums of the usage log take in what rows have added. Until then summaries read that beside them. */
+  rollupFoldMs: milliseconds(10 * second, 100, 600 * second),
+  /** Days for which sums by hour are kept. Those by day stay for ever. */
+  rollupHoursDays: count(400, 32, 36_500),
+  /** How often the rules of alerts are evaluated. */
+  alertMs: milliseconds(15 * second, 100, 600 * second),
+  /** Rules of all tenants and operators together. */
+  alertRulesMax: count(1000, 1, 10_000),
+  /** Rules of one tenant. */
+  alertTenantRulesMax: count(50, 0, 1000),
+  /** Open episodes of one rule. Further subjects wait until one of them closes. */
+  alertOpenMax: count(100, 1, 1000),
+  /** Days for which closed episodes are kept. */
+  alertEpisodeDays: count(365, 1, 36_500),
   unauthenticatedRowsPerMinute: count(60),
   /** Longest wait of a client for its images, without `Prefer: respond-async`. Then it gets the job. */
   imageWaitMs: milliseconds(90 * second, 0),
@@ -161,6 +198,18 @@ export const boundSettings = {
   clientStallMs: milliseconds(120 * second),
   /** A tenant's jobs that wait outside of the queue. */
   imageWaitingMax: count(100_000, 1, 10_000_000),
+  /** Attempts to sign in to one account in `signInWindowSeconds`, over all processes. */
+  signInAttemptsMax: count(10, 1, 1_000_000),
+  /** The same from one address. */
+  signInAddressAttemptsMax: count(50, 1, 1_000_000),
+  signInWindowSeconds: count(900, 1, 1_000_000),
+  /** A session of the admin API ends at this age. */
+  sessionHours: count(168, 1, 100_000),
+  /** A session of the admin API ends when it was not used for this long. */
+  sessionIdleMinutes: count(720, 2, 1_000_000),
+  /** Lifetime of the set-up link that a start prints, and of a link that sets a new password. */
+  resetLinkMinutes: count(60, 1, 1_000_000),
+  invitationHours: count(72, 1, 100_000),
   idempotencyHours: count(24, 1, 100_000),
   /** A larger answer is not kept for repeats of its request. */
   idempotentAnswerBytesMax: count(4 * MiB),

@@ -48,8 +48,27 @@ const settings = {
     .string()
     .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
     .optional(),
-  /** The token of the admin API. Absent: there is no admin API. */
+  /** Opens the whole admin API, whoever its users are. Absent: only users and API tokens open it. */
   adminToken: z.string().min(16, 'must have 16 characters or more').optional(),
+  /** Single sign-on for admins: all three or none. */
+  oidcIssuer: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
+  oidcClientId: z.string().optional(),
+  oidcClientSecret: z.string().optional(),
+  /** Domains of e-mail addresses that may come by single sign-on. */
+  oidcDomains: z
+    .string()
+    .regex(/^[\w.-]+(\s*,\s*[\w.-]+)*$/, 'must be domains, with commas between them')
+    .transform((text) => text.split(',').map((domain) => domain.trim().toLowerCase()))
+    .optional(),
+  /** The claim whose values `oidcRoles` maps to roles. */
+  oidcRoleClaim: z.string().default('groups'),
+  oidcRoles: z
+    .string()
+    .regex(
+      /^\s*[^=,]+=\s*(owner|admin|viewer|member:[^,]+)(\s*,\s*[^=,]+=\s*(owner|admin|viewer|member:[^,]+))*$/,
+      'must be such as ops=owner,support=viewer,acme=member:TENANT',
+    )
+    .optional(),
   /** Whether webhooks may go to loopback and private addresses. */
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
   /** Whether answers name our channels to clients: `x-tollgate-channel` and `x-tollgate-route`. */
@@ -67,6 +86,15 @@ const settings = {
     .string()
     .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
     .default('tollgate/'),
+  /** A directory for archived days, which all processes share. Absent: S3, or a directory below `dataDir`. */
+  archiveDir: z.string().optional(),
+  /** A bucket for archived days. Absent: `s3Bucket`. */
+  archiveS3Bucket: z.string().optional(),
+  /** The prefix of every archived file in the bucket. */
+  archiveS3Prefix: z
+    .string()
+    .regex(/^[\w./-]*$/, 'must be letters, digits and ./_-')
+    .default('tollgate-archive/'),
   /** PEM files of a certificate chain and its key, both or neither. With them the server speaks HTTPS. */
   tlsCert: z.string().optional(),
   tlsKey: z.string().optional(),
@@ -102,11 +130,21 @@ const config = shape.superRefine((e, context) => {
   const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
   if (e.tlsCert !== undefined && e.tlsKey === undefined) wrong('tlsKey', 'must be set where TLS_CERT is')
   if (e.tlsKey !== undefined && e.tlsCert === undefined) wrong('tlsCert', 'must be set where TLS_KEY is')
+  const isSso = e.oidcIssuer !== undefined
+  for (const name of ['oidcClientId', 'oidcClientSecret'] as const) {
+    if ((e[name] !== undefined) !== isSso) wrong(name, 'must be set where OIDC_ISSUER is, and only there')
+  }
   const { bodyBytesMax } = e.bounds
   for (const name of ['decodedBytesMax', 'bodiesBytesMax', 'keyBodiesBytesMax'] as const) {
     const bytes = e.bounds[name]
     const isDefault = name === 'keyBodiesBytesMax' && bytes === 0
     if (bytes < bodyBytesMax && !isDefault) wrong(name, `must be BODY_BYTES_MAX (${bodyBytesMax}) or more`)
+  }
+  const { hotDays, archiveDays, requestRetentionDays } = e.bounds
+  const rowDays = archiveDays === 0 ? requestRetentionDays : archiveDays
+  if (hotDays >= rowDays && hotDays > 0) {
+    const name = archiveDays === 0 ? 'REQUEST_RETENTION_DAYS' : 'ARCHIVE_DAYS'
+    wrong('hotDays', `must be less than ${name} (${rowDays}), after which rows are deleted`)
   }
   const isSafe = e.tlsCert !== undefined || e.trustedProxies !== undefined || e.plainHttp === 'allow'
   if (e.role !== 'worker' && !isSafe && !isLoopback(e.host)) {
@@ -139,7 +177,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 }
 
 /** The name of a setting in the environment: `bodyBytesMax` is `BODY_BYTES_MAX`. */
-function variableOf(name: string): string {
+export function variableOf(name: string): string {
   return name.replace(/(?<=[a-z0-9])(?=[A-Z])/g, '_').toUpperCase()
 }
 

@@ -1,5 +1,4 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
@@ -9,7 +8,12 @@ import { logFileOutcome } from './access/gateway-file-log.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
-import { BodyThreads } from './bodies/body-threads.ts'
+import type { People } from './access/users/people.ts'
+import type { DestinationCipher } from './alerts/destination.ts'
+import { reportLedger } from './alerts/report-ledger.ts'
+import type { Archive } from './archive/archive.ts'
+import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
+import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { readGatewaySource } from './catalog/gateway-source.ts'
@@ -35,8 +39,10 @@ import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
+import { keepRollups } from './ledger/rollups.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import { openLimits, openQueues, openStorage } from './open-services.ts'
+import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -54,6 +60,8 @@ export interface Context extends ImageGateway {
   config: Config
   log: Log
   database: Database
+  /** The days of the usage log that Postgres has no longer. */
+  archive: Archive
   catalog: Catalog
   keys: Keys
   /** For threads, which have connections of their own. */
@@ -64,8 +72,14 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  /** Of this process: it encrypts, signs and hashes. */
+  keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
   answers: AnswerCipher
+  /** What the parts that deal with users of the admin API need. */
+  people: People
+  /** Seals the webhooks of alerts. */
+  alertCipher: DestinationCipher
   /** The queues. The first call opens them: a process that queues nothing does not load them. */
   queues(): Promise<Queues>
   /** Ship the remaining rows, then close all connections. */
@@ -75,14 +89,6 @@ export interface Context extends ImageGateway {
 /** Time between two reads of the jobs for which clients wait: notifications may be lost. */
 const watchSweepMs = 1_000
 
-/**
- * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two bytes a character for
- * the text, its parts and the new text, which grows by doubling. A thread must never reach its bound inside of JSON.parse or
- * JSON.stringify: V8 would end the whole process.
- */
-const heapOfByte = 24
-const heapOfValue = 1000
-
 /** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
 const turnBytes = 512 * 1024
 
@@ -90,6 +96,9 @@ const turnBytes = 512 * 1024
  * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
  */
 const lastShipmentMs = 5_000
+
+/** Longest wait for captured answers that are being put together when a process ends. */
+const lastAnswersMs = 2_000
 
 /**
  * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
@@ -103,6 +112,7 @@ export async function openContext(
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
+  requireDuck(config)
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
@@ -176,7 +186,9 @@ export async function openContext(
     pollMs: bounds.revisionPollMs,
     log,
   })
-  const partitions = keepPartitions(database, bounds, log)
+  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
+  const rollups = keepRollups(database, bounds, log)
+  const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const ledger = Ledger.start({
     dataDir,
@@ -189,12 +201,23 @@ export async function openContext(
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
   })
   ownId = () => ledger.instance.id
+  const capturedAnswers = new CapturedAnswers({
+    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
+    ledger: ledger.answers,
+    bounds,
+  })
   const ledgerWatch = new LedgerWatch({
     dataDir,
     ledger,
     othersPositions: () => othersPositions(database, ledger.instance.id),
     bounds,
     log,
+  })
+  const ledgerReports = reportLedger({
+    database,
+    instanceId: ownId,
+    state: () => ledgerWatch.state(),
+    alertMs: bounds.alertMs,
   })
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
@@ -244,6 +267,7 @@ export async function openContext(
     bounds,
     log,
     database,
+    archive: older.archive,
     catalog,
     modelLists,
     keys,
@@ -260,7 +284,21 @@ export async function openContext(
       ship: () => ledger.shipNow(),
     }),
     idempotency,
+    keeper,
     answers,
+    people: {
+      database,
+      secrets: {
+        seal: (secret, owner) => keeper.seal('totp', secret, owner),
+        open: (sealed, owner) => keeper.open('totp', sealed, owner).toString('utf8'),
+      },
+      bounds,
+      log,
+    },
+    alertCipher: {
+      seal: (plain, ruleId) => keeper.seal('alertWebhook', plain, ruleId),
+      open: (sealed, ruleId) => keeper.open('alertWebhook', sealed, ruleId).toString('utf8'),
+    },
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),
@@ -285,6 +323,7 @@ export async function openContext(
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
     bodyThreads,
+    capturedAnswers,
     draining: false,
     databaseUrl: url,
     generatedKeys,
@@ -292,6 +331,9 @@ export async function openContext(
     async close() {
       await gatewayFile?.stop()
       partitions.stop()
+      rollups.stop()
+      older.close()
+      ledgerReports.stop()
       await watch.end()
       await opening?.then((open) => open.close()).catch(() => {})
       await storage.close()
@@ -301,6 +343,7 @@ export async function openContext(
       modelLists.stop()
       await upstreams.destroy()
       await bodyThreads.close()
+      await capturedAnswers.end(lastAnswersMs)
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
@@ -320,35 +363,4 @@ async function checkFirst<T>(url: string, check: (connections: Connections) => P
 /** Workers answer no clients, so they list no models. */
 function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
   return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
-}
-
-interface BodyThreadsNeeds {
-  bounds: Config['bounds']
-  keeper: SecretKeeper
-  log: Log
-}
-
-function startBodyThreads({ bounds, keeper, log }: BodyThreadsNeeds): BodyThreads {
-  const { jsonDepthMax, jsonValuesMax } = bounds
-  return new BodyThreads({
-    threads: bounds.bodyThreads === 0 ? Math.max(1, availableParallelism() - 1) : bounds.bodyThreads,
-    waitingMax: bounds.bodyThreadWaitingMax,
-    heapBytesMax: heapOfByte * bounds.bodyBytesMax + heapOfValue * jsonValuesMax,
-    data: {
-      envelopeKeys: envelopeKeysOf(keeper),
-      bounds: { jsonDepthMax, jsonValuesMax },
-      redaction: {
-        key: keeper.redactionKey,
-        bytesMax: bounds.captureBytesMax,
-        stringBytesMax: bounds.captureStringBytesMax,
-      },
-    },
-    log,
-  })
-}
-
-/** The first of them signs. */
-function envelopeKeysOf(keeper: SecretKeeper): Buffer[] {
-  const { current, former } = keeper.ring('envelope')
-  return [current, ...former.map(({ key }) => key)]
 }

@@ -33,7 +33,7 @@ const purposes = {
   oidc: 'oidc client secret',
   /** Signs the sessions of users. */
   session: 'user session',
-  /** Keys the secrets that alert webhooks are signed with. */
+  /** Seals the addresses and signing keys of alert webhooks. */
   alertWebhook: 'alert webhook secret',
   /** Seals the answers of the admin API that are kept for a repeat of their request. */
   adminAnswer: 'kept admin answer',

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
+import { addSetupLink } from './access/users/link-queries.ts'
 import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
@@ -54,7 +55,8 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { port } = server.address() as AddressInfo
   log.info({ host, port }, 'listening')
   supervisor?.serves(port)
-  print(supervisor?.greets === false ? newKeysOf(context.generatedKeys) : greetingOf(context, port))
+  if (supervisor?.greets === false) print(newKeysOf(context.generatedKeys))
+  else print(greetingOf(context, port, await makeSetupLink(context)))
 }
 
 type End = () => Promise<void>
@@ -120,7 +122,7 @@ function newKeysOf(keys: Context['generatedKeys']): string[] {
 }
 
 /** The lines that show the operator how to make the first call. */
-function greetingOf(context: Context, port: number): string[] {
+function greetingOf(context: Context, port: number, setupLink: string | undefined): string[] {
   const { host, publicUrl, tlsCert } = context.config
   const scheme = tlsCert === undefined ? 'http' : 'https'
   const base = publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
@@ -136,7 +138,25 @@ function greetingOf(context: Context, port: number): string[] {
     `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
     `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     `curl ${base}/v1/usage/requests -H 'authorization: Bearer ${secret}'`,
+    ...(setupLink === undefined
+      ? []
+      : [
+          '',
+          `There are no users yet. This link makes the first owner, once, within ${context.bounds.resetLinkMinutes} minutes:`,
+          `curl ${base}/admin/v1/links/${setupLink} -H 'content-type: application/json' \\`,
+          `  -d '{"email":"you@example.com","password":"A LONG PASSWORD"}'`,
+        ]),
   ]
+}
+
+/** A link that makes the first owner, where there are no users. The process serves without one too. */
+async function makeSetupLink({ database, bounds, log }: Context): Promise<string | undefined> {
+  try {
+    return await database.state.ask(({ db }) => addSetupLink(db, bounds.resetLinkMinutes * 60_000))
+  } catch (error) {
+    log.warn({ cause: String(error) }, 'no set-up link could be made: start the process again for one')
+    return undefined
+  }
 }
 
 function print(lines: readonly string[]): void {

@@ -49,8 +49,11 @@ test('the curl lines that a start prints work unchanged', { timeout: 180_000 }, 
   try {
     await run.follow({ language: 'sh', text: 'npm start' })
     const printed = run.printed.slice(run.printed.indexOf('curl -N'))
-    await run.follow({ language: 'sh', text: printed })
+    const [calls = '', owner = ''] = printed.split('There are no users yet.')
+    await run.follow({ language: 'sh', text: calls })
     await run.follow({ language: 'text', text: 'data: {...data: [DONE]{"data":[{..."status":200,...' })
+    await run.follow({ language: 'sh', text: owner.slice(owner.indexOf('curl ')) })
+    await run.follow({ language: 'text', text: '{..."role":"owner"...' })
   } finally {
     await run.end()
   }

@@ -1,6 +1,10 @@
 import type { Context } from '../src/context.ts'
+import { archiveLog } from './archive-log.ts'
+import { alertRunner } from './deliver-alert.ts'
 import { webhookRunner } from './deliver-webhook.ts'
+import { eraseContent } from './erase-content.ts'
 import { imageRunner } from './generate-image.ts'
+import { keepAlerts } from './keep-alerts.ts'
 import { keepImages } from './keep-images.ts'
 import { keepProbes } from './keep-probes.ts'
 import { probeRunner } from './probe-offer.ts'
@@ -27,12 +31,16 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
       run: webhookRunner(context, { allowPrivateAddresses: context.privateWebhooks }),
       log,
     }),
+    queues.work('alerts', { concurrency: webhooksAtOnce, run: alertRunner(context), log }),
     queues.work('probes', { concurrency: probesAtOnce, run: probes.run, log }),
   ]
   const keeping = [
     keepImages(context, queues.webhooks),
     keepProbes(context, queues.probes),
+    keepAlerts(context, queues.alerts),
     renewPrices(context),
+    eraseContent(context),
+    archiveLog(context),
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {

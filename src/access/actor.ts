@@ -13,6 +13,19 @@ export interface Actor {
   role: Role
   /** Set for a member: it sees and changes this tenant only. */
   tenantId: string | null
+  /** Of a user: the session of this call. */
+  sessionId?: string
   /** Of an API token; undefined: all that the role may. */
   scopes: readonly Scope[] | undefined
+}
+
+/** The caller of an endpoint that is open to everybody. It may nothing else. */
+export const anybody: Actor = {
+  kind: 'user',
+  id: null,
+  userId: null,
+  name: '',
+  role: 'member',
+  tenantId: null,
+  scopes: [],
 }

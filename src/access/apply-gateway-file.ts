@@ -1,5 +1,5 @@
 import { applyCatalog } from '../catalog/apply.ts'
-import type { FileChanges } from '../catalog/file-changes.ts'
+import { countsOf, type FileChanges, type FileNames, shownNames } from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
@@ -7,6 +7,7 @@ import type { Connections } from '../db/connections.ts'
 import { isUnknownName, reasonOf } from '../db/failures.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
+import { writeAudit } from './audit-queries.ts'
 import { type FileInForce, noteFileInForce, readFileInForce } from './gateway-file-queries.ts'
 
 /** What became of a gateway.yaml. */
@@ -58,9 +59,11 @@ export function applyGatewayFile(
     if (replaced !== undefined && isLower(revision, replaced.revision)) {
       return { kind: 'lower', revision, inForce: replaced }
     }
-    const { generated, changes } = await writeRows(tx, file, keeper)
+    const { generated, names } = await writeRows(tx, file, keeper)
+    if (!isSame || Object.keys(shownNames(names)).length > 0)
+      await noteChanges(tx, { place: source.place, hash }, revision, names)
     await noteFileInForce(tx, { ...source.place, hash, revision })
-    return { kind: 'applied', revision, changes, generated, replaced }
+    return { kind: 'applied', revision, changes: countsOf(names), generated, replaced }
   })
 }
 
@@ -77,13 +80,38 @@ async function writeRows(
   tx: Transaction,
   file: GatewayFile,
   keeper: SecretKeeper,
-): Promise<{ generated: GeneratedKey[]; changes: FileChanges }> {
+): Promise<{ generated: GeneratedKey[]; names: FileNames }> {
   // One of the budgets may be new: see holdCharges.
   if (hasBudgets(file)) await holdCharges(tx)
   const { groupIds, changes, retire } = await applyCatalog(tx, file, keeper)
   const tenants = await applyTenants(tx, file.tenants, { groupIds, peppers: keeper.ring('pepper') })
   await retire()
-  return { generated: tenants.generated, changes: { ...changes, ...tenants.changes } }
+  return { generated: tenants.generated, names: { ...changes, ...tenants.changes } }
+}
+
+/** One line of the audit log: the file, and the names of what it has changed. */
+async function noteChanges(
+  tx: Transaction,
+  { place: { path, host }, hash }: { place: GatewaySource['place']; hash: Buffer },
+  revision: number | undefined,
+  names: FileNames,
+): Promise<void> {
+  const after = {
+    host,
+    hash: hash.toString('hex').slice(0, 12),
+    revision: revision ?? null,
+    changes: shownNames(names),
+  }
+  await writeAudit(
+    tx,
+    {
+      actor: { kind: 'file', id: null, userId: null, name: path },
+      address: null,
+      userAgent: null,
+      requestId: null,
+    },
+    { action: 'file.apply', resource: 'file', id: path, name: path, after },
+  )
 }
 
 function hasBudgets({ groups, tenants }: GatewayFile): boolean {

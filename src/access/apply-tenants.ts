@@ -2,8 +2,9 @@ import { randomBytes, randomUUIDv7 } from 'node:crypto'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { byFile, differences, noChanges, type Writing } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
-import { budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
+import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
+import { keyColumns } from './key-columns.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 import {
   addKeys,
@@ -70,14 +71,20 @@ export async function applyTenants(
     return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 
   const kept = new Set(pairs.map(({ row }) => row))
-  const keyIds = keyRows.filter((row) => isLive(row) && !kept.has(row)).map(({ id }) => id)
+  const leftKeys = keyRows.filter((row) => isLive(row) && !kept.has(row))
+  const keyIds = leftKeys.map(({ id }) => id)
   if (keyIds.length > 0) await disableKeys(tx, keyIds)
-  keyChanges.removed = keyIds.length
-  const leftIds = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name)).map(({ id }) => id)
+  const tenantOf = new Map(tenantRows.map(({ id, name }) => [id, name]))
+  keyChanges.removed = leftKeys.map(({ tenantId, name }) => shownKey(tenantOf.get(tenantId), name))
+  const left = tenantRows.filter((row) => isLive(row) && !tenantIds.has(row.name))
+  const leftIds = left.map(({ id }) => id)
   if (leftIds.length > 0) await disableTenants(tx, leftIds)
-  tenantChanges.removed = leftIds.length
+  tenantChanges.removed = left.map(({ name }) => name)
   return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 }
+
+/** A key as people name it. */
+export const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
@@ -91,14 +98,15 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
   const fresh: NewTenant[] = []
   const changed: NewTenant['row'][] = []
   const opening: { id: string; balance: bigint }[] = []
-  for (const { name, limits, balance } of tenants) {
+  for (const { name, limits, retention, balance, disabled } of tenants) {
     const existing = rowOf.get(name)
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
-    const row = { ...limitColumns(limits), disabledAt: null, managedBy: writing.managedBy }
+    const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
+    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: writing.managedBy }
     if (existing === undefined) {
-      changes.added++
       writing.told('tenants', name, 'create', [])
+      changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
@@ -107,15 +115,16 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
       continue
     }
     const limited = balance !== undefined
-    const others = differences<Omit<TenantRow, 'limited'>>(existing, row)
-    const isOther = others.length > 0
-    if (existing.limited !== limited) others.push('limited')
-    writing.told('tenants', name, others.length === 0 ? 'skip' : 'change', others)
+    if (existing.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(name)
+    const members = differences<Omit<TenantRow, 'limited'>>(existing, row)
+    const isOther = members.length > 0
+    if (existing.limited !== limited) members.push('limited')
+    writing.told('tenants', name, members.length === 0 ? 'skip' : 'change', members)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
-    if (existing.disabledAt !== null) changes.added++
-    else if (isOther || existing.limited !== limited) changes.changed++
+    if (existing.disabledAt !== null && disabledAt === null) changes.added.push(name)
+    else if (isOther || existing.limited !== limited) changes.changed.push(name)
   }
   await addTenants(tx, fresh)
   await changeTenants(tx, changed)
@@ -176,23 +185,36 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing
   const fresh: KeyRow[] = []
   const changed: KeyRow[] = []
   for (const { want, row } of pairs) {
+    if (row?.parentId === null && row.revokedAt !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" was revoked through the admin API, which is final. Choose another name.`,
+      )
+    }
+    if (row !== undefined && row.parentId !== null) {
+      throw new Error(
+        `The key "${want.key.name}" of tenant "${want.tenant}" is a sub-key: whoever has the key that made it knows its secret, and may revoke it. ` +
+          'Choose another name, or give the sub-key another one through the admin API.',
+      )
+    }
     const settings = settingsOf(want, row, writing)
-    const name = `${want.tenant} / ${want.key.name}`
+    const shown = shownKey(want.tenant, want.key.name)
     if (row === undefined) {
-      writing.told('keys', name, 'create', [])
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
+      writing.told('keys', shown, 'create', [])
+      changes.added.push(shown)
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
-    const others = writing.keepsExisting ? [] : differences(row, settings)
-    writing.told('keys', name, others.length === 0 ? 'skip' : 'change', others)
-    if (others.length > 0) changed.push({ ...row, ...settings })
+    const members = writing.keepsExisting ? [] : differences(row, settings)
+    writing.told('keys', shown, members.length === 0 ? 'skip' : 'change', members)
+    if (members.length === 0) continue
+    changed.push({ ...row, ...settings })
+    changes.changed.push(shown)
+    if (row.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(shown)
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
-  changes.added = fresh.length
-  changes.changed = changed.length
   return { generated, changes }
 }
 
@@ -203,6 +225,10 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
     name: key.name,
     secretHash: secretHash ?? hashKeySecret(secret, pepper),
     hint: keyHint(secret),
+    formerSecretHash: null,
+    formerSecretUntil: null,
+    revokedAt: null,
+    parentId: null,
     createdAt: new Date(),
     // A trigger sets it.
     revision: 0,
@@ -217,16 +243,10 @@ function settingsOf(
 ) {
   return {
     groupId,
-    capture: key.capture,
-    usageScope: key.usageScope,
-    strict: key.strict,
-    ...limitColumns(key.limits),
-    ...budgetColumns(key.budget),
-    allowedModels: key.allowedModels ?? null,
-    allowedCidrs: key.allowedCidrs ?? null,
-    expiresAt: key.expiresAt ?? null,
-    disabledAt: key.disabled ? (existing?.disabledAt ?? new Date()) : null,
+    ...keyColumns(key, existing),
     managedBy,
+    formerSecretHash: null,
+    formerSecretUntil: null,
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

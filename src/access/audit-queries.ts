@@ -25,6 +25,7 @@ export interface AuditEntry {
 export interface AuditSource {
   actor:
     | Pick<Actor, 'kind' | 'id' | 'userId' | 'name'>
+    | { kind: 'key'; id: string; userId: null; name: string }
     | { kind: 'file' | 'system'; id: null; userId: null; name: string }
   address: string | null
   userAgent: string | null

@@ -75,7 +75,8 @@ function permit(
   if (tenant.disabled) {
     throw new GatewayError('permission_denied', `The tenant of the API key ${keyHint(token)} is disabled.`)
   }
-  if (identity.allowedCidrs !== undefined && !isWithin(clientAddress ?? '', identity.allowedCidrs)) {
+  const blocks = [identity.allowedCidrs, identity.parent?.allowedCidrs]
+  if (blocks.some((cidrs) => cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs))) {
     const place = clientAddress ?? 'an unknown address'
     throw new GatewayError(
       'permission_denied',

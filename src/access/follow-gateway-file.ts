@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
+import type { OwnFile } from './gateway-file-lines.ts'
 import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thread.ts'
 
 /**
@@ -36,6 +37,10 @@ export class GatewayFileFollower {
     this.#seen = state
     this.#found = state
     this.#log = log
+  }
+
+  get own(): OwnFile {
+    return this.#task
   }
 
   /** Begin. `onKeys` gets the keys that were generated: it is the only chance to show their secrets. */

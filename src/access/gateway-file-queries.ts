@@ -1,8 +1,8 @@
 import type { FilePlace } from '../catalog/gateway-source.ts'
 import type { Transaction } from '../catalog/queries.ts'
-import type { TypedQueries } from '../db/connections.ts'
 import { eq, sql } from '../db/drizzle.cjs'
 import { gatewayFile, revision } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 
 /** The gateway.yaml that was applied last, by whom and when. */
 export interface FileInForce extends FilePlace {
@@ -13,7 +13,7 @@ export interface FileInForce extends FilePlace {
   isOverwritten: boolean
 }
 
-export async function readFileInForce(db: TypedQueries | Transaction): Promise<FileInForce | undefined> {
+export async function readFileInForce(db: Queries): Promise<FileInForce | undefined> {
   const [row] = await db
     .select({
       file: gatewayFile,

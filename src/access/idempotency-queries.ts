@@ -1,7 +1,7 @@
 import type postgres from 'postgres'
 import type { TypedQueries } from '../db/connections.ts'
 import { and, eq, isNotNull, lt, notExists, sql } from '../db/drizzle.cjs'
-import { idempotencyKeys, imageJobs } from '../db/schema.ts'
+import { adminAnswers, idempotencyKeys, imageJobs } from '../db/schema.ts'
 
 /** A request that came with an Idempotency-Key. */
 export interface KeyedRequest {
@@ -131,10 +131,11 @@ export async function releaseKey(db: TypedQueries, request: KeyedRequest): Promi
   await db.delete(idempotencyKeys).where(and(ownKey(request), notExists(job)))
 }
 
+/** Delete old keys of requests, and of calls of the admin API. */
 export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Promise<void> {
-  await db
-    .delete(idempotencyKeys)
-    .where(lt(idempotencyKeys.createdAt, sql`now() - make_interval(hours => ${hours})`))
+  const before = sql`now() - make_interval(hours => ${hours})`
+  await db.delete(idempotencyKeys).where(lt(idempotencyKeys.createdAt, before))
+  await db.delete(adminAnswers).where(lt(adminAnswers.createdAt, before))
 }
 
 /**

@@ -8,6 +8,8 @@ export interface Identity {
   tenantId: string
   groupId: string
   capture: CaptureMode
+  /** Whether the usage log keeps its answers, if `capture` is `content`. Undefined: as its group says. */
+  captureAnswers: boolean | undefined
   usageScope: 'tenant' | 'key'
   /** True: a request is refused when its translation would lose something. */
   strict: boolean
@@ -18,8 +20,19 @@ export interface Identity {
   /** Milliseconds since the epoch. */
   expiresAt: number | undefined
   disabled: boolean
-  /** Undefined: the limits of its group. */
+  /** Undefined: the limits of its group; of a sub-key, its parent's alone. */
   limits: RateLimits | undefined
-  /** True: the key has a budget, and its requests need a reservation. */
+  /** True: the key or its parent has a budget, and its requests need a reservation. */
   budgeted: boolean
+  /** The key that made this one. Undefined: an admin or a file made it. */
+  parent: ParentKey | undefined
+  /** How many sub-keys it may have at once. */
+  subKeysMax: number
+}
+
+/** What holds for a sub-key beside its own settings. `Identity` has the rest of it: the narrower of both. */
+export interface ParentKey {
+  keyId: string
+  limits: RateLimits | undefined
+  allowedCidrs: readonly string[] | undefined
 }

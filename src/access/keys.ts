@@ -61,12 +61,18 @@ export class Keys {
     )
   }
 
-  /** Forget the keys with these ids, and all unknown secrets: one of them may belong to a new key now. */
+  /** The hash that is stored in place of a new secret. */
+  hashOf(secret: string): Buffer {
+    return hashKeySecret(secret, this.#options.peppers.current)
+  }
+
+  /** Forget the keys with these ids and their sub-keys, and all unknown secrets: one of them may belong to a new key now. */
   evict(keyIds: ReadonlySet<string>): void {
     this.#generation++
     this.#unknown.clear()
     for (const [secret, identity] of this.#known.entries()) {
-      if (keyIds.has(identity.keyId)) this.#known.delete(secret)
+      const { keyId, parent } = identity
+      if (keyIds.has(keyId) || (parent !== undefined && keyIds.has(parent.keyId))) this.#known.delete(secret)
     }
   }
 

@@ -18,6 +18,12 @@ export const areas = [
 ] as const
 export type Area = (typeof areas)[number]
 
+/**
+ * Where an endpoint belongs: to an area, or to the account of its caller. `open`: everybody may call it. `any`: everybody
+ * who is known. `self`: a user who is signed in, not a program.
+ */
+export type Place = Area | 'open' | 'any' | 'self'
+
 export const verbs = ['read', 'write'] as const
 export type Verb = (typeof verbs)[number]
 
@@ -89,7 +95,16 @@ export function may(
   return scopes.includes(`${area}:write`) || (verb === 'read' && scopes.includes(`${area}:read`))
 }
 
-/** The role with fewer rights. A member of a tenant has the fewest. */
+/** The scopes as far as the role has their rights: of `keys:write` a viewer has `keys:read`. */
+export function scopesWithin(role: Role, wanted: readonly Scope[]): Scope[] {
+  return areas.flatMap((area) =>
+    verbs
+      .filter((verb) => may({ role, scopes: wanted }, area, verb))
+      .map((verb) => `${area}:${verb}` as const),
+  )
+}
+
+/** The role that stands later in `roles`. A member of a tenant may write where a viewer may not: see `scopesWithin`. */
 export function lesserRole(one: Role, other: Role): Role {
   return roles.indexOf(one) > roles.indexOf(other) ? one : other
 }

@@ -15,7 +15,11 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
 }
 
 /** The models by name that the key may use and some channel serves, in the order of their ids: of the catalog, and of lists. */
-export function modelsFor(snapshot: Snapshot, identity: Identity, lists: ModelLists = noLists): Model[] {
+export function modelsFor(
+  snapshot: Snapshot,
+  identity: Pick<Identity, 'groupId' | 'allowedModels'>,
+  lists: ModelLists = noLists,
+): Model[] {
   const group = snapshot.groups.get(identity.groupId)
   if (group === undefined) return []
   // Each model once, however many names it has.
@@ -26,7 +30,7 @@ export function modelsFor(snapshot: Snapshot, identity: Identity, lists: ModelLi
     .sort((a, b) => (a.id < b.id ? -1 : 1))
 }
 
-function isNamed(group: Group, identity: Identity, id: string): boolean {
+function isNamed(group: Group, identity: Pick<Identity, 'allowedModels'>, id: string): boolean {
   if (identity.allowedModels !== undefined && !identity.allowedModels.has(id)) return false
   return group.models.includes('*') || group.models.includes(id)
 }

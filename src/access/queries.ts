@@ -3,8 +3,9 @@ import { isBudgeted, ownLimitsFrom } from '../catalog/limit-columns.ts'
 import type { Transaction } from '../catalog/queries.ts'
 import { arrayText } from '../db/array-types.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
+import { alias, desc, eq, getTableColumns, gt, inArray, or, sql } from '../db/drizzle.cjs'
 import { accounts, entries, keys, revision, tenants } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 import type { Identity } from './identity.ts'
 import type { HashPage } from './known-hashes.ts'
 
@@ -13,30 +14,72 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [row] = await db.select().from(keys).where(eq(keys.secretHash, secretHash))
-  if (row === undefined) return undefined
+  const [found] = await db
+    .select()
+    .from(keys)
+    .leftJoin(parents, eq(parents.id, keys.parentId))
+    .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
+    // A key that has the secret now comes before one that had it.
+    .orderBy(desc(eq(keys.secretHash, secretHash)))
+    .limit(1)
+  if (found === undefined) return undefined
+  const { keys: row, parent } = found
+  const isFormer = !row.secretHash.equals(secretHash)
+  return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
+}
+
+const parents = alias(keys, 'parent')
+
+/** A sub-key may do no more than its parent may now. `until`: the end of the secret that was sent. */
+function identityOf(row: KeyRow, parent: KeyRow | undefined, until: Date | null): Identity {
+  // A sub-key shares these with its parent, as they are now.
+  const { groupId, capture, captureAnswers, strict } = parent ?? row
   return {
     keyId: row.id,
     keyName: row.name,
     tenantId: row.tenantId,
-    groupId: row.groupId,
-    capture: row.capture,
+    groupId,
+    capture,
+    captureAnswers: captureAnswers ?? undefined,
     usageScope: row.usageScope,
-    strict: row.strict,
-    allowedModels: row.allowedModels === null ? undefined : new Set(row.allowedModels),
+    strict,
+    allowedModels: modelsOfBoth(row.allowedModels, parent?.allowedModels ?? null),
     allowedCidrs: row.allowedCidrs ?? undefined,
-    expiresAt: row.expiresAt?.getTime(),
-    disabled: row.disabledAt !== null,
+    expiresAt: earliest(row.expiresAt, parent?.expiresAt ?? null, until),
+    disabled: row.disabledAt !== null || (parent !== undefined && parent.disabledAt !== null),
     limits: ownLimitsFrom(row),
-    budgeted: isBudgeted(row),
+    budgeted: isBudgeted(row) || (parent !== undefined && isBudgeted(parent)),
+    parent:
+      parent === undefined
+        ? undefined
+        : {
+            keyId: parent.id,
+            limits: ownLimitsFrom(parent),
+            allowedCidrs: parent.allowedCidrs ?? undefined,
+          },
+    subKeysMax: parent === undefined ? (row.subKeysMax ?? 0) : 0,
   }
+}
+
+function modelsOfBoth(own: string[] | null, parents: string[] | null): ReadonlySet<string> | undefined {
+  if (own === null || parents === null) return asSet(own ?? parents)
+  return new Set(own.filter((name) => parents.includes(name)))
+}
+
+function asSet(names: string[] | null): ReadonlySet<string> | undefined {
+  return names === null ? undefined : new Set(names)
+}
+
+function earliest(...dates: (Date | null)[]): number | undefined {
+  const moments = dates.flatMap((date) => date?.getTime() ?? [])
+  return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
 /** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
   const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
-  const hashes = db.select({ start: hashStart }).from(keys).where(isChanged)
+  const hashes = sql`SELECT ${startOf(sql`t.hash`)} FROM ${keys}, ${bothHashes} WHERE ${isChanged} AND t.hash IS NOT NULL`
   const [row] = await db
     .select({
       catalog: revision.catalog,
@@ -53,20 +96,28 @@ export async function readRevision(db: TypedQueries, keysSeen: number) {
 /** The hashes of keys, in the order of the keys' ids, after this id. */
 export async function readHashes(db: TypedQueries, after: string | undefined): Promise<HashPage> {
   const rows = await db
-    .select({ id: keys.id, start: hashStart })
+    .select({
+      id: keys.id,
+      start: startOf(keys.secretHash),
+      former: formerStart,
+    })
     .from(keys)
     .where(after === undefined ? undefined : gt(keys.id, after))
     .orderBy(keys.id)
     .limit(hashesAtOnce)
   return {
-    hashes: rows.map(({ start }) => fromHex(start)),
+    hashes: rows.flatMap(({ start, former }) =>
+      former === null ? [fromHex(start)] : [fromHex(start), fromHex(former)],
+    ),
     next: rows.length < hashesAtOnce ? undefined : rows.at(-1)?.id,
   }
 }
 
 const hashesAtOnce = 10_000
 /** `KnownHashes` keeps no more of them. */
-const hashStart = sql<string>`encode(substring(${keys.secretHash} from 1 for 8), 'hex')`
+const startOf = (hash: unknown) => sql<string>`encode(substring(${hash} from 1 for 8), 'hex')`
+const formerStart = sql<string | null>`${startOf(keys.formerSecretHash)}`
+const bothHashes = sql`unnest(ARRAY[${keys.secretHash}, ${keys.formerSecretHash}]) AS t (hash)`
 
 function fromHex(text: string): Buffer {
   return Buffer.from(text, 'hex')
@@ -163,7 +214,31 @@ export async function addKeys(tx: Transaction, added: readonly NewKey[]) {
 export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
   for (const some of slices(changed)) {
     await tx.insert(keys).values(some).onConflictDoUpdate({ target: keys.id, set: newKeyColumns })
+    await followParents(
+      tx,
+      some.map(({ id }) => id),
+    )
   }
+}
+
+/** Give the sub-keys of these keys what they share with them, so that their rows say what holds. */
+export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
+  const shared = [keys.groupId, keys.capture, keys.captureAnswers, keys.strict].map(({ name }) =>
+    sql.identifier(name),
+  )
+  const columns = sql.join(shared, sql`, `)
+  const parentColumns = sql.join(
+    shared.map((column) => sql`p.${column}`),
+    sql`, `,
+  )
+  const ownColumns = sql.join(
+    shared.map((column) => sql`k.${column}`),
+    sql`, `,
+  )
+  await tx.execute(sql`
+    UPDATE ${keys} k SET (${columns}) = ROW(${parentColumns}) FROM ${keys} p
+    WHERE k.parent_id = p.id AND p.id = ANY (${arrayText(ids)}::uuid[])
+      AND (${ownColumns}) IS DISTINCT FROM (${parentColumns})`)
 }
 
 /** The columns of a row that exists, from the row that could not be inserted. */
@@ -185,7 +260,7 @@ const newKeyColumns = columnsOfInsert(keyColumns)
 const { id: _id, name: _name, createdAt: _createdAt, ...tenantColumns } = getTableColumns(tenants)
 const newTenantColumns = columnsOfInsert(tenantColumns)
 
-/** A row has up to 25 columns, and a statement 65,535 parameters at most. */
+/** A row has up to 27 columns, and a statement 65,535 parameters at most. */
 const rowsAtOnce = 1_000
 
 function* slices<T>(rows: readonly T[]): Generator<T[]> {

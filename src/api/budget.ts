@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { type BudgetState, resetOf } from '../ledger/budgets.ts'
 import { readBalance, readBudgets } from '../ledger/money-queries.ts'
 import { usd } from '../ledger/price.ts'
+import type { Identified } from '../stages/identify.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
@@ -10,7 +11,7 @@ import type { UsageContext } from './usage.ts'
 const usdText = z.string().describe('USD, an exact decimal.')
 const nanoText = z.string().describe('Nano-USD in decimal digits.')
 
-const rest = {
+export const restOfMoney = {
   left_usd: usdText,
   left_nano_usd: nanoText.describe('Nano-USD that are not spent yet.'),
   held_usd: usdText,
@@ -19,31 +20,31 @@ const rest = {
   free_nano_usd: nanoText.describe('Nano-USD that are left and that no running request holds.'),
 }
 
-const budgetAnswer = z
+export const budgetState = z.object({
+  of: z.enum(['key', 'parent', 'group']),
+  period: z.enum(['day', 'month', 'total']),
+  limit_usd: usdText,
+  limit_nano_usd: nanoText,
+  spent_usd: usdText,
+  spent_nano_usd: nanoText,
+  ...restOfMoney,
+  resets_at: z.iso.datetime().nullable().describe('Null: never.'),
+})
+
+export const budgetAnswer = z
   .object({
     balance: z
-      .object(rest)
+      .object(restOfMoney)
       .nullable()
       .describe("The tenant's; null where it has no limit, or where the key may only see its own usage."),
-    budgets: z
-      .array(
-        z.object({
-          of: z.enum(['key', 'group']),
-          period: z.enum(['day', 'month', 'total']),
-          limit_usd: usdText,
-          limit_nano_usd: nanoText,
-          spent_usd: usdText,
-          spent_nano_usd: nanoText,
-          ...rest,
-          resets_at: z.iso.datetime().nullable().describe('Null: never.'),
-        }),
-      )
-      .describe('Of the key and of its group.'),
+    budgets: z.array(budgetState).describe('Of the key, of the key that made it, and of its group.'),
   })
   .meta({ id: 'Budget' })
 
+type MoneyContext = Omit<UsageContext, 'archive'>
+
 /** The money that the caller's key may still spend. Rejects `unavailable` while Postgres is away. */
-export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint {
+export function budgetEndpoint(context: MoneyContext): OwnEndpoint {
   return keyEndpoint({
     method: 'GET',
     path: '/v1/usage/budget',
@@ -51,24 +52,31 @@ export function budgetEndpoint({ database, shipNow, now = Date.now }: UsageConte
     query: noParameters,
     answer: budgetAnswer,
     async handle({ stage }) {
-      const { identity } = stage
-      await shipNow()
-      const moment = new Date(now())
-      const [balance, budgets] = await readFor(stage, (terms) =>
-        database.reads.ask(
-          ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, identity, moment)]),
-          { ...away, ...terms },
-        ),
-      )
-      const isShown = identity.usageScope === 'tenant' && balance?.limited === true
-      return {
-        body: {
-          balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
-          budgets: budgets.map((budget) => budgetJson(budget, moment)),
-        },
-      }
+      return { body: await readMoney(context, stage) }
     },
   })
+}
+
+/** What the key may still spend, its last requests included. */
+export async function readMoney(
+  { database, shipNow, now = Date.now }: MoneyContext,
+  stage: Identified,
+): Promise<z.input<typeof budgetAnswer>> {
+  const { identity } = stage
+  await shipNow()
+  const moment = new Date(now())
+  const owners = { ...identity, parentId: identity.parent?.keyId }
+  const [balance, budgets] = await readFor(stage, (terms) =>
+    database.reads.ask(
+      ({ db }) => Promise.all([readBalance(db, identity.tenantId), readBudgets(db, owners, moment)]),
+      { ...away, ...terms },
+    ),
+  )
+  const isShown = identity.usageScope === 'tenant' && balance?.limited === true
+  return {
+    balance: isShown ? restJson(balance.balanceNano, balance.heldNano) : null,
+    budgets: budgets.map((budget) => budgetJson(budget, moment)),
+  }
 }
 
 const away = {
@@ -77,7 +85,7 @@ const away = {
   retryAfterSeconds: 5,
 }
 
-function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
+export function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetState, moment: Date) {
   return {
     of: owner,
     period,
@@ -91,7 +99,7 @@ function budgetJson({ owner, period, limitNano, spentNano, heldNano }: BudgetSta
 }
 
 /** A budget may be lowered below what was spent: then nothing is left, and never less. */
-function restJson(leftNano: bigint, heldNano: bigint) {
+export function restJson(leftNano: bigint, heldNano: bigint) {
   const left = leftNano < 0n ? 0n : leftNano
   const free = leftNano < heldNano ? 0n : leftNano - heldNano
   return {

@@ -27,6 +27,7 @@ export function ready(gateway: Gateway & { ledgerWatch: LedgerWatch }) {
       postgres: postgresAway === undefined ? 'reached' : 'away',
       journal_bytes: journalBytes,
       late_commits: lateCommits,
+      answers_dropped: ledger.answers.dropped,
       unshipped_rows: unshipped.rows,
       unshipped_oldest_ms: unshipped.oldestMs,
       journals: journals.length,

@@ -8,7 +8,17 @@ import { idOf, referenceTo } from './json-schemas.ts'
 export const securitySchemes: Json = {
   bearer: { type: 'http', scheme: 'bearer', description: 'An API key.' },
   apiKey: { type: 'apiKey', in: 'header', name: 'x-api-key', description: 'The same API key.' },
-  adminToken: { type: 'http', scheme: 'bearer', description: 'ADMIN_TOKEN of the environment.' },
+  adminToken: {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'An API token of the admin API, or ADMIN_TOKEN of the environment.',
+  },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: '__Host-tollgate',
+    description: 'The session of a user. Over plain HTTP its name is `tollgate`.',
+  },
 }
 
 const text = { type: 'string' }

@@ -1,3 +1,4 @@
+import { alertWebhook } from '../alerts/alert-webhook.ts'
 import type { Json } from '../canonical/json.ts'
 import { imageJob, imageWebhook } from '../images/jobs/job-json.ts'
 import { type Endpoint, formatAt, type ModelEndpoint } from '../stages/endpoints.ts'
@@ -7,7 +8,13 @@ import { limitHeaderRefs, refsTo } from './openapi-components.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
 
 const withKey = [{ bearer: [] }, { apiKey: [] }]
-const security = { key: withKey, link: [], admin: [{ adminToken: [] }] }
+const asAdmin = [{ adminToken: [] }, { session: [] }]
+const security = { key: withKey, link: [], admin: asAdmin }
+
+/** An endpoint of the admin API that everybody may call. */
+function isOpen(endpoint: OwnEndpoint | AdminEndpoint): boolean {
+  return endpoint.guard === 'admin' && endpoint.area === 'open'
+}
 
 /** An endpoint that models answer. The format is a vendor's: request and answer are left open. */
 export function modelOperation(endpoint: ModelEndpoint): Json {
@@ -69,6 +76,21 @@ export const webhooks: Json = {
       },
     },
   },
+  alert: {
+    post: {
+      operationId: 'alertChanged',
+      security: [],
+      summary: 'An episode of an alert has opened or closed, for the webhook of its rule',
+      description:
+        'Signed as the Standard Webhooks say, with the secret of the rule. It may come twice: `webhook-id` is then the same.',
+      externalDocs: { url: 'https://www.standardwebhooks.com' },
+      requestBody: jsonBody(referenceTo(alertWebhook)),
+      responses: {
+        '2XX': { description: 'Taken. Anything else is tried again later.' },
+        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+      },
+    },
+  },
 }
 
 /** An endpoint of our own. */
@@ -88,7 +110,7 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
   return {
     ...headOf(endpoint),
     ...(description === undefined ? {} : { description }),
-    security: security[guard],
+    security: isOpen(endpoint) ? [] : security[guard],
     ...(parameters.length === 0 ? {} : { parameters }),
     ...(body === undefined ? {} : { requestBody: jsonBody(referenceTo(body)) }),
     responses: {

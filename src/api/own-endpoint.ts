@@ -35,7 +35,13 @@ export interface Description extends Endpoint {
   /** Whether a request takes from the limits of its key, before its body is read. Default: it does not. */
   limited?: boolean
   /** The format of a good answer. Default: JSON. */
-  media?: 'application/json' | 'text/event-stream' | 'image/*' | 'text/csv' | 'application/x-ndjson'
+  media?:
+    | 'application/json'
+    | 'text/event-stream'
+    | 'image/*'
+    | 'text/csv'
+    | 'text/yaml'
+    | 'application/x-ndjson'
   /** Statuses of a good answer, all in the same shape. Default: 200. */
   statuses?: readonly (200 | 201 | 202)[]
 }

@@ -1,18 +1,25 @@
+import type { Keys } from '../access/keys.ts'
+import type { Archive } from '../archive/archive.ts'
 import type { Database } from '../db/database.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
+import type { SecretKeeper } from '../secret-key.ts'
 import { budgetEndpoint } from './budget.ts'
 import { countTokensEndpoints } from './count-tokens.ts'
 import { imageEndpoints } from './images.ts'
+import { keyEndpoints } from './key.ts'
 import { modelsEndpoints } from './models.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
+import { publicCatalogEndpoint } from './public-catalog.ts'
 import { heldAnswerEndpoints } from './responses.ts'
 import { translateEndpoint } from './translate.ts'
 import { usageEndpoints } from './usage.ts'
 
 /** Our own API for clients, in the order of /openapi.json. */
-export function ownEndpoints(gateway: ImageGateway & { database: Database }): OwnEndpoint[] {
-  const { database, ledger } = gateway
-  const usage = { database, shipNow: () => ledger.shipAll() }
+export function ownEndpoints(
+  gateway: ImageGateway & { database: Database; archive: Archive; keeper: SecretKeeper; keys: Keys },
+): OwnEndpoint[] {
+  const { database, archive, bounds, ledger } = gateway
+  const usage = { database, archive, bounds, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),
@@ -21,5 +28,7 @@ export function ownEndpoints(gateway: ImageGateway & { database: Database }): Ow
     ...modelsEndpoints(() => gateway.modelLists.lists),
     ...usageEndpoints(usage),
     budgetEndpoint(usage),
+    ...keyEndpoints(gateway, usage),
+    publicCatalogEndpoint(gateway),
   ]
 }

@@ -55,14 +55,18 @@ export function isId(value: string): boolean {
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
 const day = /^\d{4}-\d\d-\d\d$/
 const dayMs = 86_400_000
+/** Postgres reads no other years in the form of JavaScript, and no row has them. */
+const earliestMs = Date.parse('0001-01-01')
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A day alone is its first moment, or its end: the next day's first moment. */
 export function moment(ofDay: 'first moment' | 'end') {
   return once
     .refine(isMoment, expected('a moment such as 2026-11-21T09:30:00Z or a day such as 2026-11-21'))
     .transform((value) => {
-      const read = dateOf(value)
-      return ofDay === 'end' && day.test(value) ? new Date(read.getTime() + dayMs) : read
+      const read = dateOf(value).getTime()
+      const ms = ofDay === 'end' && day.test(value) ? read + dayMs : read
+      return new Date(Math.min(Math.max(ms, earliestMs), latestMs))
     })
     .meta({ examples: ['2026-11-21T09:30:00Z', '2026-11-21'] })
 }

@@ -3,21 +3,18 @@ import { textOf } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
-import { traitsInWords } from '../catalog/trait-entry.ts'
-import { outputTokensDefault } from '../gateway/output-tokens.ts'
-import { translate } from '../gateway/translate.ts'
-import { withoutEmptyTools } from '../protocols/empty-tools.ts'
-import { clientSide, protocols, upstreamSide } from '../protocols/index.ts'
+import { protocols } from '../protocols/index.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { OfferTraits } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { showTranslation } from './show-translation.ts'
 import { translationNote } from './translation-note.ts'
 
 const spoken: readonly Protocol[] = Object.values(protocols)
-const clients = spoken.flatMap(({ name, client }) => (client === undefined ? [] : [name]))
-const upstreams = spoken.flatMap(({ name, upstream }) => (upstream === undefined ? [] : [name]))
+export const clients = spoken.flatMap(({ name, client }) => (client === undefined ? [] : [name]))
+export const upstreams = spoken.flatMap(({ name, upstream }) => (upstream === undefined ? [] : [name]))
 
 const translationRequest = z
   .object({
@@ -33,7 +30,7 @@ const translationRequest = z
   })
   .meta({ id: 'TranslationRequest' })
 
-const translation = z
+export const translation = z
   .object({
     path: z.string().describe("The upstream's path, below its base URL."),
     body: z.looseObject({}).describe('What would be sent.'),
@@ -61,39 +58,12 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true
       const traits = traitsFor(stage, { to, model, upstreamModel, vendor: wanted.vendor ?? undefined })
-      const shown = { traits: traitsInWords(traits) }
-      const path = upstreamSide(to).path({ model: upstreamModel, stream })
-      if (from === to) {
-        const { body, notes } =
-          from === 'openai-chat' ? withoutEmptyTools(request) : { body: request, notes: [] }
-        return { body: { path, body: { ...body, model: upstreamModel }, ...shown, notes } }
-      }
-      const { body, notes } = translate(
-        {
-          client: clientSide(from),
-          body: request,
-          requestId: stage.id,
-          model,
-          stream,
-          createdAtSeconds: Math.floor(stage.startedAt / 1000),
-          inputTokensEstimate: 0,
-          envelope: gateway.envelope,
-          strict:
-            wanted.strict === true ||
-            stage.identity.strict ||
-            stage.request.headers['x-tollgate-strict'] === 'true',
-          maxOutputTokensDefault: outputTokensDefault(
-            stage.snapshot.models.get(model),
-            traits,
-            gateway.bounds.outputTokensDefault,
-          ),
-          frameBytesMax: gateway.bounds.sseFrameBytesMax,
-          answerSizeMax: gateway.bounds.watchedAnswerBytesMax,
-          redactError: (error) => error,
-        },
-        { protocol: to, upstreamModel, traits },
-      )
-      return { body: { path, body, ...shown, notes } }
+      const strict =
+        wanted.strict === true ||
+        stage.identity.strict ||
+        stage.request.headers['x-tollgate-strict'] === 'true'
+      const asked = { from, to, request, model, upstreamModel, stream, traits, strict }
+      return { body: showTranslation(gateway, { ...stage, known: stage.snapshot.models.get(model) }, asked) }
     },
   })
 }

@@ -22,7 +22,12 @@ export function detailJson(row: RequestDetail) {
     attempts: row.attempt_rows.map((attempt) => rowJson(attempt, attemptColumns, ['list'])),
     capture: row.payload?.capture ?? null,
     body: row.payload?.body ?? null,
+    answer: answerJson(row.answer),
   }
+}
+
+function answerJson(kept: RequestDetail['answer']) {
+  return kept === null ? null : { capture: kept.capture, truncated: kept.truncated, body: kept.answer }
 }
 
 export function summaryJson(row: SummaryRow) {

@@ -3,7 +3,9 @@ import { expected } from '../canonical/checked.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { tagList } from '../ledger/column.ts'
 import type { Position, RequestFilter } from '../ledger/queries.ts'
+import { momentOf } from '../ledger/tuple.ts'
 import { id, isId, moment, oneOf, text, wholeNumber } from './parameter.ts'
+import { moreFilters } from './usage-filter.ts'
 
 const model = text.optional().describe('As requested or as served.')
 const times = {
@@ -53,6 +55,7 @@ export const requestQuery = z
     tag: tags.optional().describe('A tag; several: all of them.'),
     cursor: cursor.optional().describe('`next_cursor` of the page before.'),
     limit: wholeNumber(1, 200).default(50).describe('Rows on a page.'),
+    ...moreFilters,
   })
   .refine(isInOrder, { path: ['to'], error: 'expected a time after "from"' })
 
@@ -90,13 +93,19 @@ function isInOrder({ from, to }: { from?: Date | undefined; to?: Date | undefine
 }
 
 /** Opaque to clients: where the next page begins. */
-export function cursorFor(row: { created_at: Date; id: string }): string {
-  return Buffer.from(`${row.created_at.toISOString()} ${row.id}`).toString('base64url')
+export function cursorAt({ createdAt, id }: Position): string {
+  return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
+}
+
+/** Where a walk goes on: the id of a row, or the lowest one of a moment, which we write as an id of version 7. */
+export function cursorAfterWalk(id: string): string {
+  const lowest = id.replace(/-0000-0000-0{12}$/, '-7000-8000-000000000000')
+  return cursorAt({ createdAt: new Date(momentOf(id)), id: lowest })
 }
 
 function positionAt(value: string): Position | undefined {
   const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
   const createdAt = new Date(time)
   if (!isId(last) || Number.isNaN(createdAt.getTime())) return undefined
-  return cursorFor({ created_at: createdAt, id: last }) === value ? { createdAt, id: last } : undefined
+  return cursorAt({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
 }

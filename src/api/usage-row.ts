@@ -34,6 +34,16 @@ export const usageDetail = rowSchema(requestColumns, ['list', 'detail'])
       .describe('Calls upstream, and candidates that were passed over.'),
     capture: word.describe('What is kept of the body: `none`, `shape` or `content`.'),
     body: word.describe('The redacted body.'),
+    answer: z
+      .object({
+        capture: z.string().describe('`content`.'),
+        truncated: z.boolean().describe('True: a part of what the client got is missing.'),
+        body: z
+          .string()
+          .describe('The redacted answer, as JSON: `choices`, each with its `content` and its `end`.'),
+      })
+      .nullable()
+      .describe('What the client got. Null where it is not kept, and until it is.'),
   })
   .meta({ id: 'UsageDetail' })
 

@@ -1,17 +1,25 @@
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
+import type { Archive } from '../archive/archive.ts'
+import { findOwn, listOwn, summariseOwn } from '../archive/own-log.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import { findRequest, listRequests, type Scope, summariseRequests } from '../ledger/queries.ts'
+import type { Scope } from '../ledger/queries.ts'
+import { filterFrom } from './admin/log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
+import { conditionsFrom, ownFilterFrom } from './usage-filter.ts'
 import { detailJson, requestJson, summaryJson } from './usage-json.ts'
-import { cursorFor, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
+import { cursorAfterWalk, cursorAt, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
+import { leftSignal, ownRows, type UsageWalkContext, usageExportEndpoint } from './usage-walk.ts'
 
 export interface UsageContext {
-  database: Pick<Database, 'reads'>
+  database: Pick<Database, 'reads' | 'log'>
+  bounds: UsageWalkContext['bounds']
+  /** The days that Postgres has no longer. */
+  archive: Archive
   /**
    * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
    * and never rejects.
@@ -26,32 +34,44 @@ export interface UsageContext {
  * for a request that is not there, `unavailable` while Postgres is away, and `rate_limited` while too many queries of the
  * tenant wait.
  */
-export function usageEndpoints({ database, shipNow, now = Date.now }: UsageContext): OwnEndpoint[] {
+export function usageEndpoints({
+  database,
+  archive,
+  bounds,
+  shipNow,
+  now = Date.now,
+}: UsageContext): OwnEndpoint[] {
+  const log = { database, archive, now }
   return [
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/requests',
       summary: 'The usage log, newest first',
+      description:
+        'A search by filters without an index answers what it has found so far: a page may have few rows, or none, and a cursor for the rest.',
       query: requestQuery,
       answer: usagePage,
       async handle({ stage, query }) {
         const { cursor, limit } = query
         await shipNow()
-        const scope = scopeOf(stage.identity)
-        const rows = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => listRequests(sql, scope, filterOf(query), cursor, limit + 1), {
-            ...away,
-            ...terms,
-          }),
-        )
-        const page = rows.slice(0, limit)
-        const last = page.at(-1)
-        return {
-          body: {
-            data: page.map(requestJson),
-            next_cursor: rows.length > limit && last !== undefined ? cursorFor(last) : null,
-          },
+        const more = ownFilterFrom(stage.identity, query, conditionsFrom(filterOf(query)))
+        if (filterFrom({ ...query }).conditions.length > 0) {
+          const { from, to } = query
+          const walk = { from, to, cursor: cursor?.id, limit, signal: leftSignal(stage) }
+          const found = await ownRows({ database, bounds }, stage.identity, more, walk)
+          const next = found.cursor
+          return {
+            body: {
+              data: found.rows.map(requestJson),
+              next_cursor: next === null ? null : cursorAfterWalk(next),
+            },
+          }
         }
+        const scope = scopeOf(stage.identity)
+        const { rows, next } = await readFor(stage, (terms) =>
+          listOwn(log, scope, filterOf(query), cursor, limit, { ...away, ...terms }),
+        )
+        return { body: { data: rows.map(requestJson), next_cursor: next === null ? null : cursorAt(next) } }
       },
     }),
     keyEndpoint({
@@ -66,15 +86,13 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         if (!uuid.test(id)) throw noSuchRequest()
         await shipNow()
         const found = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => findRequest(sql, scopeOf(stage.identity), id), {
-            ...away,
-            ...terms,
-          }),
+          findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
         )
         if (found === undefined) throw noSuchRequest()
         return { body: detailJson(found) }
       },
     }),
+    usageExportEndpoint({ database, bounds, shipNow }),
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',
@@ -87,9 +105,7 @@ export function usageEndpoints({ database, shipNow, now = Date.now }: UsageConte
         const { model } = query
         const filter = { ...span, ...(model === undefined ? {} : { model }) }
         const scope = scopeOf(stage.identity)
-        const rows = await readFor(stage, (terms) =>
-          database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), { ...away, ...terms }),
-        )
+        const rows = await readFor(stage, (terms) => summariseOwn(log, scope, filter, { ...away, ...terms }))
         return {
           body: { from: span.from.toISOString(), to: span.to.toISOString(), data: rows.map(summaryJson) },
         }

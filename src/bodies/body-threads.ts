@@ -149,7 +149,7 @@ class BodyThread {
         if ('error' in reply) reject(errorFrom(reply.error))
         else resolve(reply.output)
       })
-      this.#worker.postMessage(job)
+      this.#worker.postMessage(job, memoryOf(job))
     })
   }
 
@@ -161,6 +161,12 @@ class BodyThread {
     this.#isEnding = true
     await this.#worker.terminate()
   }
+}
+
+/** The memory that moves to the thread with a job, without a copy. */
+function memoryOf<Name extends JobName>({ name, input }: Job<Name>): ArrayBuffer[] {
+  if (name !== 'answer' || !('pieces' in input)) return []
+  return input.pieces.map(({ buffer }) => buffer)
 }
 
 function died(): GatewayError {

@@ -6,6 +6,7 @@ import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import type { ClientTool } from '../protocols/tool-names.ts'
 import type { Need } from '../traits/needs.ts'
 import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
+import { type AssembledAnswer, type AssembleInput, assembleAnswer } from './assemble-answer.ts'
 import { boundedNotes } from './bounded-notes.ts'
 import { type CountedBody, type CountInput, countBody } from './count-body.ts'
 import { withoutForeignReasoning } from './foreign-reasoning.ts'
@@ -32,6 +33,8 @@ export interface Jobs {
   needs: { input: NeedsInput; output: readonly Need[] }
   /** Count the tokens of a request that is not sent. */
   count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: Counted }
+  /** Put an answer together that a client got. */
+  answer: { input: AssembleInput; output: AssembledAnswer | undefined }
 }
 
 export type JobName = keyof Jobs
@@ -117,6 +120,9 @@ export const jobs = {
       return { captured, counted: { refused: wireErrorOf(error) } }
     }
   },
+
+  answer: (input: AssembleInput, { redaction }: JobSettings): AssembledAnswer | undefined =>
+    assembleAnswer(input, redaction),
 }
 
 /** The body and its facts without foreign reasoning, as `own` found them. */

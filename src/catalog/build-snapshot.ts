@@ -178,6 +178,7 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   channels: row.channels,
   priceMultiplier: row.priceMultiplier,
   imagePriority: row.imagePriority,
+  captureAnswers: row.captureAnswers,
   clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
   limits: limitsFrom(row),
   totalLimits: {

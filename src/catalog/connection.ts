@@ -74,13 +74,9 @@ export function openConnection(
   row: ConnectionColumns & { id: string },
   keeper: SecretKeeper,
 ): Connection | undefined {
-  const sealed = sealedIn(row)
-  const timeouts = timeoutsIn(row.connection)
-  if (sealed === undefined && timeouts === undefined) return undefined
-  // It is our own JSON: nobody else can seal it.
-  const entry: Omit<ConnectionEntry, 'timeouts'> =
-    sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
-  const { proxy: url, ...rest } = entry
+  const entry = openedConnection(row, keeper)
+  if (entry === undefined) return undefined
+  const { proxy: url, timeouts, ...rest } = entry
   const proxy = url === undefined ? undefined : proxyOf(url)
   const transport = JSON.stringify([url, rest.ca, rest.cert, rest.key, timeouts?.connectMs])
   return {
@@ -93,6 +89,20 @@ export function openConnection(
       ...(url === undefined ? [] : secretsOfUrl(url)),
     ],
   }
+}
+
+/** The settings as they were stated, with their secrets. Throws as `openConnection` does. */
+export function openedConnection(
+  row: ConnectionColumns & { id: string },
+  keeper: SecretKeeper,
+): ConnectionEntry | undefined {
+  const sealed = sealedIn(row)
+  const timeouts = timeoutsIn(row.connection)
+  if (sealed === undefined && timeouts === undefined) return undefined
+  // It is our own JSON: nobody else can seal it.
+  const entry: Omit<ConnectionEntry, 'timeouts'> =
+    sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
+  return { ...entry, ...(timeouts !== undefined && { timeouts }) }
 }
 
 /** The secrets of a connection are bound to their channel, and differ from its credentials. */

@@ -95,10 +95,13 @@ const demoGatewayFile: GatewayFile = {
   groups: [
     {
       name: 'default',
+      description: undefined,
+      public: false,
       models: ['*'],
       channels: ['*'],
       priceMultiplier: '1',
       imagePriority: 0,
+      captureAnswers: false,
       clientGone: { policy: 'drain', seconds: 30 },
       limits: unlimited,
       totalLimits: unlimited,

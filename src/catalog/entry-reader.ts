@@ -41,9 +41,15 @@ export class EntryReader {
     return this.#check([], this.source.data, sectionsSchema) ?? none
   }
 
-  entries<S extends z.ZodType>(section: string, items: unknown[], schema: S): Entry<z.output<S>>[] {
+  /** `first`: the place of the first item in its section. */
+  entries<S extends z.ZodType>(
+    section: string,
+    items: unknown[],
+    schema: S,
+    first = 0,
+  ): Entry<z.output<S>>[] {
     return items.flatMap((item, index) => {
-      const path = [section, index]
+      const path = [section, first + index]
       const entry = this.#check(path, item, schema)
       return entry === undefined ? [] : [{ entry, path }]
     })

@@ -1,18 +1,66 @@
 import { isDeepStrictEqual } from 'node:util'
 
-/** What applying a gateway.yaml has done to the rows of one kind. */
-export interface Changes {
+/** The names of the rows of one kind that applying a gateway.yaml has changed. */
+export interface ChangedNames {
   /** New, or disabled before. */
-  added: number
-  changed: number
+  added: string[]
+  changed: string[]
   /** Disabled or deleted, because the file leaves them out. */
-  removed: number
+  removed: string[]
+  /** Those among them that an admin had made: from now on the file manages them. */
+  taken_over: string[]
 }
 
-/** What applying a gateway.yaml has done, by kind. */
-export type FileChanges = Record<'models' | 'channels' | 'groups' | 'tenants' | 'keys', Changes>
+/** How many they are. */
+export type Changes = Record<Exclude<keyof ChangedNames, 'taken_over'>, number>
 
-export const noChanges = (): Changes => ({ added: 0, changed: 0, removed: 0 })
+export type FileKind = 'models' | 'channels' | 'groups' | 'tenants' | 'keys'
+
+/** What applying a gateway.yaml has done, by kind. */
+export type FileChanges = Record<FileKind, Changes>
+export type FileNames = Record<FileKind, ChangedNames>
+
+export const noChanges = (): ChangedNames => ({
+  added: [],
+  changed: [],
+  removed: [],
+  taken_over: [],
+})
+
+export function countsOf({ models, channels, groups, tenants, keys }: FileNames): FileChanges {
+  const count = ({ added, changed, removed }: ChangedNames) => ({
+    added: added.length,
+    changed: changed.length,
+    removed: removed.length,
+  })
+  return {
+    models: count(models),
+    channels: count(channels),
+    groups: count(groups),
+    tenants: count(tenants),
+    keys: count(keys),
+  }
+}
+
+const shownMax = 100
+
+/** For the audit log: the kinds of which a row has changed, with the first 100 names of each. */
+export function shownNames(names: FileNames): Record<string, Record<string, string[] | number>> {
+  return Object.fromEntries(
+    Object.entries(names).flatMap(([kind, changed]) => {
+      const lists = Object.entries(changed).filter(([, list]) => list.length > 0)
+      const shown = lists.flatMap(([what, list]): [string, string[] | number][] =>
+        list.length <= shownMax
+          ? [[what, list]]
+          : [
+              [what, list.slice(0, shownMax)],
+              [`${what}_count`, list.length],
+            ],
+      )
+      return lists.length === 0 ? [] : [[kind, Object.fromEntries(shown)]]
+    }),
+  )
+}
 
 /** The kinds of which a row has changed. */
 export function changedKinds(changes: FileChanges): Partial<FileChanges> {
@@ -20,8 +68,6 @@ export function changedKinds(changes: FileChanges): Partial<FileChanges> {
     Object.entries(changes).filter(([, { added, changed, removed }]) => added + changed + removed > 0),
   )
 }
-
-export type RowKind = keyof FileChanges
 
 /** For whom rows are written, and how. */
 export interface Writing {
@@ -31,7 +77,7 @@ export interface Writing {
   /** Names of channels that are written as disabled. */
   disabledChannels: ReadonlySet<string>
   /** Called for every row that is wanted. `members`: what changes; empty for a new row. */
-  told(kind: RowKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
+  told(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
 }
 
 /** gateway.yaml, which replaces what an earlier one wrote. */

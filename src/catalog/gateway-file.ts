@@ -9,6 +9,7 @@ import type { modelEntry } from './model-entry.ts'
 import {
   budget,
   cidr,
+  description,
   expiry,
   limits,
   multiplier,
@@ -165,60 +166,77 @@ function connected(settings: Parameters<typeof connectionDraft>[0]): { connectio
 }
 
 const names = z.array(name(256)).min(1)
-export const groupEntry = z
-  .strictObject({
-    name: name(128),
-    models: names.default(['*']),
-    channels: names.default(['*']),
-    price_multiplier: multiplier.default('1'),
-    image_priority: wholeNumber(0, 100).default(0),
-    client_gone: z
-      .strictObject({
-        policy: z.enum(['drain', 'abort']).default('drain'),
-        seconds: wholeNumber(0, 3600).default(30),
-      })
-      .default({ policy: 'drain', seconds: 30 }),
-    limits: limits.prefault({}),
-    total_limits: limits.prefault({}),
-    budget,
-  })
-  .transform((g) => ({
-    name: g.name,
-    models: g.models,
-    channels: g.channels,
-    priceMultiplier: g.price_multiplier,
-    imagePriority: g.image_priority,
-    clientGone: g.client_gone,
-    limits: g.limits,
-    totalLimits: g.total_limits,
-    budget: g.budget,
-  }))
 
-const keyEntry = z
-  .strictObject({
-    name: name(128),
-    group: name(128).default('default'),
-    secret: z
-      .string()
-      .regex(/^[\x21-\x7e]{16,512}$/, mustBe('16 to 512 visible ASCII characters without spaces'))
-      .optional(),
-    capture: z.enum(['none', 'shape', 'content']).default('content'),
-    usage_scope: z.enum(['tenant', 'key']).default('tenant'),
-    strict: z.boolean().default(false),
-    expires_at: expiry.optional(),
-    disabled: z.boolean().default(false),
-    allowed_models: names.optional(),
-    allowed_cidrs: z.array(cidr).min(1).optional(),
-    limits: ownLimits,
-    budget,
+/** The settings of a group, in the words of gateway.yaml. */
+export const groupSettings = z.strictObject({
+  name: name(128),
+  description: description.optional(),
+  public: z.boolean().default(false),
+  models: names.default(['*']),
+  channels: names.default(['*']),
+  price_multiplier: multiplier.default('1'),
+  image_priority: wholeNumber(0, 100).default(0),
+  capture_answers: z.boolean().default(false),
+  client_gone: z
+    .strictObject({
+      policy: z.enum(['drain', 'abort']).default('drain'),
+      seconds: wholeNumber(0, 3600).default(30),
+    })
+    .default({ policy: 'drain', seconds: 30 }),
+  limits: limits.prefault({}),
+  total_limits: limits.prefault({}),
+  budget,
+})
+export const groupEntry = groupSettings.transform((g) => ({
+  name: g.name,
+  description: g.description,
+  public: g.public,
+  models: g.models,
+  channels: g.channels,
+  priceMultiplier: g.price_multiplier,
+  imagePriority: g.image_priority,
+  captureAnswers: g.capture_answers,
+  clientGone: g.client_gone,
+  limits: g.limits,
+  totalLimits: g.total_limits,
+  budget: g.budget,
+}))
+
+/** The settings of a key, in the words of gateway.yaml. */
+export const keySettings = z.strictObject({
+  name: name(128),
+  group: name(128).default('default'),
+  secret: z
+    .string()
+    .regex(/^[\x21-\x7e]{16,512}$/, mustBe('16 to 512 visible ASCII characters without spaces'))
+    .optional(),
+  capture: z.enum(['none', 'shape', 'content']).default('content'),
+  capture_answers: z.boolean().optional(),
+  usage_scope: z.enum(['tenant', 'key']).default('tenant'),
+  strict: z.boolean().default(false),
+  sub_keys: wholeNumber(1, 10_000).optional(),
+  expires_at: expiry.optional(),
+  disabled: z.boolean().default(false),
+  allowed_models: names.optional(),
+  allowed_cidrs: z.array(cidr).min(1).optional(),
+  limits: ownLimits,
+  budget,
+})
+export const keyEntry = keySettings
+  .refine((k) => k.capture_answers !== true || k.capture === 'content', {
+    path: ['capture_answers'],
+    error: 'needs "capture: content"',
+    when: isMap,
   })
   .transform((k) => ({
     name: k.name,
     group: k.group,
     secret: k.secret,
     capture: k.capture,
+    captureAnswers: k.capture_answers,
     usageScope: k.usage_scope,
     strict: k.strict,
+    subKeysMax: k.sub_keys,
     expiresAt: k.expires_at,
     disabled: k.disabled,
     allowedModels: k.allowed_models,
@@ -227,11 +245,33 @@ const keyEntry = z
     budget: k.budget,
   }))
 
-export const tenantEntry = z
+/** Days for which a tenant's rows, bodies and answers are kept, where these are fewer than for all. */
+const retention = z
   .strictObject({
-    name: name(128),
-    balance_usd: usd.optional(),
-    limits: limits.prefault({}),
-    keys: z.array(keyEntry).default([]),
+    rows_days: wholeNumber(1, 36_500).optional(),
+    bodies_days: wholeNumber(1, 36_500).optional(),
+    answers_days: wholeNumber(1, 36_500).optional(),
   })
-  .transform((t) => ({ name: t.name, balance: t.balance_usd, limits: t.limits, keys: t.keys }))
+  .transform((days) => ({
+    rowsDays: days.rows_days ?? null,
+    bodiesDays: days.bodies_days ?? null,
+    answersDays: days.answers_days ?? null,
+  }))
+
+/** The settings of a tenant, in the words of gateway.yaml. */
+export const tenantSettings = z.strictObject({
+  name: name(128),
+  balance_usd: usd.optional(),
+  disabled: z.boolean().default(false),
+  limits: limits.prefault({}),
+  retention: retention.prefault({}),
+  keys: z.array(keyEntry).default([]),
+})
+export const tenantEntry = tenantSettings.transform((t) => ({
+  name: t.name,
+  balance: t.balance_usd,
+  disabled: t.disabled,
+  limits: t.limits,
+  retention: t.retention,
+  keys: t.keys,
+}))

@@ -7,13 +7,13 @@ export interface Budget {
   total: bigint | undefined
 }
 
-interface LimitColumns {
+export interface LimitColumns {
   requestsPerMinute: number | null
   tokensPerMinute: number | null
   concurrency: number | null
 }
 
-interface BudgetColumns {
+export interface BudgetColumns {
   budgetDay: bigint | null
   budgetMonth: bigint | null
   budgetTotal: bigint | null

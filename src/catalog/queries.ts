@@ -1,5 +1,5 @@
 import type { Connections, TypedQueries } from '../db/connections.ts'
-import { asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
+import { and, asc, desc, eq, inArray, isNotNull, isNull, sql } from '../db/drizzle.cjs'
 import {
   accounts,
   channelCredentials,
@@ -15,8 +15,11 @@ import {
   tenants,
   verdicts,
 } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 
-export type Transaction = Parameters<Parameters<TypedQueries['transaction']>[0]>[0]
+/** The transaction of a gateway.yaml, or of an admin. */
+export type Transaction = Queries
+export type AllRows = Awaited<ReturnType<typeof readAllRows>>
 export type CatalogRows = Awaited<ReturnType<typeof readCatalogRows>>
 export type ChannelRow = typeof channels.$inferSelect
 export type PriceRow = typeof prices.$inferSelect
@@ -60,7 +63,7 @@ async function readRows(db: TypedQueries) {
   }
 }
 
-export function readTenants(db: TypedQueries | Transaction) {
+export function readTenants(db: Queries) {
   return db
     .select({
       id: tenants.id,
@@ -70,6 +73,9 @@ export function readTenants(db: TypedQueries | Transaction) {
       requestsPerMinute: tenants.requestsPerMinute,
       tokensPerMinute: tenants.tokensPerMinute,
       concurrency: tenants.concurrency,
+      rowsDays: tenants.rowsDays,
+      bodiesDays: tenants.bodiesDays,
+      answersDays: tenants.answersDays,
       limited: accounts.limited,
     })
     .from(tenants)
@@ -85,9 +91,14 @@ export function changeRows<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return db.transaction(async (tx) => {
-    await tx.select().from(revision).for('update')
+    await lockRows(tx)
     return work(tx)
   })
+}
+
+/** Lock catalog and access rows until the end of the transaction. The first of its locks. */
+export async function lockRows(tx: Transaction): Promise<void> {
+  await tx.select().from(revision).for('update')
 }
 
 /**
@@ -108,8 +119,45 @@ function newestPrices(tx: Pick<Transaction, 'selectDistinctOn'>) {
     .orderBy(prices.modelId, desc(prices.createdAt), desc(prices.id))
 }
 
+/** Versions of a model's price. They have different moments: `id` only orders those of one millisecond. */
+export function listPrices(
+  db: Queries,
+  {
+    modelId,
+    version,
+    after,
+    descending,
+    limit,
+  }: {
+    modelId: string
+    version?: string
+    after?: { at: string; id: string } | undefined
+    descending: boolean
+    limit: number
+  },
+) {
+  const order = descending ? desc : asc
+  const compare = sql.raw(descending ? '<' : '>')
+  // The cursor has milliseconds.
+  const at = sql`date_trunc('milliseconds', ${prices.createdAt})`
+  return db
+    .select({ row: prices })
+    .from(prices)
+    .where(
+      and(
+        eq(prices.modelId, modelId),
+        version === undefined ? undefined : eq(prices.id, version),
+        after === undefined
+          ? undefined
+          : sql`(${at}, ${prices.id}) ${compare} (${after.at}::timestamptz, ${after.id}::uuid)`,
+      ),
+    )
+    .orderBy(order(at), order(prices.id))
+    .limit(limit)
+}
+
 /** The entries in force, in order, each with its price; null: it has none. */
-export function readLibraryRows(db: TypedQueries | Transaction) {
+export function readLibraryRows(db: Queries) {
   return db
     .select({
       provider: libraryPrices.provider,
@@ -144,6 +192,18 @@ export async function putModel(tx: Transaction, row: typeof models.$inferInsert)
   await tx.insert(models).values(row).onConflictDoUpdate({ target: models.id, set: row })
 }
 
+/** The model of any name, which channels with `*` need. One that an admin has disabled stays so. */
+export async function ensureAnyModel(tx: Transaction) {
+  await tx
+    .insert(models)
+    .values({ id: '*', managedBy: 'admin' })
+    .onConflictDoUpdate({
+      target: models.id,
+      set: { disabledAt: null, managedBy: 'admin' },
+      setWhere: sql`${models.disabledAt} IS NOT NULL AND ${models.managedBy} = 'file'`,
+    })
+}
+
 export async function addPrice(tx: Transaction, row: NewPrice) {
   await tx.insert(prices).values(row)
 }
@@ -172,6 +232,20 @@ export async function putGroup(tx: Transaction, row: typeof groups.$inferInsert)
 
 export async function disableModels(tx: Transaction, ids: Id[]) {
   await tx.update(models).set({ disabledAt: new Date() }).where(inArray(models.id, ids))
+}
+
+export async function setChannelDisabled(tx: Transaction, id: Id, disabled: boolean) {
+  await tx
+    .update(channels)
+    .set({ disabledAt: disabled ? new Date() : null })
+    .where(eq(channels.id, id))
+}
+
+export async function setModelDisabled(tx: Transaction, id: Id, disabled: boolean) {
+  await tx
+    .update(models)
+    .set({ disabledAt: disabled ? new Date() : null })
+    .where(eq(models.id, id))
 }
 
 /** Deletes their offers and credentials: nothing uses them now, and a secret should not outlive its use. */

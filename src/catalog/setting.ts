@@ -15,6 +15,13 @@ export const name = (charactersMax: number) =>
     .max(charactersMax)
     .regex(/^[^\p{C}]+$/u, mustBe(`a name of 1 to ${charactersMax} visible characters`))
 
+/** A text for people. Postgres keeps no NUL and no lone surrogate. */
+export const description = z
+  .string()
+  .refine((text) => text.length <= 1_000 && text.isWellFormed() && !text.includes('\0'), {
+    error: mustBe('at most 1000 characters of text'),
+  })
+
 export const wholeNumber = (least: number, most: number) => z.int().min(least).max(most)
 
 /** Decimals are best quoted; numbers are accepted too, as they are written. */

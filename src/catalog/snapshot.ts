@@ -99,6 +99,8 @@ export interface Group {
   priceMultiplier: string
   /** 0 to 100. Queued images with a higher priority come first. */
   imagePriority: number
+  /** True: the usage log keeps the answers of its keys, where a key does not say otherwise. */
+  captureAnswers: boolean
   clientGone: { policy: 'drain' | 'abort'; seconds: number }
   /** Limits of each key that has no limits of its own. */
   limits: RateLimits

@@ -8,3 +8,10 @@ export function nanoFromUsd(text: string): bigint | undefined {
   const [, whole = '', decimals = ''] = parts
   return BigInt(whole + decimals.padEnd(9, '0'))
 }
+
+/** The exact amount in USD, as a plain decimal: 2500000000n is `2.5`. */
+export function usd(nano: bigint): string {
+  if (nano < 0n) return `-${usd(-nano)}`
+  const digits = nano.toString().padStart(10, '0')
+  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
+}

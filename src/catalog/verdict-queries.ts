@@ -1,6 +1,6 @@
 import type { Traits } from '../canonical/traits.ts'
 import type { TypedQueries } from '../db/connections.ts'
-import { and, eq, sql } from '../db/drizzle.cjs'
+import { and, asc, eq, sql } from '../db/drizzle.cjs'
 import { channels, verdicts } from '../db/schema.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
@@ -198,4 +198,9 @@ export async function deleteVerdict(db: TypedQueries, key: VerdictKey): Promise<
 
 function cut(text: string): string {
   return text.length <= evidenceCharactersMax ? text : `${text.slice(0, evidenceCharactersMax - 1)}…`
+}
+
+/** All verdicts, in the order in which they count: of two that say different things, the later one wins. */
+export function readVerdicts(db: TypedQueries) {
+  return db.select().from(verdicts).orderBy(asc(verdicts.decidedAt))
 }

@@ -27,6 +27,8 @@ export interface ConnectionOptions {
   applicationName?: string
   /** The server ends a statement after this time. Absent: it ends none. */
   statementMs?: number
+  /** Postgres plans each statement for its values. Default: it keeps one plan of each statement for all values. */
+  plansEach?: boolean
 }
 
 /**
@@ -64,21 +66,31 @@ function clientForDrizzle(client: postgres.Sql): postgres.Sql {
 }
 
 /** Settings of every postgres.js client of ours. */
-export function clientSettings({ max = 5, applicationName = 'tollgate', statementMs }: ConnectionOptions) {
+export function clientSettings({
+  max = 5,
+  applicationName = 'tollgate',
+  statementMs,
+  plansEach = false,
+}: ConnectionOptions) {
   return {
     max,
     connect_timeout: 2,
     // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends them too.
-    idle_timeout: 60,
+    // To plan over all partitions, a new connection must first read what they are.
+    idle_timeout: plansEach ? 600 : 60,
     // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},
+    // A kept statement holds memory of the connection, so we keep none whose plan is not kept.
+    prepare: !plansEach,
     fetch_types: false,
     types: { ...arrayTypes, json: jsonType },
     connection: {
       application_name: applicationName,
       // The usage log has a partition a day: a new plan takes several times longer than reading a page.
-      plan_cache_mode: 'force_generic_plan',
+      // It compiles where it expects much to read. A page ends long before.
+      ...(plansEach ? { jit: 'off' } : {}),
+      plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
       ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     },
   }

@@ -34,6 +34,8 @@ export type Purpose =
   | 'answers'
   /** Reads of tenants: usage log, budgets, lists. Each has a bound; the server ends a statement that takes too long. */
   | 'reads'
+  /** Queries of admins over the usage log of all tenants. Postgres plans each for its values. */
+  | 'log'
   /** Image jobs. Statements for one tenant wait for each other. */
   | 'jobs'
   /** Making partitions and deleting old rows. One statement at a time, which may take long. */
@@ -45,6 +47,7 @@ export interface DatabaseBounds {
   stateConnections: number
   answersConnections: number
   readsConnections: number
+  logConnections: number
   jobsConnections: number
   adminConnections: number
   /** The server ends a tenant's query after this time. */
@@ -60,7 +63,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
 
   const pool = (purpose: Purpose, max: number, withinMs: number, options: Partial<PoolOptions> = {}) => {
     const { statementMs } = options
-    const limits = statementMs === undefined ? {} : { statementMs }
+    const limits = { plansEach: purpose === 'log', ...(statementMs === undefined ? {} : { statementMs }) }
     return new Pool({
       open: () => openConnections(url, { max, applicationName: `tollgate ${purpose}`, ...limits }),
       // With more questions than connections, postgres.js would pipeline them, and a slow one would delay those after it.
@@ -81,6 +84,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
       atOnce: bounds.answersConnections * answersPerConnection,
     }),
     reads: pool('reads', bounds.readsConnections, readsMs, { statementMs: readsMs, perOwner: tenantReads }),
+    log: pool('log', bounds.logConnections, logMs, { statementMs: logMs, perOwner: adminQueries }),
     jobs: pool('jobs', bounds.jobsConnections, admitMs),
     upkeep: pool('upkeep', 1, upkeepMs, { statementMs: upkeepMs }),
   }
@@ -119,6 +123,10 @@ const stateMs = 1_000
 const upkeepMs = 60 * 60_000
 /** Of one tenant, so that its long queries leave connections for those of others. */
 const tenantReads = { atOnce: 2, waitingMax: 20 }
+/** Statements of the log are slices, each far shorter than this. It includes the wait for those of others. */
+const logMs = 20_000
+/** Of one admin, whose page asks several things at once. */
+const adminQueries = { atOnce: 2, waitingMax: 20 }
 /** Each statement waits for one commit. A repeat of a request waits for the commit of the first. */
 const answersPerConnection = 20
 /** When Postgres has not answered any question for this time, all pools refuse their questions. */

@@ -18,6 +18,10 @@ export const tenants = pgTable('tenants', {
   name: text('name').notNull().unique(),
   /** Bounds of all its keys together. */
   ...limits(),
+  /** Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all. */
+  rowsDays: integer('rows_days'),
+  bodiesDays: integer('bodies_days'),
+  answersDays: integer('answers_days'),
   disabledAt: moment('disabled_at'),
   managedBy: managedBy(),
   createdAt: moment('created_at').notNull().default(sql`now()`),
@@ -56,6 +60,12 @@ export const groups = pgTable('key_groups', {
   ...budgetColumns(),
   /** Queued images with a higher priority come first. */
   imagePriority: smallint('image_priority').notNull().default(0),
+  /** True: the usage log keeps the answers that its keys get. A key may say otherwise. */
+  captureAnswers: boolean('capture_answers').notNull().default(false),
+  /** True: the public catalog shows its models and prices to everybody. */
+  public: boolean('public').notNull().default(false),
+  /** For people. */
+  description: text('description'),
   managedBy: managedBy(),
 })
 
@@ -74,9 +84,14 @@ export const keys = pgTable(
     secretHash: bytea('secret_hash').notNull(),
     /** The first characters of the secret, by which people recognise a key. */
     hint: text('hint').notNull(),
+    /** The secret before the last rotation. It is good until `formerSecretUntil`. */
+    formerSecretHash: bytea('former_secret_hash'),
+    formerSecretUntil: moment('former_secret_until'),
     capture: text('capture', { enum: ['none', 'shape', 'content'] })
       .notNull()
       .default('content'),
+    /** Whether the usage log keeps its answers, which needs `capture` = content. NULL: as its group says. */
+    captureAnswers: boolean('capture_answers'),
     /** The rows of the usage log that the key may read: its tenant's, or only its own. */
     usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
       .notNull()
@@ -91,7 +106,13 @@ export const keys = pgTable(
     /** NULL: any address. */
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
+    /** The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a file made it. */
+    parentId: uuid('parent_id'),
+    /** How many sub-keys it may have at once; NULL: it may make none. */
+    subKeysMax: integer('sub_keys_max'),
     disabledAt: moment('disabled_at'),
+    /** It is disabled for ever. */
+    revokedAt: moment('revoked_at'),
     managedBy: managedBy(),
     createdAt: moment('created_at').notNull().default(sql`now()`),
     /** Value of revision.keys at the last change; set by a trigger. */
@@ -99,8 +120,10 @@ export const keys = pgTable(
   },
   (t) => [
     uniqueIndex('keys_secret_hash').on(t.secretHash),
+    index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
+    index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
   ],
 )
 

@@ -7,7 +7,7 @@ export const auditLog = pgTable(
   {
     id: uuid('id').primaryKey(),
     createdAt: moment('created_at').notNull(),
-    actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'file', 'system'] }).notNull(),
+    actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'key', 'file', 'system'] }).notNull(),
     /** Id of the user, or of the API token; NULL: operator, file or system. */
     actorId: uuid('actor_id'),
     userId: uuid('user_id'),
@@ -40,7 +40,7 @@ export const adminAnswers = pgTable(
   {
     /** The user behind the call; the nil UUID: the operator. */
     userId: uuid('user_id').notNull(),
-    /** SHA-256 of the header's value. */
+    /** SHA-256 of the header's value; of an API token, behind the token's id. */
     keyHash: bytea('key_hash').notNull(),
     /** SHA-256 of method, path and body. */
     fingerprint: bytea('fingerprint').notNull(),

@@ -96,6 +96,10 @@ export const priceLibrary = pgTable('price_library', {
   renewedAt: moment('renewed_at'),
   /** When it was last fetched, or tried to. */
   triedAt: moment('tried_at'),
+  /** `file`: gateway.yaml has asked for it, and ends it when it no longer does. */
+  managedBy: text('managed_by', { enum: ['file', 'admin'] })
+    .notNull()
+    .default('file'),
 })
 
 export const channels = pgTable('channels', {

@@ -9,6 +9,7 @@ import type { Chosen } from '../routing/targets.ts'
 import type { Verdict } from '../routing/verdict.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { newAttempt } from '../stages/attempt.ts'
+import { captureAnswer } from '../stages/capture-answer.ts'
 import { end } from '../stages/end.ts'
 import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -82,6 +83,7 @@ export function callPrepared(
       attempt: record,
       bounds: gateway.bounds,
       breakerCall,
+      capture: (streams) => captureAnswer(gateway, admitted, streams),
       isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
       settle: (answer) => {
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })

@@ -1,3 +1,4 @@
+import type { AnswerCopy } from '../bodies/answer-copy.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import type { Admitted } from '../stages/admit.ts'
@@ -16,19 +17,26 @@ interface UpstreamHead {
   contentType: string | undefined
 }
 
+/** Begins a copy of the answer. Undefined: it is not captured. */
+export type CaptureAnswer = (streams: boolean) => AnswerCopy | undefined
+
 /** The answer to the client: its head, its bytes with backpressure, and its end. */
 export class ClientAnswer {
   readonly #admitted: Admitted
   readonly #stallMs: number
+  readonly #capture: CaptureAnswer
+  /** Undefined: the answer is not captured. */
+  #copy: AnswerCopy | undefined
   #head: UpstreamHead | undefined
   #begun = false
   /** The client has not yet read all bytes written so far, and the upstream is paused. */
   #blocked = false
 
   /** `stallMs`: see `cutWhenStalled`. */
-  constructor(admitted: Admitted, stallMs: number) {
+  constructor(admitted: Admitted, stallMs: number, capture: CaptureAnswer) {
     this.#admitted = admitted
     this.#stallMs = stallMs
+    this.#capture = capture
   }
 
   /** True when the client may have seen something of the answer. */
@@ -39,6 +47,7 @@ export class ClientAnswer {
   /** Call it before `write`. The head goes out with the first bytes. */
   setHead(head: UpstreamHead): void {
     this.#head = head
+    this.#copy = this.#capture(isEventStream(head))
   }
 
   /** Write bytes, and pause the upstream until the client has read them. Does nothing when the client has left. */
@@ -46,6 +55,7 @@ export class ClientAnswer {
     const { response, life } = this.#admitted
     if (life.clientGone) return
     this.#begin(undefined)
+    this.#copy?.take(chunk)
     if (writeAnswer(this.#admitted, chunk) || this.#blocked) return
     this.#blocked = true
     upstream.pause()
@@ -58,6 +68,11 @@ export class ClientAnswer {
 
   /** End the answer with its last bytes. An error ends a stream with an error event, unless `last` has one already. */
   finish(error: GatewayError | null, last: Buffer | undefined): void {
+    this.#finish(error, last)
+    this.#copy?.end()
+  }
+
+  #finish(error: GatewayError | null, last: Buffer | undefined): void {
     const { response, endpoint, id, life } = this.#admitted
     if (life.clientGone || response.destroyed) return
     if (error !== null && this.#head?.streams !== true) {
@@ -67,10 +82,9 @@ export class ClientAnswer {
     }
     const inStream = error !== null && last === undefined
     this.#begin(last?.length)
-    finishAnswer(
-      this.#admitted,
-      inStream ? endpoint.client.encodeStreamError(redactError(this.#admitted, error), id) : last,
-    )
+    const bytes = inStream ? endpoint.client.encodeStreamError(redactError(this.#admitted, error), id) : last
+    if (bytes !== undefined) this.#copy?.take(bytes)
+    finishAnswer(this.#admitted, bytes)
     if (isWaitedFor(response)) cutWhenStalled(response, this.#stallMs)
   }
 
@@ -84,4 +98,8 @@ export class ClientAnswer {
       answerHeaders(this.#admitted, { contentType, streams, wholeBytes, upstream: headers }),
     )
   }
+}
+
+function isEventStream({ streams, contentType }: UpstreamHead): boolean {
+  return contentType === undefined ? streams : contentType.startsWith('text/event-stream')
 }

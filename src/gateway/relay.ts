@@ -13,7 +13,7 @@ import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import { ClientAnswer } from './client-answer.ts'
+import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
 import { StreamTail } from './stream-tail.ts'
 
 /** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
@@ -39,6 +39,7 @@ export interface RelayOptions {
     Bounds,
     'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs' | 'streamTailMs'
   >
+  capture: CaptureAnswer
   /** True: this process may have been taken for dead, so that it must send nothing. */
   isDoubtful(): boolean
   /** Write the row. The last bytes of the answer wait for it. */
@@ -74,7 +75,7 @@ export class Relay implements Listener {
   constructor(options: RelayOptions) {
     this.#options = options
     this.#reader = options.reader
-    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs)
+    this.#answer = new ClientAnswer(options.admitted, options.bounds.clientStallMs, options.capture)
   }
 
   isWanted(): boolean {

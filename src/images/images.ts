@@ -21,7 +21,7 @@ import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeTokens } from '../stages/take-limits.ts'
 import { requestLog } from '../telemetry/log.ts'
-import { checkHost } from '../upstream/allowed-addresses.ts'
+import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../webhooks/webhook-url.ts'
 import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
@@ -181,29 +181,23 @@ const webhookHeader = 'x-tollgate-webhook'
 function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhook'] {
   const header = request.headers[webhookHeader]
   if (header === undefined) return undefined
-  const text = String(header)
-  const url = text.length <= 2048 && URL.canParse(text) ? new URL(text) : undefined
-  if (url !== undefined && /^https?:$/.test(url.protocol) && url.username + url.password === '') {
+  const url = readWebhookUrl(String(header))
+  if (url !== undefined) {
     checkWebhookHost(url, gateway.privateWebhooks)
     return { url: url.href, origin: originFor(gateway, request) }
   }
-  throw new GatewayError(
-    'invalid_request',
-    `${webhookHeader}: expected an http:// or https:// URL of at most 2048 characters without credentials`,
-    { field: webhookHeader },
-  )
+  throw new GatewayError('invalid_request', `${webhookHeader}: expected ${webhookUrlForm}`, {
+    field: webhookHeader,
+  })
 }
 
-function checkWebhookHost({ hostname }: URL, allowPrivate: boolean): void {
-  try {
-    checkHost(hostname, allowPrivate)
-  } catch (cause) {
-    throw new GatewayError(
-      'invalid_request',
-      `${webhookHeader}: webhooks are not sent to the address ${hostname}. Give a host name or a public address`,
-      { field: webhookHeader, cause },
-    )
-  }
+function checkWebhookHost(url: URL, allowPrivate: boolean): void {
+  if (!isRefusedHost(url, allowPrivate)) return
+  throw new GatewayError(
+    'invalid_request',
+    `${webhookHeader}: webhooks are not sent to the address ${url.hostname}. Give a host name or a public address`,
+    { field: webhookHeader },
+  )
 }
 
 function tooManyWaiting(waitingMax: number): GatewayError {

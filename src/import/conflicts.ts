@@ -1,6 +1,6 @@
 import { hashKeySecret } from '../access/key-secret.ts'
 import { type KeyRow, readKeys } from '../access/queries.ts'
-import type { RowKind } from '../catalog/file-changes.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readAllRows, readTenants, type Transaction } from '../catalog/queries.ts'
 import type { SecretKeeper } from '../secret-key.ts'
@@ -25,11 +25,11 @@ export async function findConflicts(
   const rows = await readAllRows(tx)
   const tenants = await readTenants(tx)
   const lines: PlanLine[] = []
-  const conflict = (kind: RowKind, name: string, reason: string) => {
+  const conflict = (kind: FileKind, name: string, reason: string) => {
     lines.push({ kind, name, action: 'conflict', reason })
   }
   const managed = (
-    kind: RowKind,
+    kind: FileKind,
     wanted: readonly string[],
     there: ReadonlyMap<string, { managedBy: string }>,
   ) => {

@@ -1,4 +1,4 @@
-import type { RowKind } from '../catalog/file-changes.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
 import { countsOf, type Plan, type PlanLine } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 
@@ -9,7 +9,7 @@ export interface Look {
   columns: number | undefined
 }
 
-const kinds: readonly RowKind[] = ['models', 'channels', 'groups', 'tenants', 'keys']
+const kinds: readonly FileKind[] = ['models', 'channels', 'groups', 'tenants', 'keys']
 /** So many rows of each kind, and so many problems, are shown; `--json` has all. */
 const shownMax = 40
 
@@ -37,7 +37,7 @@ export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>,
     .join('\n')
 }
 
-function rowTable(kind: RowKind, rows: readonly PlanLine[], look: Look): string {
+function rowTable(kind: FileKind, rows: readonly PlanLine[], look: Look): string {
   const order = ['conflict', 'change', 'create', 'skip']
   const sorted = rows.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
   const counts = Object.entries(countsOf(rows)).filter(([, count]) => count > 0)

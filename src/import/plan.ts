@@ -1,10 +1,10 @@
 import type { GeneratedKey } from '../access/apply-tenants.ts'
-import type { RowKind } from '../catalog/file-changes.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
 import type { ImportProblem } from './problems.ts'
 
 /** What an import does with one row. */
 export interface PlanLine {
-  kind: RowKind
+  kind: FileKind
   name: string
   action: 'create' | 'change' | 'skip' | 'conflict'
   /** What changes, or why it cannot be written. */

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
+import { AnswerShipment } from './answer-shipment.ts'
 import { instanceKeepDays } from './forget-instances.ts'
 import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
@@ -67,6 +68,7 @@ export class Adopter {
     const adoption = this.#current
     await this.#alone(client, adoption.journal, async () => {
       if (await adoption.shipment.shipNext(client)) return
+      if (await adoption.answers.shipNext(client)) return
       const orphans = await adoption.shipment.adopt(client, adoption.silentMs)
       this.#options.onAdopted(adoption.journal.instance, orphans)
       markShipped(adoption.journal.directory)
@@ -146,7 +148,8 @@ export class Adopter {
       rmSync(join(directory, shippedMark), { force: true })
       const shipment = new Shipment({ directory, instanceId, growing: false, batchBytes, log })
       await shipment.resume(client)
-      adoption = { journal, shipment, silentMs: isElsewhere ? instanceDeadMs : undefined }
+      const answers = new AnswerShipment({ directory, growing: false, batchBytes, log })
+      adoption = { journal, shipment, answers, silentMs: isElsewhere ? instanceDeadMs : undefined }
     })
     if (adoption === undefined) await unlock(client, journal.instance)
     return adoption
@@ -195,6 +198,7 @@ export class Adopter {
 interface RunningAdoption {
   journal: FoundJournal
   shipment: Shipment
+  answers: AnswerShipment
   /** Undefined: its machine says that the process is dead. */
   silentMs: number | undefined
 }

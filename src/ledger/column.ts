@@ -68,10 +68,17 @@ export function orNull<Kind extends keyof Kinds>(
 /** Where the API shows a column: in lists and details, in details alone, or nowhere. */
 export type Shown = 'list' | 'detail' | 'nowhere'
 
+/**
+ * `content`: what people wrote, who they are, or what points to it. An erasure sets it to NULL, so the column must allow that.
+ * `facts`: ids, times, models, tokens, money and our own words, which stay.
+ */
+export type Holds = 'content' | 'facts'
+
 /** The parts of a column for its documents. */
 export interface ColumnDescription {
   readonly name: string
   readonly shown: Shown
+  readonly holds: Holds
   /** Its path in the API's JSON. */
   readonly member: string
   readonly description: string
@@ -104,9 +111,15 @@ export function columnsFrom<Source, const Half extends string>(half: Half) {
     type: ColumnType<Kind, Nullable>,
     from: (source: Source) => OrNull<Kinds[Kind]['kept'], Nullable>,
     shown: Where,
+    holds: Holds,
     description: string,
     member: string = name,
-  ) => ({ ...type, name, half, from, shown, description, member })
+  ) => ({ ...type, name, half, from, shown, holds, description, member })
+}
+
+/** The names of the columns whose values an erasure removes. */
+export function contentOf(columns: readonly ColumnDescription[]): string[] {
+  return columns.filter(({ holds }) => holds === 'content').map(({ name }) => name)
 }
 
 /** Append these columns to a tuple, with one call for each: more calls would cost as much as the bytes. */

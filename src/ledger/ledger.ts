@@ -8,6 +8,7 @@ import { Commits } from './commits.ts'
 import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
+import { KeptAnswers } from './kept-answers.ts'
 import { type Cut, Ownership } from './ownership.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
@@ -69,6 +70,8 @@ export class Ledger {
   #waiting = new Map<number, () => void>()
   /** Undefined: DURABILITY=journal. */
   readonly #commits: Commits | undefined
+  /** Captured answers, on their way to Postgres. Nothing waits for them. */
+  readonly answers: KeptAnswers
   readonly #ownShips: SharedRuns
   readonly #callsToAll: SharedRuns
   #postgresAway: string | undefined
@@ -123,6 +126,12 @@ export class Ledger {
             ask: () => this.#post({ type: 'commit' }),
             ...bounds,
           })
+    this.answers = new KeptAnswers({
+      directory: () => this.#ownership.directory,
+      journal: () => this.health(),
+      bounds,
+      log,
+    })
     this.#data = {
       root,
       durability: options.durability,
@@ -256,6 +265,7 @@ export class Ledger {
     this.#ended = true
     await this.#refusals.end()
     await this.#ownership.end()
+    this.answers.end()
     this.#post({ type: 'end', deadlineMs })
     const late = setTimeout(() => void this.#worker.terminate(), deadlineMs + 2_000)
     await this.#workerExit
@@ -315,6 +325,9 @@ export class Ledger {
         this.#journal.shippedTo(message.position)
         this.#commits?.reached()
         if (this.#journal.bytes < this.#options.bounds.journalAlarmBytes / 2) this.#alarmed = false
+        return
+      case 'answers':
+        this.answers.shippedTo(message.position)
         return
       case 'adopted':
         log.info(

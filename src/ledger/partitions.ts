@@ -6,12 +6,15 @@ import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
 import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
+import { keepLogIndexes } from './log/indexes.ts'
 
 /** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
 export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
   payloadRetentionDays: number
+  /** Of captured answers. */
+  answerRetentionDays: number
 }
 
 /**
@@ -26,6 +29,7 @@ export function keepPartitions(
 ): { stop(): void } {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  let saidWithout = false
   const pass = async () => {
     let nextMs = hourMs
     try {
@@ -53,6 +57,16 @@ export function keepPartitions(
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
+      const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
+      if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
+      if (indexes.without !== undefined && !saidWithout) {
+        saidWithout = true
+        log.info(
+          {},
+          `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`,
+        )
+      }
+      if (indexes.left > 0) nextMs = soonMs()
     } catch (error) {
       if (stopped) return
       const cause = causeOf(error)
@@ -88,11 +102,12 @@ export interface PartitionPass {
  */
 export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<PartitionPass> {
   const made = await makePartitions(sql, plan.partitionsAheadDays)
-  const { requestRetentionDays, payloadRetentionDays } = plan
+  const { requestRetentionDays, payloadRetentionDays, answerRetentionDays } = plan
   const expired = await sql<{ parent: string; child: string }[]>`
     SELECT t.parent, e.child
     FROM (VALUES ('requests', ${requestRetentionDays}::integer), ('request_tags', ${requestRetentionDays}),
-      ('attempts', ${requestRetentionDays}), ('request_payloads', ${payloadRetentionDays})) AS t (parent, keep_days)
+      ('attempts', ${requestRetentionDays}), ('request_payloads', ${payloadRetentionDays}),
+      ('request_answers', ${answerRetentionDays})) AS t (parent, keep_days)
     CROSS JOIN LATERAL expired_partitions(t.parent, t.keep_days) AS e (child)`
   const dropped = await changePartitions(
     expired.map(({ parent, child }) => ({

@@ -3,6 +3,8 @@ import type { Model, Price, Rates } from '../catalog/snapshot.ts'
 import { boundedUsage } from './bounded-usage.ts'
 import { possibleRates, ratesOf } from './rates.ts'
 
+export { usd } from '../catalog/usd.ts'
+
 /** The cost of a request in nano-USD. The total is the exact sum of the parts, but at most `costNanoMax`. */
 export interface CostParts {
   input: bigint
@@ -334,11 +336,4 @@ function dearestOf(
 
 function ceilDivide(amount: bigint, divisor: bigint): bigint {
   return (amount + divisor - 1n) / divisor
-}
-
-/** The exact amount in USD, as a plain decimal: 2500000000n is `2.5`. */
-export function usd(nano: bigint): string {
-  if (nano < 0n) return `-${usd(-nano)}`
-  const digits = nano.toString().padStart(10, '0')
-  return `${digits.slice(0, -9)}.${digits.slice(-9)}`.replace(/\.?0+$/, '')
 }

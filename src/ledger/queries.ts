@@ -41,6 +41,8 @@ export interface Position {
 export interface RequestDetail extends DetailRow {
   price: Price | null
   payload: { capture: string; body: string } | null
+  /** What the client got, where its key or group asks for it. */
+  answer: { capture: string; truncated: boolean; answer: string } | null
   attempt_rows: AttemptRow[]
 }
 
@@ -122,38 +124,52 @@ function taggedRequests(
     order by t.created_at desc, t.request_id desc ${most}`
 }
 
-/** One request with its body and attempts; undefined when there is none in this scope. */
+/** One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant. */
 export async function findRequest(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: Scope | 'all',
   id: string,
 ): Promise<RequestDetail | undefined> {
-  const createdAt = new Date(momentOf(id))
   const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
     select ${sql.unsafe(detailColumns)}, price_id
     from requests where ${conditions(sql, scope, { requestId: id }, undefined)}`
   if (row === undefined) return undefined
-  const [payloads, attempts, prices] = await Promise.all([
+  const { price_id: priceId, ...rest } = row
+  return { ...rest, ...(await findBeside(sql, id, priceId)) }
+}
+
+/** What Postgres has of a request beside its row. */
+export async function findBeside(
+  sql: postgres.Sql,
+  id: string,
+  priceId: string | null,
+): Promise<Pick<RequestDetail, 'price' | 'payload' | 'answer' | 'attempt_rows'>> {
+  const createdAt = new Date(momentOf(id))
+  const [payloads, answers, attempts, price] = await Promise.all([
     sql<{ capture: string; body: string }[]>`
       select capture, body from request_payloads where request_id = ${id} and created_at = ${createdAt}`,
+    sql<{ capture: string; truncated: boolean; answer: string }[]>`
+      select capture, truncated, answer from request_answers where request_id = ${id} and created_at = ${createdAt}`,
     sql<AttemptRow[]>`
       select ${sql.unsafe(namesOf(attemptColumns, ['list']))}
       from attempts where request_id = ${id} and created_at = ${createdAt} order by ordinal`,
-    row.price_id === null
-      ? []
-      : sql<PriceRow[]>`
-      select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
-        audio_input_nano, audio_output_nano, web_search_nano, image_nano, image_rates, tiers, source
-      from prices where id = ${row.price_id}`,
+    priceId === null ? null : findPrice(sql, priceId),
   ])
-  const price = prices[0]
-  const { price_id: _, ...rest } = row
   return {
-    ...rest,
-    price: price === undefined ? null : priceOf(price),
+    price,
     payload: payloads[0] ?? null,
+    answer: answers[0] ?? null,
     attempt_rows: attempts,
   }
+}
+
+/** The price that a row was charged with; null when there is none (any more). */
+async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
+  const [price] = await sql<PriceRow[]>`
+    select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,
+      audio_input_nano, audio_output_nano, web_search_nano, image_nano, image_rates, tiers, source
+    from prices where id = ${id}`
+  return price === undefined ? null : priceOf(price)
 }
 
 /**
@@ -202,13 +218,13 @@ const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 /** It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the index. */
 function conditions(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: Scope | 'all',
   filter: Omit<RequestFilter, 'model' | 'tags'>,
   after: Position | undefined,
 ) {
   const { from, to, statusRange, outcome, endpoint, requestId, endUser, session } = filter
-  const parts = [sql`tenant_id = ${scope.tenantId}`]
-  if (scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
+  const parts = scope === 'all' ? [sql`true`] : [sql`tenant_id = ${scope.tenantId}`]
+  if (scope !== 'all' && scope.keyId !== null) parts.push(sql`key_id = ${scope.keyId}`)
   if (from !== undefined) parts.push(sql`created_at >= ${from}`)
   if (to !== undefined) parts.push(sql`created_at < ${to}`)
   if (requestId !== undefined)

@@ -77,6 +77,8 @@ export interface AttemptRecord {
   firstByteMs: number | null
   totalMs: number | null
   upstreamRequestId: string | null
+  /** Name of the credential that was used, a short hash. Absent in records of an older release. */
+  credential?: string | null
 }
 
 /** The number of calls among the attempts: candidates that were passed over do not count. */

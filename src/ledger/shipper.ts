@@ -4,6 +4,8 @@ import { Client } from 'pg'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
 import type { Adoption } from './adoption.ts'
+import type { AnswerPosition } from './answer-files.ts'
+import { AnswerShipment } from './answer-shipment.ts'
 import { type Backend, backendOf, endBackend } from './backend.ts'
 import {
   type Durability,
@@ -39,6 +41,7 @@ export type ToShipper =
 export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
+  | { type: 'answers'; position: AnswerPosition }
   | { type: 'adopted'; instance: string; orphans: number }
   | { type: 'adoption'; adoption: Adoption }
   | { type: 'live'; token: number }
@@ -165,6 +168,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
   }
   const partsOf = (data: ShipperData) => ({
     own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log }),
+    answers: new AnswerShipment({ ...data, growing: true, log }),
     adopter: new Adopter({
       ...data,
       log,
@@ -179,7 +183,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       onShipped: postShipped,
     }),
   })
-  let { own, adopter, calls } = partsOf(data)
+  let { own, answers, adopter, calls } = partsOf(data)
 
   /** Postgres does not answer. */
   let away = false
@@ -258,7 +262,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
     succession = undefined
     predecessor = { instanceId: data.instanceId, isCarried: false }
     data = next
-    ;({ own, adopter, calls } = parts)
+    ;({ own, answers, adopter, calls } = parts)
     checks = []
     post({ type: 'decided', orphaned })
   }
@@ -307,6 +311,9 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
       await own.deleteShipped(client, data.keepMs, data.keepBytesMax)
+      // One batch of answers, or all at the end: rows come first.
+      const hasMoreAnswers = await answers.ship(client, isLast ? (endsBy ?? 0) : 0)
+      if (hasMoreAnswers) post({ type: 'answers', position: answers.position })
       if (isLast) return finishOwn(client)
       await sendHeartbeatWhenDue()
       const isAdopting = await adopter.step(client)
@@ -328,7 +335,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
         !isCommitWanted &&
         !calls.isCalled &&
         endsBy === undefined
-      if (isIdle && !isAdopting) await sleep(data.intervalMs)
+      if (isIdle && !isAdopting && !hasMoreAnswers) await sleep(data.intervalMs)
     }
   }
 
@@ -356,7 +363,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
   async function finishOwn(client: Client): Promise<void> {
     own.close()
     // Another process adopts the journal.
-    if (own.openCount > 0 || own.isBefore(own.end())) return sayWhatStays()
+    if (own.openCount > 0 || own.isBefore(own.end()) || answers.hasMore) return sayWhatStays()
     await own.finish(client)
     // A process that starts later deletes the directory of one that has ended.
     if (data.keepMs > 0) markShipped(data.directory)

@@ -206,10 +206,15 @@ export function fitText(value: string, unitsMax: number): string {
   return isHalf ? cut.slice(0, -1) : cut
 }
 
-/** Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. */
+/**
+ * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid, at most the end of
+ * the year 9999: Postgres reads no later moment in the form of JavaScript, and no row has it.
+ */
 export function momentOf(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+  return Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), latestMs)
 }
+
+const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** As `momentOf`, for a uuidv7 of 16 bytes. */
 export function momentIn(bytes: Buffer, at: number): number {

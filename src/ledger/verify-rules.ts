@@ -61,7 +61,10 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
           SELECT q.id, coalesce(sum(c.cost), 0) AS cost
           FROM budget_periods q LEFT JOIN (
             SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.cost_nano) AS cost
-            FROM requests r CROSS JOIN LATERAL (VALUES (r.key_id), (r.group_id)) AS o (owner_id)
+            FROM (
+              SELECT created_at, key_id, group_id, cost_nano FROM requests
+              UNION ALL SELECT minute, key_id, group_id, cost_nano FROM deleted_sums
+            ) AS r CROSS JOIN LATERAL (VALUES (r.key_id), (r.group_id)) AS o (owner_id)
             WHERE r.cost_nano > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
           ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
           GROUP BY q.id
@@ -103,12 +106,24 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
         WHERE e.amount_nano IS DISTINCT FROM -r.cost_nano`,
     },
     {
+      // Of rows that were deleted since, a tenant's charges of a day cost together what the sums of these rows say.
       rule: 'every charge has its request',
-      query: `SELECT e.id || ': charged ' || -e.amount_nano AS sample
-        FROM (SELECT id, created_at, amount_nano FROM entries WHERE kind = 'charge' AND created_at >= '${bothFrom}') AS e
-        LEFT JOIN (SELECT id, created_at FROM requests WHERE created_at >= '${bothFrom}') AS r
-          ON r.id = e.id AND r.created_at = e.created_at
-        WHERE r.id IS NULL AND e.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
+      query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || coalesce(c.day, d.day)::date || ': charged '
+          || coalesce(c.nano, 0) || ' without a request, deleted rows cost ' || coalesce(d.nano, 0)
+          || coalesce(', the first of them ' || c.sample, '') AS sample
+        FROM (
+          SELECT e.account_id, date_trunc('day', e.created_at, 'UTC') AS day, -sum(e.amount_nano) AS nano, min(e.id::text) AS sample
+          FROM (SELECT id, account_id, created_at, amount_nano FROM entries
+            WHERE kind = 'charge' AND created_at >= '${bothFrom}') AS e
+          LEFT JOIN (SELECT id, created_at FROM requests WHERE created_at >= '${bothFrom}') AS r
+            ON r.id = e.id AND r.created_at = e.created_at
+          WHERE r.id IS NULL GROUP BY 1, 2
+        ) AS c FULL JOIN (
+          SELECT tenant_id, date_trunc('day', minute, 'UTC') AS day, sum(cost_nano) AS nano FROM deleted_sums
+          WHERE cost_nano > 0 AND minute >= date_trunc('day', '${bothFrom}'::timestamptz, 'UTC') GROUP BY 1, 2
+        ) AS d ON d.tenant_id = c.account_id AND d.day = c.day
+        WHERE coalesce(c.nano, 0) > coalesce(d.nano, 0)
+          OR coalesce(c.nano, 0) < d.nano AND coalesce(c.day, d.day) >= '${bothFrom}'::timestamptz`,
     },
     {
       // So both charges for a request would come to one partition, whose key refuses the second one.

@@ -1,14 +1,7 @@
 import type { Sql } from 'postgres'
+import type { Finding } from './finding.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
-
-/** A rule that must hold, and the rows that break it. */
-export interface Finding {
-  rule: string
-  /** How many rows break the rule. */
-  differences: number
-  /** A few of these rows, to look at. */
-  samples: string[]
-}
+import { checkSums } from './verify-sums.ts'
 
 export interface Verification {
   findings: Finding[]
@@ -39,7 +32,7 @@ export async function verifyLedger(sql: Sql, since?: string): Promise<Verificati
   if (scope === undefined) throw new Error('no scope')
   const findings: Finding[] = []
   for (const rule of rulesOf(scope)) findings.push(await check(sql, rule))
-  findings.push(await checkMonths(sql, scope.since))
+  findings.push(...(await checkSums(sql, scope.since)), await checkMonths(sql, scope.since))
   const [counted] = await sql<{ requests: string; orphaned: string }[]>`
     SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests
     WHERE created_at >= ${scope.since}::text::timestamptz`

@@ -18,6 +18,7 @@ export async function callerOf(db: TypedQueries, keyName: string, costMax: bigin
     ...owners,
     keyName,
     capture: 'content',
+    captureAnswers: undefined,
     usageScope: 'key',
     strict: false,
     allowedModels: undefined,
@@ -26,5 +27,7 @@ export async function callerOf(db: TypedQueries, keyName: string, costMax: bigin
     disabled: false,
     limits: undefined,
     budgeted: costMax !== null,
+    parent: undefined,
+    subKeysMax: 0,
   }
 }

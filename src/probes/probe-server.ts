@@ -101,6 +101,7 @@ const groupOf = (id: string): Group => ({
   channels: ['*'],
   priceMultiplier: '1',
   imagePriority: 0,
+  captureAnswers: false,
   clientGone: { policy: 'abort', seconds: 0 },
   limits: unlimited,
   totalLimits: unlimited,

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { TypedQueries } from '../db/connections.ts'
-import { and, desc, eq, getTableColumns, inArray, lt, sql } from '../db/drizzle.cjs'
-import { accounts, channels, groups, keys, probeRuns, requests, tenants } from '../db/schema.ts'
+import { and, desc, eq, getTableColumns, gt, inArray, lt, sql } from '../db/drizzle.cjs'
+import { accounts, attempts, channels, groups, keys, probeRuns, requests, tenants } from '../db/schema.ts'
 
 export type ProbeRun = typeof probeRuns.$inferSelect
 type NewProbeRun = typeof probeRuns.$inferInsert
@@ -191,4 +191,25 @@ export async function deleteRunsBefore(db: TypedQueries, days: number): Promise<
         lt(probeRuns.createdAt, sql`now() - make_interval(days => ${days})`),
       ),
     )
+}
+
+/** The last call of a request that has just ended. */
+export async function readAttempt(db: TypedQueries, requestId: string) {
+  const [row] = await db
+    .select({
+      status: attempts.status,
+      firstByteMs: attempts.firstByteMs,
+      errorMessage: attempts.errorMessage,
+    })
+    .from(attempts)
+    .where(
+      and(
+        eq(attempts.requestId, requestId),
+        eq(attempts.passedOver, false),
+        gt(attempts.createdAt, sql`now() - interval '10 minutes'`),
+      ),
+    )
+    .orderBy(desc(attempts.ordinal))
+    .limit(1)
+  return row
 }

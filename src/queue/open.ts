@@ -39,6 +39,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     images: openQueue(backend, 'images', prefix, log),
     webhooks: openQueue(backend, 'webhooks', prefix, log),
     probes: openQueue(backend, 'probes', prefix, log),
+    alerts: openQueue(backend, 'alerts', prefix, log),
   }
   const all = Object.values(queues)
   const workers = new Set<QueueWorker>()
@@ -58,6 +59,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     images: jobQueue(queues.images, commandMs),
     webhooks: jobQueue(queues.webhooks, commandMs),
     probes: jobQueue(queues.probes, commandMs),
+    alerts: jobQueue(queues.alerts, commandMs),
     work(name, work) {
       const worker = startWorker(backend, name, { ...work, lockMs, prefix, closeMs: commandMs })
       workers.add(worker)

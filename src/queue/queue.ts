@@ -28,6 +28,7 @@ export interface Queues {
   images: JobQueue
   webhooks: JobQueue
   probes: JobQueue
+  alerts: JobQueue
   /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
@@ -39,7 +40,7 @@ export interface Queues {
   close(): Promise<void>
 }
 
-export type QueueName = 'images' | 'webhooks' | 'probes'
+export type QueueName = 'images' | 'webhooks' | 'probes' | 'alerts'
 
 /** A handler that Express can mount. */
 export type Pages = (

@@ -45,13 +45,13 @@ export function redactText(text: string, exact: readonly string[] = []): string 
 /** Reads the bytes as latin1: secrets are ASCII, every byte keeps its place, and nothing needs decoding. */
 function scrubBytes(bytes: Buffer, exact: readonly string[]): Buffer {
   const raw = bytes.toString('latin1', 0, bytes.length)
-  const text = raw.includes('\\u00') ? withPlainAscii(raw) : raw
+  const text = raw.includes('\\u00') ? plainAscii(raw) : raw
   const spans = findSecrets(text, exact)
   return spans.length === 0 ? bytes : Buffer.from(replaceSpans(text, spans), 'latin1')
 }
 
 /** Some serializers escape `=`, `&` or `'`. Printable ASCII means the same without its escape. */
-function withPlainAscii(text: string): string {
+export function plainAscii(text: string): string {
   return text.replace(/\\\\|\\u00([2-7][0-9a-fA-F])/g, (written, hex: string | undefined) => {
     if (hex === undefined || hex === '22' || /^5c|7f$/i.test(hex)) return written
     return String.fromCharCode(Number.parseInt(hex, 16))

@@ -20,6 +20,11 @@ export class ChannelLoad {
     return `it runs ${concurrency} requests of this process, as many as it may`
   }
 
+  /** The calls that this process runs on it, and the most that it may run. */
+  of({ id, concurrency = this.#concurrency }: Pick<Channel, 'id' | 'concurrency'>) {
+    return { running: this.#running.of(id), most: concurrency }
+  }
+
   /** A call begins. Call the function that it returns once, at its end. */
   begin({ id }: Pick<Channel, 'id'>): () => void {
     return this.#running.begin(id)

@@ -43,6 +43,18 @@ export class CredentialCooldowns {
     return refused.until > ofModel.until ? refused : ofModel
   }
 
+  /** All that hold now, of one channel. `model` undefined: for all models. */
+  of(
+    channelId: string,
+  ): { credential: string; model: string | undefined; why: CredentialCooldown['why']; leftMs: number }[] {
+    const now = performance.now()
+    return [...this.#cooldowns.entries()].flatMap(([key, { until, why }]) => {
+      const [channel, credential = '', ...model] = key.split(' ')
+      if (channel !== channelId || until <= now) return []
+      return [{ credential, model: model.join(' ') || undefined, why, leftMs: Math.ceil(until - now) }]
+    })
+  }
+
   /** A cooldown begins now. True: the credential had none before. */
   begin(
     channelId: string,

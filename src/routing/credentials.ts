@@ -75,6 +75,7 @@ function bestFor(session: Session, { credentials }: Rotation): number {
   return best
 }
 
-function credentialNameOf(secret: string): string {
+/** The first 8 hex digits of its SHA-256. */
+export function credentialNameOf(secret: string): string {
   return createHash('sha256').update(secret).digest('hex').slice(0, 8)
 }

@@ -10,11 +10,13 @@ export interface Renewals {
   generatedKeys: number
   /** Tenants with image jobs that call webhooks. */
   webhookTenants: string[]
+  /** E-mail addresses of users with a second factor: its codes can be made with a leaked master key. */
+  secondFactors: string[]
 }
 
 /** At most 1000 names of each kind. */
 export async function readRenewals(sql: Sql): Promise<Renewals> {
-  const [channels, chosenKeys, [count], tenants] = [
+  const [channels, chosenKeys, [count], tenants, users] = [
     await sql<{ name: string }[]>`
       SELECT name FROM channels c WHERE disabled_at IS NULL
         AND (connection_sealed IS NOT NULL OR EXISTS (SELECT FROM channel_credentials WHERE channel_id = c.id))
@@ -27,19 +29,28 @@ export async function readRenewals(sql: Sql): Promise<Renewals> {
     await sql<{ name: string }[]>`
       SELECT DISTINCT t.name FROM image_jobs j JOIN tenants t ON t.id = j.tenant_id
       WHERE j.webhook_url IS NOT NULL OR j.webhook_state IS NOT NULL ORDER BY 1 LIMIT 1000`,
+    await sql<{ email: string }[]>`
+      SELECT email FROM users WHERE totp_secret IS NOT NULL ORDER BY 1 LIMIT 1000`,
   ]
   return {
     channels: channels.map(({ name }) => name),
     chosenKeys: [...chosenKeys],
     generatedKeys: count?.keys ?? 0,
     webhookTenants: tenants.map(({ name }) => name),
+    secondFactors: users.map(({ email }) => email),
   }
 }
 
 /** The hint of a generated key: see access/key-secret.ts. */
 const generatedHint = '^tg-[0-9A-Za-z]{4}…$'
 
-export function renewalsText({ channels, chosenKeys, generatedKeys, webhookTenants }: Renewals): string {
+export function renewalsText({
+  channels,
+  chosenKeys,
+  generatedKeys,
+  webhookTenants,
+  secondFactors,
+}: Renewals): string {
   const list = (names: readonly string[]) =>
     names.length === 0 ? ['  (none)'] : names.map((name) => `  ${name}`)
   return [
@@ -51,6 +62,8 @@ export function renewalsText({ channels, chosenKeys, generatedKeys, webhookTenan
     `Client keys that were generated need no renewal: ${generatedKeys}`,
     'Webhook secrets, which tenants read at GET /v1/images/webhook-secret:',
     ...list(webhookTenants),
+    'Second factors of users, who take them away and set them up again:',
+    ...list(secondFactors),
     'Nobody has to act for these:',
     '  links to images: those of the old key end with their lifetime; a job answers with new ones',
     '  envelopes of reasoning: those of the old key are opened, and new ones are signed with the new key',

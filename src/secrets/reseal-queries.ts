@@ -10,8 +10,16 @@ export interface SealedValue {
 
 /** A column with sealed values. */
 export interface SealedColumn {
-  name: 'credentials' | 'connections' | 'bodies of jobs' | 'webhooks of jobs' | 'kept answers'
-  purpose: 'credential' | 'job' | 'answer'
+  name:
+    | 'credentials'
+    | 'connections'
+    | 'bodies of jobs'
+    | 'webhooks of jobs'
+    | 'webhooks of alerts'
+    | 'kept answers'
+    | 'kept answers of the admin API'
+    | 'second factors'
+  purpose: 'credential' | 'job' | 'alertWebhook' | 'answer' | 'totp'
   /** A page of at most `rows` values after this key, in the order of their keys. */
   read(sql: Sql, after: string, rows: number): Promise<SealedValue[]>
   /** Put another value in place of this one, unless it has changed. */
@@ -60,6 +68,15 @@ export const sealedColumns: readonly SealedColumn[] = [
       UPDATE image_jobs SET webhook_url = ${sealed} WHERE id = ${key}::uuid AND webhook_url = ${before}`,
   },
   {
+    name: 'webhooks of alerts',
+    purpose: 'alertWebhook',
+    read: (sql, after, rows) => sql<SealedValue[]>`
+      SELECT id::text AS key, webhook_sealed AS sealed, id::text AS owner FROM alert_rules
+      WHERE webhook_sealed IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
+    replace: (sql, { key, sealed: before }, sealed) => sql`
+      UPDATE alert_rules SET webhook_sealed = ${sealed} WHERE id = ${key}::uuid AND webhook_sealed = ${before}`,
+  },
+  {
     name: 'kept answers',
     purpose: 'answer',
     read: (sql, after, rows) => sql<SealedValue[]>`
@@ -71,6 +88,28 @@ export const sealedColumns: readonly SealedColumn[] = [
     replace: (sql, { key, sealed: before }, sealed) => sql`
       UPDATE idempotency_keys SET answer = ${sealed}
       WHERE key_id = ${key.slice(0, 36)}::uuid AND key_hash = decode(${key.slice(37)}, 'hex') AND answer = ${before}`,
+  },
+  {
+    name: 'kept answers of the admin API',
+    purpose: 'answer',
+    read: (sql, after, rows) => sql<SealedValue[]>`
+      SELECT user_id || ' ' || encode(key_hash, 'hex') AS key, answer AS sealed, request_id::text AS owner
+      FROM admin_answers
+      WHERE answer IS NOT NULL AND (user_id, key_hash)
+        > (${after.slice(0, 36) || leastId}::uuid, decode(${after.slice(37)}, 'hex'))
+      ORDER BY user_id, key_hash LIMIT ${rows}`,
+    replace: (sql, { key, sealed: before }, sealed) => sql`
+      UPDATE admin_answers SET answer = ${sealed}
+      WHERE user_id = ${key.slice(0, 36)}::uuid AND key_hash = decode(${key.slice(37)}, 'hex') AND answer = ${before}`,
+  },
+  {
+    name: 'second factors',
+    purpose: 'totp',
+    read: (sql, after, rows) => sql<SealedValue[]>`
+      SELECT id::text AS key, totp_secret AS sealed, id::text AS owner FROM users
+      WHERE totp_secret IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
+    replace: (sql, { key, sealed: before }, sealed) => sql`
+      UPDATE users SET totp_secret = ${sealed} WHERE id = ${key}::uuid AND totp_secret = ${before}`,
   },
 ]
 

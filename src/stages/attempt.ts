@@ -2,6 +2,7 @@ import type { AttemptRecord } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate } from '../routing/candidates.ts'
+import type { Credential } from '../routing/credentials.ts'
 import type { PassedOverCandidate } from '../routing/targets.ts'
 
 /** The record of an upstream call before the call. */
@@ -10,9 +11,11 @@ export function newAttempt({
   protocol,
   upstreamModel,
   reason,
+  credential,
 }: Pick<Candidate, 'channel' | 'reason'> & {
   protocol: ProtocolName | null
   upstreamModel: string | null
+  credential?: Credential
 }): AttemptRecord {
   return {
     channel: channel.name,
@@ -25,6 +28,7 @@ export function newAttempt({
     firstByteMs: null,
     totalMs: null,
     upstreamRequestId: null,
+    credential: credential === undefined || credential.secret === '' ? null : credential.name,
   }
 }
 

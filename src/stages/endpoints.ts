@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import type { AnswerFormat } from '../bodies/answer-choices.ts'
 import type { BodyFormat } from '../bodies/read-body.ts'
 import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, plainClient } from '../protocols/index.ts'
@@ -114,12 +115,21 @@ export interface PathFormat {
   path: string
   protocol: ProtocolName
   client: ClientSide
+  /** How to read answers that may be captured; absent: they are no text. */
+  answers?: AnswerFormat
 }
 
 /** The format of an endpoint's requests and answers. */
 export function formatOf(endpoint: ModelEndpoint): PathFormat {
   const client = endpoint.kind === 'plain' ? plainClient(endpoint) : clientOf(endpoint.protocol)
-  return { path: endpoint.path, protocol: endpoint.protocol, client }
+  const format = { path: endpoint.path, protocol: endpoint.protocol, client }
+  const answers = answersOf(endpoint)
+  return answers === undefined ? format : { ...format, answers }
+}
+
+function answersOf(endpoint: ModelEndpoint): AnswerFormat | undefined {
+  if (endpoint.kind === 'text') return endpoint.protocol
+  return endpoint.kind === 'plain' && endpoint.writes === true ? 'completions' : undefined
 }
 
 /** How to read the bodies of an endpoint. */

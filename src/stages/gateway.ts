@@ -1,6 +1,7 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
+import type { CapturedAnswers } from '../bodies/captured-answers.ts'
 import type { Catalog } from '../catalog/catalog.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Refusals } from '../catalog/refusals.ts'
@@ -32,7 +33,7 @@ export interface Gateway {
   reservations: Reservations
   /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
-  upstreams: Upstreams
+  upstreams: Pick<Upstreams, 'call'>
   /** Which channels fail, and which credentials must wait. */
   routing: Routing
   /** What upstreams refuse of translated requests: all processes learn it. */
@@ -57,6 +58,8 @@ export interface Gateway {
   turns: TurnBudget
   /** Work on large ones. */
   bodyThreads: BodyThreads
+  /** The answers that keys ask the usage log to keep. */
+  capturedAnswers: CapturedAnswers
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

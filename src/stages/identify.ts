@@ -56,7 +56,9 @@ function identifyAs(
 }
 
 /** One more request of the key runs until the returned function is called. Throws `rate_limited` when too many do. */
-function takePlace({ keyRequests, bounds }: Gateway, { keyId }: Identity): () => void {
+function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => void {
+  // Sub-keys share the place of their parent.
+  const keyId = identity.parent?.keyId ?? identity.keyId
   const most = bounds.keyInFlightMax === 0 ? Math.ceil(bounds.inFlightMax / 2) : bounds.keyInFlightMax
   if (keyRequests.of(keyId) >= most) {
     throw new GatewayError(

@@ -97,7 +97,7 @@ export async function readWhole(
 ): Promise<Buffer | undefined> {
   const { life, row, identity } = identified
   if (life.clientGone) return undefined
-  const share = gateway.bodies.begin(identity.keyId)
+  const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
   life.releases.push(share.release)
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   const large: LargeBodies | undefined = mayBeLarge

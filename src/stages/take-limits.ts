@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import { unlimited } from '../catalog/limit-columns.ts'
 import { type Decision, type Denial, type Held, isLimited, type Scope } from '../limits/limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
@@ -33,9 +34,14 @@ export function takeTokens(identified: Identified, tokensEstimate: number): Prom
 
 function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
   const tenantLimits = snapshot.tenants.get(identity.tenantId)?.limits
-  const keyLimits = identity.limits ?? group.limits
+  const { keyId, parent } = identity
+  const keyLimits = identity.limits ?? (parent === undefined ? group.limits : unlimited)
   const scopes: Scope[] = []
-  if (isLimited(keyLimits)) scopes.push({ kind: 'key', id: identity.keyId, limits: keyLimits })
+  if (isLimited(keyLimits)) scopes.push({ kind: 'key', id: keyId, limits: keyLimits })
+  if (parent !== undefined) {
+    const limits = parent.limits ?? group.limits
+    if (isLimited(limits)) scopes.push({ kind: 'key', id: parent.keyId, limits })
+  }
   if (isLimited(group.totalLimits)) scopes.push({ kind: 'group', id: group.id, limits: group.totalLimits })
   if (tenantLimits !== undefined && isLimited(tenantLimits)) {
     scopes.push({ kind: 'tenant', id: identity.tenantId, limits: tenantLimits })

@@ -20,6 +20,7 @@ const anna: Identity = {
   tenantId: 'tenant-1',
   groupId: 'group-1',
   capture: 'content',
+  captureAnswers: undefined,
   usageScope: 'tenant',
   strict: false,
   allowedModels: undefined,
@@ -28,6 +29,8 @@ const anna: Identity = {
   disabled: false,
   limits: undefined,
   budgeted: false,
+  parent: undefined,
+  subKeysMax: 0,
 }
 const snapshot: Snapshot = {
   revision: 1,

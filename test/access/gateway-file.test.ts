@@ -272,3 +272,46 @@ describe('of two files', () => {
     )
   })
 })
+
+describe('a name that an admin has used', () => {
+  const named = (name: string) => `${tenant(name)}`
+
+  test('is taken over by the file, which the audit log says; what the file does not name stays', async () => {
+    await apply(named('acme'))
+    await database.sql`UPDATE tenants SET managed_by = 'admin'`
+    await database.sql`UPDATE keys SET managed_by = 'admin', strict = true, former_secret_hash = 'former'`
+    await apply(named('other').replace('the-secret-of-acme', 'the-secret-of-other'))
+    const left = await database.sql`SELECT disabled_at, managed_by FROM tenants WHERE name = 'acme'`
+    expect(left).toEqual([{ disabled_at: null, managed_by: 'admin' }])
+    await apply(named('acme'))
+    const [row] = await database.sql`
+      SELECT t.managed_by AS tenant, k.managed_by AS key, k.strict, k.former_secret_hash FROM keys k
+      JOIN tenants t ON t.id = k.tenant_id WHERE t.name = 'acme'`
+    expect(row).toEqual({ tenant: 'file', key: 'file', strict: false, former_secret_hash: null })
+    const [line] = await database.sql`SELECT after FROM audit_log ORDER BY id DESC LIMIT 1`
+    expect(line?.after).toMatchObject({
+      changes: {
+        tenants: { taken_over: ['acme'] },
+        keys: { taken_over: [expect.stringMatching(/^acme\//)] },
+      },
+    })
+    expect(JSON.stringify(line)).not.toContain('the-secret-of-acme')
+  })
+
+  test('and made by another key is refused in the file: its maker knows the secret', async () => {
+    await apply(named('acme'))
+    const [key] = await database.sql`SELECT name FROM keys`
+    await database.sql`UPDATE keys SET name = 'maker', secret_hash = 'another'`
+    await database.sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
+      SELECT gen_random_uuid(), tenant_id, group_id, ${String(key?.name)}, 'a hash', 'tg-…', 'admin', id FROM keys`
+    await expect(apply(named('acme'))).rejects.toThrow('is a sub-key')
+  })
+
+  test('and revoked is refused in the file: a revoked key never comes back', async () => {
+    await apply(named('acme'))
+    await database.sql`UPDATE keys SET managed_by = 'admin', revoked_at = now(), disabled_at = now()`
+    await expect(apply(named('acme'))).rejects.toThrow('was revoked through the admin API, which is final')
+    const rows = await database.sql`SELECT disabled_at FROM keys WHERE disabled_at IS NULL`
+    expect(rows).toEqual([])
+  })
+})

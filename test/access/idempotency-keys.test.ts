@@ -58,6 +58,20 @@ test('every process finds a kept answer until it is forgotten, and only for the 
   await expect.poll(() => database.sql`SELECT FROM idempotency_keys`.then((rows) => rows.length)).toBe(0)
 })
 
+test('old answers of the admin API are forgotten with old keys', async () => {
+  await database.sql`
+    INSERT INTO admin_answers (user_id, key_hash, fingerprint, request_id, created_at)
+    SELECT gen_random_uuid(), ''::bytea, ''::bytea, gen_random_uuid(), now() - make_interval(hours => hours)
+    FROM unnest(ARRAY[23, 25]) AS t (hours)`
+  await aProcess()
+  await expect
+    .poll(
+      () =>
+        database.sql`SELECT round(extract(epoch FROM now() - created_at) / 3600)::int AS hours FROM admin_answers`,
+    )
+    .toEqual([{ hours: 23 }])
+})
+
 test('an answer can be decrypted only for its own request and with the same SECRET_KEY', async () => {
   const one = await aProcess()
   const [mine, yours] = [aRequest(), aRequest()]

@@ -75,7 +75,7 @@ describe('entries', () => {
     expect((await chat(paidKey)).status).toBe(200)
     const other = await admin('paid/entries', { ...entry, amount_usd: '2.51' })
     expect(other.status).toBe(422)
-    expect(other.body).toMatchObject({ error: { message: expect.stringContaining(id) } })
+    expect(other.body).toMatchObject({ code: 'idempotency_mismatch', detail: expect.stringContaining(id) })
   })
 
   test('the paths of earlier releases go on to work', async () => {
@@ -123,7 +123,8 @@ describe('entries', () => {
     })
     expect(tooMuch.status).toBe(400)
     expect(tooMuch.body).toMatchObject({
-      error: { param: 'amount_usd', message: expect.stringContaining(`hold $${String(body.held_usd)}`) },
+      detail: expect.stringContaining(`hold $${String(body.held_usd)}`),
+      errors: [{ pointer: '#/amount_usd' }],
     })
     const free = BigInt(String(body.balance_nano_usd)) - BigInt(String(body.held_nano_usd))
     const decimal = `${free / 1_000_000_000n}.${String(free % 1_000_000_000n).padStart(9, '0')}`
@@ -154,7 +155,11 @@ describe('entries', () => {
     const before = await admin('free/balance')
     const { status, body } = await admin('free/entries', entry)
     expect(status).toBe(400)
-    expect(body).toMatchObject({ error: { type: 'invalid_request_error', param: field } })
+    expect(body).toMatchObject({
+      code: 'invalid_request',
+      ...(field === 'body' ? {} : { errors: [{ pointer: `#/${field}` }] }),
+    })
+    expect(body.detail).toContain(field)
     expect((await admin('free/balance')).body).toEqual(before.body)
   })
 
@@ -179,7 +184,8 @@ describe('entries', () => {
     expect([status, headers.get('x-request-id')]).toEqual([200, id])
     expect(taken.status).toBe(422)
     expect(taken.body).toMatchObject({
-      error: { param: 'id', message: expect.stringContaining('a request') },
+      detail: expect.stringContaining('a request'),
+      errors: [{ pointer: '#/id' }],
     })
     await expect
       .poll(async () => (await bed.database.sql`SELECT kind FROM entries WHERE id = ${id ?? ''}`)[0]?.kind)
@@ -244,7 +250,7 @@ describe('entries', () => {
         await admin('free/balance', undefined, { authorization }),
       ]) {
         expect(answer.status).toBe(401)
-        expect(answer.body).toMatchObject({ error: { message: expect.stringContaining('ADMIN_TOKEN') } })
+        expect(answer.body).toMatchObject({ detail: expect.stringContaining('ADMIN_TOKEN') })
       }
     }
     const { status } = await admin('nobody/balance')

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEntriesEndpoints } from '../../src/api/admin/entries.ts'
+import { problem } from '../../src/api/admin/problem.ts'
 import { messagesError, openaiError } from '../../src/api/openapi-components.ts'
 import type { OwnEndpoint } from '../../src/api/own-endpoint.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
@@ -82,11 +85,20 @@ const calls: Record<string, () => Promise<Response>[]> = {
     ask('GET', `/v1/usage/requests/${made.done}`),
   ],
   'GET /v1/usage/summary': () => [ask('GET', '/v1/usage/summary')],
+  'GET /v1/usage/export': () => [ask('GET', '/v1/usage/export')],
+  'GET /public/v1/catalog': () => [ask('GET', '/public/v1/catalog')],
   'GET /v1/usage/budget': () => [ask('GET', '/v1/usage/budget')],
-  'POST /admin/v1/tenants/{name}/entries': () => [
+  'GET /v1/key': () => [ask('GET', '/v1/key')],
+  'POST /v1/keys': () => [ask('POST', '/v1/keys', { name: `leaf-${randomUUID()}` })],
+  'GET /v1/keys': () => [ask('GET', '/v1/keys')],
+  'DELETE /v1/keys/{id}': () => [revokeOne()],
+  'POST /admin/v1/tenants/{id}/entries': () => [
     ask('POST', '/admin/v1/tenants/one/entries', { kind: 'top_up', amount_usd: '1.50' }, adminHeader),
   ],
-  'GET /admin/v1/tenants/{name}/balance': () => [
+  'GET /admin/v1/tenants/{id}/entries': () => [
+    ask('GET', '/admin/v1/tenants/one/entries?charges=true', undefined, adminHeader),
+  ],
+  'GET /admin/v1/tenants/{id}/balance': () => [
     ask('GET', '/admin/v1/tenants/one/balance', undefined, adminHeader),
   ],
 }
@@ -116,7 +128,7 @@ test('errors have the shapes that the document gives them', async () => {
   const plain = await (await ask('GET', '/v1/models', undefined, nobody)).json()
   expect(openaiError.parse(plain)).toEqual(plain)
   const admin = await (await ask('GET', '/admin/v1/tenants/one/balance')).json()
-  expect(openaiError.parse(admin)).toEqual(admin)
+  expect(problem.parse(admin)).toEqual(admin)
   const messages = await (await ask('GET', '/v1/models', undefined, { ...nobody, ...versioned })).json()
   expect(messagesError.parse(messages)).toEqual(messages)
 })
@@ -142,6 +154,13 @@ function ask(
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
+}
+
+/** Makes a sub-key, and revokes it. */
+async function revokeOne(): Promise<Response> {
+  const made = await ask('POST', '/v1/keys', { name: `leaf-${randomUUID()}` })
+  const { id } = z.object({ id: z.string() }).parse(await made.json())
+  return await ask('DELETE', `/v1/keys/${id}`)
 }
 
 /** Submits a job, and returns its id. */
@@ -200,11 +219,11 @@ channels:
   - { name: chat, protocols: { openai-chat: ${url} }, api_keys: [""], models: [talk], allow_private_address: true }
   - { name: painter, protocols: { openai-images: ${url} }, api_keys: [""], models: [picture], allow_private_address: true }
 groups:
-  - { name: default, models: ['*'], channels: ['*'], budget: { month: "5.00" } }
+  - { name: default, public: true, models: ['*'], channels: ['*'], budget: { month: "5.00" } }
 tenants:
   - name: one
     balance_usd: "10.00"
     keys:
-      - { name: one, group: default, secret: ${key}, budget: { total: "3.00" } }
+      - { name: one, group: default, secret: ${key}, sub_keys: 10, budget: { total: "3.00" } }
 `
 }

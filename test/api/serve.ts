@@ -21,6 +21,7 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     tenantId,
     groupId,
     capture: 'content',
+    captureAnswers: undefined,
     usageScope: 'tenant',
     strict: false,
     allowedModels: undefined,
@@ -29,6 +30,8 @@ export function identity(changes: Partial<Identity> = {}): Identity {
     disabled: false,
     limits: undefined,
     budgeted: false,
+    parent: undefined,
+    subKeysMax: 0,
     ...changes,
   }
 }
@@ -41,6 +44,7 @@ export const anyGroup: Group = {
   channels: ['*'],
   priceMultiplier: '1',
   imagePriority: 0,
+  captureAnswers: false,
   clientGone: { policy: 'drain', seconds: 30 },
   limits: unlimited,
   totalLimits: unlimited,

@@ -1,12 +1,14 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
+import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
 
 const otherTenant = '00000000-0000-4000-8000-000000000002'
 const otherKey = '00000000-0000-4000-8000-0000000000a2'
 const priceId = '00000000-0000-4000-8000-0000000000c1'
+const bounds = { logQueryMs: 2_000, exportRowsMax: 1_000, clientStallMs: 5_000 }
 const start = Date.parse('2026-11-01T00:00:00.000Z')
 const hourMs = 3_600_000
 
@@ -54,6 +56,8 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, { max: 2 })
   const usage = usageEndpoints({
     database,
+    bounds,
+    archive: emptyArchive(database),
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
   })
@@ -378,7 +382,12 @@ describe('GET /v1/usage/summary', () => {
 
 test('while Postgres is away the answer is unavailable', async () => {
   const away = openDatabase('postgres://nobody:x@127.0.0.1:9/none')
-  const usage = usageEndpoints({ database: away, shipNow: async () => {} })
+  const usage = usageEndpoints({
+    database: away,
+    bounds,
+    archive: emptyArchive(away),
+    shipNow: async () => {},
+  })
   const lost = await serve(usage, () => ({ identity: caller, group: anyGroup, snapshot: emptySnapshot }))
   expect((await lost.get('/v1/usage/requests')).body.kind).toBe('unavailable')
   lost.close()

@@ -219,6 +219,25 @@ groups:
   ])
 })
 
+test('answers are captured with content only, and a key may say so for itself or leave it to its group', () => {
+  const text = `
+models: []
+channels: []
+groups: [ { name: default }, { name: keeping, capture_answers: true } ]
+tenants:
+  - name: t
+    keys:
+      - { name: a, capture_answers: true }
+      - { name: b, capture_answers: false, capture: none }
+      - { name: c, capture: shape, capture_answers: true }
+      - { name: d, capture_answers: maybe }
+`
+  expect(problemsOf(text)).toEqual([
+    'gateway.yaml:10: tenants[0].keys[2].capture_answers: needs "capture: content"',
+    'gateway.yaml:11: tenants[0].keys[3].capture_answers: must be true or false',
+  ])
+})
+
 test('the list of image prices has a bound', () => {
   const rates = Array.from({ length: 101 }, (_, index) => `{ size: s${index}, usd: 1 }`)
   const priced = (list: string[]) => `models: [{ id: a, price: { images: [${list.join(', ')}] } }]`

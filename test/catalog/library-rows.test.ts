@@ -58,6 +58,7 @@ const group: Group = {
   channels: ['*'],
   priceMultiplier: '1',
   imagePriority: 0,
+  captureAnswers: false,
   clientGone: { policy: 'drain', seconds: 0 },
   limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
   totalLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
@@ -222,4 +223,24 @@ describe('a renewal', () => {
     expect(await rows()).toEqual(before)
     server.close()
   })
+})
+
+test("an admin's channel keeps the library's prices when the file is applied again", async () => {
+  await apply(yaml('prices: library'))
+  await database.sql`UPDATE channels SET managed_by = 'admin' WHERE name = 'openai'`
+  const own = yaml('prices: library').replace(/ {2}- name: openai\n(?: {4}.*\n)+/, '')
+  await apply(own)
+  const channel = (await load()).anyModel?.offers.find((one) => one.channel.name === 'openai')
+  expect(channel?.libraryPrices?.of('gpt-4o')?.input).toBeTypeOf('bigint')
+})
+
+test('a file without "prices" leaves those of the library that an admin has asked for', async () => {
+  await apply(yaml('prices: library'))
+  await database.sql`UPDATE price_library SET managed_by = 'admin'`
+  await apply(yaml('', '# another file'))
+  expect(await database.sql`SELECT managed_by FROM price_library`).toEqual([{ managed_by: 'admin' }])
+  const offer = findModel(await load(), 'theirs')?.offers.find((one) => one.channel.name === 'own')
+  expect(offer).toBeDefined()
+  const anthropic = findModel(await load(), 'theirs')?.offers.find((one) => one.channel.name === 'anthropic')
+  expect(anthropic?.libraryPrices?.of('claude-haiku-4-5')?.input).toBeTypeOf('bigint')
 })

@@ -6,8 +6,13 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { until } from '../support/until.ts'
 
-const plan = { partitionsAheadDays: 4, requestRetentionDays: 90, payloadRetentionDays: 30 }
-const tables = ['requests', 'request_tags', 'attempts', 'request_payloads']
+const plan = {
+  partitionsAheadDays: 4,
+  requestRetentionDays: 90,
+  payloadRetentionDays: 30,
+  answerRetentionDays: 10,
+}
+const tables = ['requests', 'request_tags', 'attempts', 'request_payloads', 'request_answers']
 const dayMs = 86_400_000
 const nothing = { made: 0, dropped: 0, postponed: 0 }
 
@@ -29,7 +34,7 @@ afterEach(async () => {
   await fresh.drop()
 })
 
-test('a pass makes the partitions of the next days for all four tables once', async () => {
+test('a pass makes the partitions of the next days for all five tables once', async () => {
   await rollPartitions(database.sql, plan)
   for (const table of tables) {
     expect(await partitions(table)).toEqual([
@@ -124,7 +129,7 @@ test('a long reader keeps neither a pass nor writers waiting, and what was left 
       })
     }
     // The other tables have no reader.
-    expect(await pass).toEqual({ made: 9, dropped: 0, postponed: 4 })
+    expect(await pass).toEqual({ made: 12, dropped: 0, postponed: 4 })
     expect(written).toBeGreaterThan(0)
     expect(await partitions('requests')).not.toContain(`requests_${stamp(4)}`)
   })
@@ -151,7 +156,7 @@ test('a process of the former release makes and drops what it can, and does not 
   await database.sql.begin(async (tx) => {
     await tx`select count(*) from attempts`
     // It stops at the first table that is locked.
-    expect((await roll())[0]).toEqual({ made: 11, dropped: 2 })
+    expect((await roll())[0]).toEqual({ made: 14, dropped: 2 })
   })
   expect((await roll())[0]).toEqual({ made: 3, dropped: 0 })
 })
@@ -165,7 +170,7 @@ test('the upkeep of partitions begins with a pass and reports what it did', asyn
   )
   onTestFinished(() => keeper.stop())
   await until(() => lines.length > 0)
-  expect(lines[0]).toBe('usage log: 12 daily partitions made, 0 dropped')
+  expect(lines[0]).toBe('usage log: 15 daily partitions made, 0 dropped')
 })
 
 /** Writes a row of the usage log with a payload, `days` from now (UTC). user_agent and body contain `name`. */

@@ -86,7 +86,12 @@ test('after --yes an old key asks the old upstream by its name there, and its us
   expect(upstream.requests.at(-1)?.headers.authorization).toMatch(/^Bearer upstream-key-[ab]$/)
   const id = answer.headers.get('x-request-id')
   const row = await until(async () => (await database.sql`SELECT * FROM requests WHERE id = ${id}`)[0])
-  expect(row).toMatchObject({ channel: 'main', requested_model: 'gpt-old', price_multiplier: '0.8', status: 200 })
+  expect(row).toMatchObject({
+    channel: 'main',
+    requested_model: 'gpt-old',
+    price_multiplier: '0.8',
+    status: 200,
+  })
   // 8 new and 3 cached tokens and an answer of 7, for 2.50, 1.25 and 10 USD per million, times 0.8 of the group.
   expect(row).toMatchObject({ input_tokens: 8, cache_read_tokens: 3, output_tokens: 5, reasoning_tokens: 2 })
   expect(row?.cost_nano).toBe('75000')

@@ -1,19 +1,22 @@
 import { spawn } from 'node:child_process'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { createPostgresBackend, Queue } from 'bullmq'
 import { onTestFinished } from 'vitest'
-import { findPostmaster } from '../../src/db/postmaster.ts'
 import { openQueues, type QueueOptions } from '../../src/queue/open.ts'
 import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import type { Queues, WorkOptions } from '../../src/queue/queue.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
-import { clusterOf, postmasterOf, startOwner, temporaryDirectory } from '../support/embedded.ts'
+import {
+  killPostgres,
+  postmasterOf,
+  processesOf,
+  startOwner,
+  temporaryDirectory,
+} from '../support/embedded.ts'
 import { startRedis } from '../support/redis.ts'
-import { until } from '../support/until.ts'
 
 export type Where = Pick<QueueOptions, 'redisUrl' | 'databaseUrl'>
 
@@ -88,15 +91,7 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
   onTestFinished(thaw)
   return {
     where: { redisUrl: undefined, databaseUrl: url },
-    async kill9() {
-      const postmaster = postmasterOf(dataDir)
-      // Stopped, because the owner would start Postgres again at once.
-      process.kill(owner.pid, 'SIGSTOP')
-      // Killed too, because its backends would go on answering for a moment.
-      for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
-      await owner.kill()
-      await until(() => findPostmaster(clusterOf(dataDir)) === undefined)
-    },
+    kill9: () => killPostgres(owner, dataDir),
     async restart() {
       owner = await startOwner(dataDir)
       if (owner.url !== url) throw new Error('Postgres is back on another port')
@@ -107,11 +102,6 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
     },
     thaw,
   }
-}
-
-function processesOf(postmaster: number): number[] {
-  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-  return [postmaster, ...children.trim().split(' ').map(Number)]
 }
 
 /** Put a job with this payload into the queue of images, as another program might. */

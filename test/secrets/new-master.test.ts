@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, onTestFinished, test } from 'vitest'
@@ -26,6 +27,12 @@ test('a new master key seals everything anew while two processes serve, and keys
   const body = { model: 'main', messages: [{ role: 'user', content: 'hello' }] }
   const kept = await (await bed.chat(body, answered(freeKey))).text()
 
+  const [user, call] = [randomUUID(), randomUUID()]
+  await sql`INSERT INTO users (id, email, role, totp_secret)
+    VALUES (${user}, 'two@example.com', 'viewer', ${old.seal('totp', 'of the app', user)})`
+  await sql`INSERT INTO admin_answers (user_id, key_hash, fingerprint, request_id, status, answer, created_at)
+    VALUES (${user}, 'hash', 'print', ${call}, 201, ${old.encryptAnswer(Buffer.from('kept'), call)}, now())`
+
   const { code, said } = await rotate(bed, {}, '--new-master')
   expect(said).toContain('all processes seal with it')
   expect(code).toBe(0)
@@ -36,6 +43,14 @@ test('a new master key seals everything anew while two processes serve, and keys
   const [row] = await sql`SELECT answer, request_id FROM idempotency_keys WHERE answer IS NOT NULL`
   expect(() => old.decryptAnswer(row?.answer, row?.request_id)).toThrow('sealed with another')
   expect(keeper.decryptAnswer(row?.answer, row?.request_id).toString()).toBe(kept)
+
+  const [factor] = await sql`SELECT totp_secret AS sealed FROM users`
+  expect(() => old.open('totp', factor?.sealed, user)).toThrow()
+  expect(keeper.open('totp', factor?.sealed, user).toString()).toBe('of the app')
+  const [answer] = await sql`SELECT answer AS sealed FROM admin_answers`
+  expect(() => old.decryptAnswer(answer?.sealed, call)).toThrow('sealed with another')
+  expect(keeper.decryptAnswer(answer?.sealed, call).toString()).toBe('kept')
+  expect(said).toMatch(/set them up again:\n {2}two@example.com\n/)
 
   // Keys of before open in each process, and the file's are hashed anew when it is applied again.
   for (const url of [bed.tollgate.url, second.url]) {

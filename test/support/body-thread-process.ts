@@ -4,7 +4,7 @@ import type { Job } from '../../src/bodies/jobs.ts'
 // A thread for large bodies that does as the body says, for tests of the pool: `wait` waits until the test sets the first byte
 // of the body to 0, `die` ends the thread, and any other body is answered at once.
 
-parentPort?.on('message', (job: Job) => {
+parentPort?.on('message', (job: Exclude<Job, { name: 'answer' }>) => {
   const words = Buffer.from(job.input.bytes).toString()
   if (words.startsWith('die')) process.exit(1)
   const { buffer, byteOffset } = job.input.bytes

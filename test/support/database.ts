@@ -27,7 +27,7 @@ export function openDatabase(
   }
 }
 
-const purposes = ['money', 'keys', 'state', 'answers', 'reads', 'jobs'] as const
+const purposes = ['money', 'keys', 'state', 'answers', 'reads', 'log', 'jobs'] as const
 
 /** A migrated database for one test or one file. Drop it at the end: that works while somebody is still connected. */
 export function freshDatabase(): Promise<{ url: string; drop(): Promise<void> }> {

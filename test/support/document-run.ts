@@ -23,6 +23,8 @@ export class DocumentRun {
   readonly #shell: ChildProcess
   readonly #codes: AsyncIterator<string>
   #newestKey: string | undefined
+  /** The server that was started last. */
+  #newest: Server | undefined
   #printed = ''
   /** The printed text if it holds an error status, which the document must show next. */
   #refused: string | undefined
@@ -97,6 +99,7 @@ export class DocumentRun {
       .replace(/^(.*)\bnpm start$/m, 'exec env $1npm start')
     const server = await startServer(command, this.#directory, { ...this.#environment(), PORT: '0' })
     this.#servers.set(port, server)
+    this.#newest = server
     this.#printed = server.printed
     this.#newestKey = /new key \(shown only now\): (\S+)/.exec(server.printed)?.[1] ?? this.#newestKey
   }
@@ -122,12 +125,14 @@ export class DocumentRun {
     return `./${name}`
   }
 
-  /** The text with the addresses and the key that the servers of this run printed. */
+  /** The text with the addresses, the key and the set-up link that the servers of this run printed. */
   #filledIn(text: string): string {
     let filled = text
     for (const [shown, real] of this.#replaced) filled = filled.replaceAll(shown, real)
     for (const [port, server] of this.#servers)
       filled = filled.replaceAll(`http://127.0.0.1:${port}`, server.origin)
+    const link = /\btgl_\w+/.exec(this.#newest?.printed ?? '')?.[0]
+    if (link !== undefined) filled = filled.replaceAll('tgl_...', link)
     return this.#newestKey === undefined ? filled : filled.replaceAll('tg-...', this.#newestKey)
   }
 
@@ -139,7 +144,7 @@ export class DocumentRun {
 
 interface Server {
   origin: string
-  printed: string
+  readonly printed: string
   /** Rejects if the server does not end properly. */
   stop(): Promise<void>
 }
@@ -174,7 +179,14 @@ function startServer(command: string, cwd: string, env: NodeJS.ProcessEnv): Prom
       printed += data
       const origin = /^base URL: (\S+)\/v1$/m.exec(printed)?.[1]
       // That is the last line of the greeting.
-      if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed)) done({ origin, printed, stop })
+      if (origin !== undefined && /\/v1\/usage\/requests .*\n/.test(printed))
+        done({
+          origin,
+          get printed() {
+            return printed
+          },
+          stop,
+        })
     })
   })
 }

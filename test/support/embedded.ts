@@ -100,6 +100,23 @@ export function postmasterOf(dataDir: string): number {
   return Number(readFileSync(join(clusterOf(dataDir), 'postmaster.pid'), 'utf8').split('\n')[0])
 }
 
+/** The processes of this Postgres. */
+export function processesOf(postmaster: number): number[] {
+  const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
+  return [postmaster, ...children.trim().split(' ').map(Number)]
+}
+
+/** Kill a Postgres at once, with its owner. `startOwner` with the same directory starts it again. */
+export async function killPostgres(owner: Owner, dataDir: string): Promise<void> {
+  const postmaster = postmasterOf(dataDir)
+  // Stopped, because the owner would start Postgres again at once.
+  process.kill(owner.pid, 'SIGSTOP')
+  // Killed too, because its backends would go on answering for a moment.
+  for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
+  await owner.kill()
+  await until(() => findPostmaster(clusterOf(dataDir)) === undefined)
+}
+
 /** Run one statement on a connection of its own. Try again until Postgres answers. */
 export async function query(url: string, statement: string): Promise<Record<string, unknown>[]> {
   let failure: unknown

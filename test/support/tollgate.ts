@@ -31,7 +31,8 @@ export interface TollgateProcess {
 export interface TollgateOptions {
   /** Undefined: Tollgate starts its embedded Postgres below `dataDir`. */
   databaseUrl?: string
-  gatewayYaml: string
+  /** Undefined: it starts without one. */
+  gatewayYaml: string | undefined
   /** Of the test's own environment the process gets only PATH, HOME and TMPDIR. */
   env?: Record<string, string>
   /** Default: a new temporary directory. */
@@ -52,7 +53,7 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
   const home = temporaryDirectory()
   const dataDir = options.dataDir ?? join(home, 'data')
   const gatewayConfig = join(home, 'gateway.yaml')
-  writeFileSync(gatewayConfig, options.gatewayYaml)
+  if (options.gatewayYaml !== undefined) writeFileSync(gatewayConfig, options.gatewayYaml)
   const [program = '', ...args] = [
     ...(options.host === undefined ? [] : onHost(options.host)),
     process.execPath,
@@ -128,7 +129,7 @@ function environment(
     }),
     PORT: '0',
     DATA_DIR: options.dataDir,
-    GATEWAY_CONFIG: options.gatewayConfig,
+    ...(options.gatewayYaml !== undefined && { GATEWAY_CONFIG: options.gatewayConfig }),
     ...(options.databaseUrl && { DATABASE_URL: options.databaseUrl }),
     SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
     // Upstreams of tests count what they are asked.

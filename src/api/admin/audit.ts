@@ -3,7 +3,7 @@ import { listAudit } from '../../access/audit-queries.ts'
 import type { Database } from '../../db/database.ts'
 import { moment, text } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { tenantOf } from './permit.ts'
 
 const auditEntry = z
@@ -11,7 +11,7 @@ const auditEntry = z
     id: z.uuid(),
     created_at: z.iso.datetime(),
     actor: z.object({
-      kind: z.enum(['operator', 'user', 'token', 'file', 'system']),
+      kind: z.enum(['operator', 'user', 'token', 'key', 'file', 'system']),
       id: z.uuid().nullable(),
       name: z.string().describe('Its name then.'),
     }),
@@ -56,7 +56,7 @@ export function auditEndpoints({ database }: { database: Pick<Database, 'reads'>
             listAudit(db, {
               ...filter,
               tenant_id: tenantId,
-              after: placeAt(sort, cursor)?.id,
+              after: rowPlaceAt(sort, cursor)?.id,
               descending: orderOf(sort).descending,
               limit: limit + 1,
             }),

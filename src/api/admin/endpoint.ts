@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AuditEntry } from '../../access/audit-queries.ts'
-import type { Area, Verb } from '../../access/permissions.ts'
+import type { Place, Verb } from '../../access/permissions.ts'
 import { checked } from '../../canonical/checked.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
@@ -13,10 +13,14 @@ import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
-  area: Area
+  area: Place
   verb: Verb
   /** `own`: for members too, who see and change their own tenant only. */
   tenants: 'all' | 'own'
+  /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
+  knowsRepeats?: boolean
+  /** How long a change may take. Default: 5,000. */
+  withinMs?: number
   /** Check what came. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
   /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
@@ -65,11 +69,13 @@ interface Definition<
   Query extends z.ZodObject,
   Body extends z.ZodType | undefined,
 > extends Description {
-  area: Area
+  area: Place
   /** Default: `read` for GET, `write` for all others. */
   verb?: Verb
   /** Default: `all`, which leaves members out. */
   tenants?: 'all' | 'own'
+  knowsRepeats?: boolean
+  withinMs?: number
   params?: Params
   /** Default: any parameter is refused. */
   query?: Query

@@ -1,57 +1,68 @@
 import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
-import { type Balance, bookEntry, type NewEntry } from '../../ledger/entries.ts'
-import { findAccount } from '../../ledger/money-queries.ts'
+import type { Balance, NewEntry } from '../../ledger/entries.ts'
+import { bookEntry, type ListedEntry, listEntries } from '../../ledger/entry-queries.ts'
+import { readBalance } from '../../ledger/money-queries.ts'
 import { usd } from '../../ledger/price.ts'
 import { redactText } from '../../redaction/redact.ts'
 import type { Log } from '../../telemetry/log.ts'
-import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { bookedEntry, entryRequest, isStorable, tenantBalance } from './entry.ts'
+import { moment, oneOf } from '../parameter.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { bookedEntry, entryRequest, isStorable, listedEntry, tenantBalance } from './entry.ts'
+import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { yesOrNo } from './setting-schema.ts'
+import { findTenant } from './tenant-queries.ts'
 
 export interface AdminEntriesContext {
-  database: Pick<Database, 'money'>
+  database: Pick<Database, 'money' | 'reads'>
   log: Log
 }
 
-const params = z.object({ name: z.string().describe("The tenant's name.") })
+// Not the words of a list: a wrong name is an unknown tenant.
+const tenantParams = z.object({ id: z.string().describe('Its id, or its name.') })
 
 /** Operators book entries on tenants' accounts, and read their balances. */
 export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): AdminEndpoint[] {
   return [
-    adminEndpoint({
+    adminChange({
       method: 'POST',
       area: 'money',
-      path: '/admin/v1/tenants/{name}/entries',
-      formerPath: '/admin/tenants/{name}/entries',
+      path: '/admin/v1/tenants/{id}/entries',
+      formerPath: '/admin/tenants/{id}/entries',
       summary: 'Book a top-up or an adjustment, once for each id',
       description: '201; 200 when the very same entry was booked before.',
-      params,
+      params: tenantParams,
       body: entryRequest,
       answer: bookedEntry,
       statuses: [201, 200],
-      async handle({ request, params: { name }, body }) {
-        const { id: accountId } = await requireAccount(name)
+      knowsRepeats: true,
+      async change({ tx, request, params, body, audit }) {
+        const tenant = isStorable(params.id) ? await findTenant(tx, params.id) : undefined
+        if (tenant === undefined) throw noTenant(params.id)
+        const { id: accountId, name } = tenant
         const { kind, amount_usd: amountNano, note = null } = body
         const id = body.id ?? entryIdOf(request, accountId)
         const entry: NewEntry = { id, accountId, kind, amountNano, note }
-        const booking = await database.money.ask(
-          ({ sql }) => bookEntry(sql, entry),
-          withAdvice(`Repeat it with the id ${id}: it is booked once`),
-        )
+        const booking = await bookEntry(tx, entry)
         switch (booking.verdict) {
           case 'booked':
           case 'repeated': {
             const isNew = booking.verdict === 'booked'
-            if (isNew)
+            const shown = { ...entryJson(entry), created_at: booking.createdAt.toISOString() }
+            if (isNew) {
+              const balance_usd = usd(booking.balance.balanceNano)
+              const line = { action: 'entry.book', resource: 'entry', id, name, tenantId: accountId }
+              await audit({ ...line, after: { ...shown, balance_usd } })
               log.info({ tenant: name, entry: id, kind, usd: usd(amountNano) }, 'an entry was booked')
-            const created_at = booking.createdAt.toISOString()
+            }
             return {
               status: isNew ? 201 : 200,
-              body: { entry: { ...entryJson(entry), created_at }, ...balanceJson(name, booking.balance) },
+              body: { entry: shown, ...balanceJson(name, booking.balance) },
             }
           }
           case 'held':
@@ -73,31 +84,77 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
     adminEndpoint({
       method: 'GET',
       area: 'money',
-      path: '/admin/v1/tenants/{name}/balance',
-      formerPath: '/admin/tenants/{name}/balance',
+      path: '/admin/v1/tenants/{id}/entries',
+      tenants: 'own',
+      summary: "The movements of a tenant's money",
+      description: 'Without `charges` and `kind` those that a request has made are left out.',
+      params: tenantParams,
+      query: z.strictObject({
+        ...listParameters(['-created_at']),
+        kind: oneOf(['opening', 'top_up', 'adjustment', 'charge']).optional(),
+        charges: yesOrNo.default(false).describe('With those that requests have made.'),
+        from: moment('first moment').optional(),
+        to: moment('end').optional(),
+      }),
+      answer: pageSchema(listedEntry).meta({ id: 'EntryList' }),
+      async handle({ actor, params, query: { limit, cursor, sort, ...filter }, signal }) {
+        const { id: accountId } = await requireAccount(params.id, actor)
+        const place = rowPlaceAt(sort, cursor)
+        const after = place === undefined ? undefined : { createdAt: momentAt(place), id: place.id }
+        const { descending } = orderOf(sort)
+        const rows = await database.reads.ask(
+          ({ db }) => listEntries(db, { ...filter, accountId, after, descending, limit: limit + 1 }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows, { limit, sort }, ({ id, createdAt }) => ({
+          value: createdAt.toISOString(),
+          id,
+        }))
+        return {
+          body: {
+            ...page,
+            data: page.data.map((row) => ({ ...entryJson(row), created_at: row.createdAt.toISOString() })),
+          },
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      area: 'money',
+      path: '/admin/v1/tenants/{id}/balance',
+      formerPath: '/admin/tenants/{id}/balance',
+      tenants: 'own',
       summary: 'What a tenant has left',
-      params,
+      params: tenantParams,
       answer: tenantBalance,
-      async handle({ params: { name } }) {
-        const { id: _, ...balance } = await requireAccount(name)
+      async handle({ actor, params }) {
+        const { name, ...balance } = await requireAccount(params.id, actor)
         return { body: balanceJson(name, balance) }
       },
     }),
   ]
 
-  async function requireAccount(name: string) {
-    const account = isStorable(name)
-      ? await database.money.ask(({ db }) => findAccount(db, name), withAdvice('Try again'))
+  async function requireAccount(called: string, actor: Actor) {
+    const account = isStorable(called)
+      ? await database.money.ask(async ({ db }) => {
+          const tenant = await findTenant(db, called)
+          const balance = tenant === undefined ? undefined : await readBalance(db, tenant.id)
+          return balance === undefined || tenant === undefined
+            ? undefined
+            : { id: tenant.id, name: tenant.name, ...balance }
+        }, away)
       : undefined
-    if (account === undefined) throw noTenant(name)
+    // A member hears the same of another tenant as of none.
+    if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
+      throw noTenant(called)
     return account
   }
 }
 
-const withAdvice = (advice: string) => ({
+const away = {
   withinMs: 5_000,
-  unavailable: `The database does not answer just now. ${advice}.`,
-})
+  unavailable: 'The database does not answer just now. Try again.',
+}
 
 /** The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is known. */
 function entryIdOf(request: IncomingMessage, accountId: string): string {
@@ -110,7 +167,12 @@ function entryIdOf(request: IncomingMessage, accountId: string): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }
 
-function entryJson({ id, kind, amountNano, note }: NewEntry) {
+function entryJson<Kind extends ListedEntry['kind']>({
+  id,
+  kind,
+  amountNano,
+  note,
+}: Pick<ListedEntry, 'id' | 'amountNano' | 'note'> & { kind: Kind }) {
   return { id, kind, amount_usd: usd(amountNano), amount_nano_usd: String(amountNano), note }
 }
 

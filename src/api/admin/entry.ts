@@ -67,15 +67,17 @@ export const tenantBalance = z
   })
   .meta({ id: 'TenantBalance' })
 
-export const bookedEntry = tenantBalance
-  .extend({
-    entry: z.object({
-      id: z.uuid(),
-      kind: z.enum(['top_up', 'adjustment']),
-      amount_usd: usdText,
-      amount_nano_usd: nanoText,
-      note: z.string().nullable(),
-      created_at: z.iso.datetime(),
-    }),
-  })
-  .meta({ id: 'BookedEntry' })
+const entry = z.object({
+  id: z.uuid(),
+  kind: z.enum(['top_up', 'adjustment']),
+  amount_usd: usdText,
+  amount_nano_usd: nanoText,
+  note: z.string().nullable(),
+  created_at: z.iso.datetime(),
+})
+
+export const listedEntry = entry
+  .extend({ kind: z.enum(['opening', 'top_up', 'adjustment', 'charge']) })
+  .meta({ id: 'Entry' })
+
+export const bookedEntry = tenantBalance.extend({ entry }).meta({ id: 'BookedEntry' })

@@ -50,10 +50,35 @@ export function cursorAt(sort: string, { value, id }: Place): string {
 export function placeAt(sort: string, cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))
-  if (!read.success || read.data[0] !== sort)
-    throw invalid('cursor', 'expected next_cursor of the page before, with the same sort')
+  if (!read.success || read.data[0] !== sort || read.data.some(hasNul)) throw noCursor()
   const [, value, id] = read.data
   return { value, id }
+}
+
+/** The same for a list of rows with UUIDs. */
+export function rowPlaceAt(sort: string, cursor: string | undefined): Place | undefined {
+  const place = placeAt(sort, cursor)
+  if (place !== undefined && !uuid.test(place.id)) throw noCursor()
+  return place
+}
+
+/** The value of a list that is sorted by a moment. */
+export function momentAt({ value }: Place): Date {
+  const read = typeof value === 'string' && isoMoment.test(value) ? new Date(value) : undefined
+  if (read === undefined || Number.isNaN(read.getTime())) throw noCursor()
+  return read
+}
+
+const isoMoment = /^[0-9]{4}-[0-9]{2}-[0-9]{2}T/
+
+/** For values that no page can have given. */
+export function noCursor() {
+  return invalid('cursor', 'expected next_cursor of the page before, with the same sort')
+}
+
+/** Postgres takes none. */
+function hasNul(value: string | number | null): boolean {
+  return typeof value === 'string' && value.includes('\0')
 }
 
 function parsed(json: string): unknown {
@@ -88,5 +113,7 @@ export const uuidText = once
   .refine((text) => uuid.test(text), expected('a UUID'))
   .transform((text) => text.toLowerCase())
   .meta({ format: 'uuid' })
+
+export const isUuid = (text: string) => uuid.test(text)
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

@@ -3,9 +3,9 @@ import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
 import { GatewayError } from '../../canonical/error.ts'
-import { and, eq, lt } from '../../db/drizzle.cjs'
+import { and, eq } from '../../db/drizzle.cjs'
 import { adminAnswers } from '../../db/schema.ts'
-import type { Queries, TypedTransaction } from '../../db/transactions.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
 import type { AdminAnswer } from './endpoint.ts'
 
 /** A call with an Idempotency-Key. */
@@ -32,7 +32,10 @@ export function keyedCall(
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
     userId: actor.userId ?? operator,
-    keyHash: createHash('sha256').update(key).digest(),
+    // Tokens of one user may be for different tenants: none gets the answer, and its secret, of another. No key has a space.
+    keyHash: createHash('sha256')
+      .update(actor.kind === 'token' ? `${actor.id} ${key}` : key)
+      .digest(),
     fingerprint: fingerprint.digest(),
     requestId,
   }
@@ -88,9 +91,4 @@ export async function keepAnswer(
     .update(adminAnswers)
     .set({ status, answer })
     .where(and(eq(adminAnswers.userId, userId), eq(adminAnswers.keyHash, keyHash)))
-}
-
-/** Delete what was kept before this moment. */
-export async function forgetAnswers(db: Queries, before: Date): Promise<void> {
-  await db.delete(adminAnswers).where(lt(adminAnswers.createdAt, before))
 }

@@ -8,6 +8,11 @@ export function permit(
   actor: Actor,
   { area, verb, tenants }: Pick<AdminEndpoint, 'area' | 'verb' | 'tenants'>,
 ): void {
+  if (area === 'open' || area === 'any') return
+  if (area === 'self') {
+    if (actor.kind === 'user') return
+    throw notAllowed('This path is for a user who is signed in, not for a program with a token.')
+  }
   if (may({ role: actor.role, scopes: undefined }, area, verb)) {
     if (actor.tenantId !== null && tenants === 'all')
       throw notAllowed('A member of one tenant may not call this path.')

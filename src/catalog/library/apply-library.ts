@@ -31,6 +31,7 @@ export async function applyLibrary(
   tx: Transaction,
   setting: LibrarySetting | undefined,
   providers: ReadonlyMap<string, LibraryProvider>,
+  managedBy: 'file' | 'admin' = 'file',
 ): Promise<void> {
   const state = await readPriceLibrary(tx)
   if (setting === undefined) {
@@ -44,7 +45,7 @@ export async function applyLibrary(
   for (const [id, provider] of providers) {
     const known = rows.get(id)
     if (known !== undefined && isRenewed) continue
-    await writeProvider(tx, provider, known ?? [], `library @pydantic/genai-prices ${libraryVersion}`)
+    await writeProvider(tx, provider, known ?? [], bundledSource)
   }
   await putPriceLibrary(tx, {
     id: 1,
@@ -52,7 +53,18 @@ export async function applyLibrary(
     renewUrl,
     renewedAt: isRenewed ? state.renewedAt : null,
     triedAt: isRenewed ? state.triedAt : null,
+    managedBy,
   })
+}
+
+const bundledSource = `library @pydantic/genai-prices ${libraryVersion}`
+
+/** Put the package's prices of these providers in force beside those that are. */
+export async function addProviders(tx: Transaction, providers: readonly LibraryProvider[]): Promise<void> {
+  const known = new Set((await readLibraryRows(tx)).map(({ provider }) => provider))
+  for (const provider of providers) {
+    if (!known.has(provider.id)) await writeProvider(tx, provider, [], bundledSource)
+  }
 }
 
 /** Put fetched prices in force, for the providers of our channels. Answers how many prices are new. */

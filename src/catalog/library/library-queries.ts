@@ -44,6 +44,10 @@ export async function dropPriceLibrary(tx: Transaction) {
   await tx.delete(priceLibrary)
 }
 
+export async function setLibraryProviders(tx: Transaction, channelId: string, providers: string[] | null) {
+  await tx.update(channels).set({ libraryProviders: providers }).where(eq(channels.id, channelId))
+}
+
 export async function keepOnlyProviders(tx: Transaction, providers: readonly string[]) {
   if (providers.length === 0) await tx.delete(libraryPrices)
   else await tx.delete(libraryPrices).where(notInArray(libraryPrices.provider, [...providers]))

@@ -26,7 +26,8 @@ BEGIN
   LOOP
     IF TG_TABLE_NAME = 'keys' THEN
       SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
-      WHERE r.tenant_id = NEW.tenant_id AND r.key_id = NEW.id
+      WHERE r.tenant_id = NEW.tenant_id
+        AND (r.key_id = NEW.id OR r.key_id IN (SELECT k.id FROM keys k WHERE k.parent_id = NEW.id))
         AND r.created_at >= wanted.starts_at AND r.created_at < period_end(wanted.period, wanted.starts_at);
     ELSE
       -- Not by the tenants of its keys, which would use an index: a tenant's only key may have left the group.

@@ -1,5 +1,5 @@
 -- Release the reservations of ended requests, and take what they cost from their accounts and from the budgets of their
--- keys and groups. A charge may be the sum over requests of one account, key, group and day. `holders`: release only
+-- keys, of their parents and of their groups. A charge may be the sum over requests of one account, key, group and day. `holders`: release only
 -- what these processes hold; NULL: whoever holds it.
 CREATE OR REPLACE FUNCTION settle_money(released uuid[], charged_accounts uuid[], charged_keys uuid[], charged_groups uuid[],
   moments timestamptz[], charges bigint[], holders uuid[] DEFAULT NULL)
@@ -38,7 +38,7 @@ BEGIN
     FROM (
       SELECT b.owner_id, b.period, period_start(b.period, c.moment) AS starts_at, sum(c.charge)::bigint AS charge
       FROM (
-        SELECT unnest(ARRAY[t.key_id, t.group_id]) AS owner_id, t.moment, t.charge
+        SELECT unnest(budget_owners(t.key_id, t.group_id)) AS owner_id, t.moment, t.charge
         FROM unnest(charged_keys, charged_groups, moments, charges) AS t (key_id, group_id, moment, charge)
       ) AS c JOIN budgets b ON b.owner_id = c.owner_id
       GROUP BY 1, 2, 3

@@ -1,5 +1,5 @@
 -- Admission: hold money for requests, in the order given. A request needs room in its account, where that is limited, and
--- in every budget of its key and its group, in the period around the moment in its id: in all of them or in none. One
+-- in every budget of its key, of that key's parent and of its group, in the period around the moment in its id: in all of them or in none. One
 -- call is one transaction for all requests that waited (group commit). Answers each request: `granted`; `busy`: there is
 -- room once running requests have ended; `insufficient`: there is not even then. `busy` and `insufficient` come with the
 -- fullest of its pots: its name, what is left of it, and what of that is free now.
@@ -46,7 +46,7 @@ BEGIN
   FROM (
     SELECT DISTINCT b.owner_id, b.owner, b.period, b.limit_nano, period_start(b.period, o.day) AS starts_at
     FROM (
-      SELECT DISTINCT unnest(ARRAY[t.key_id, t.group_id]) AS owner_id,
+      SELECT DISTINCT unnest(budget_owners(t.key_id, t.group_id)) AS owner_id,
         date_trunc('day', uuid_moment(t.request_id), 'UTC') AS day
       FROM unnest(request_ids, account_ids, key_ids, group_ids) AS t (request_id, account_id, key_id, group_id)
       WHERE t.account_id <> ALL (others)
@@ -80,7 +80,7 @@ BEGIN
     FOR request IN
       SELECT t.request_id FROM unnest(request_ids, account_ids, key_ids, group_ids)
         AS t (request_id, account_id, key_id, group_id)
-      WHERE ARRAY[t.account_id, t.key_id, t.group_id] && others
+      WHERE t.account_id = ANY (others) OR budget_owners(t.key_id, t.group_id) && others
     LOOP
       RETURN NEXT;
     END LOOP;
@@ -90,7 +90,7 @@ BEGIN
     INTO request_ids, account_ids, key_ids, group_ids, amounts
     FROM unnest(request_ids, account_ids, key_ids, group_ids, amounts) WITH ORDINALITY
       AS t (request_id, account_id, key_id, group_id, amount, place)
-    WHERE NOT ARRAY[t.account_id, t.key_id, t.group_id] && others;
+    WHERE t.account_id <> ALL (others) AND NOT budget_owners(t.key_id, t.group_id) && others;
   END IF;
 
   SELECT coalesce(array_agg(s.id ORDER BY s.id), '{}'), array_agg(s.name ORDER BY s.id),
@@ -116,7 +116,7 @@ BEGIN
       UNION ALL
       SELECT w.place, p.id
       FROM wishes w
-      CROSS JOIN LATERAL unnest(ARRAY[w.key_id, w.group_id]) AS o (owner_id)
+      CROSS JOIN LATERAL unnest(budget_owners(w.key_id, w.group_id)) AS o (owner_id)
       CROSS JOIN (VALUES ('day'), ('month'), ('total')) AS v (period)
       JOIN budget_periods p ON p.owner_id = o.owner_id AND p.period = v.period AND p.starts_at = period_start(v.period, w.day)
     ), numbered AS (

@@ -256,7 +256,14 @@ export class ImageJobs {
 
   /** True for one of all processes, and once within `apartMs`: it should make this sweep. */
   async claimSweep(
-    sweep: 'image_jobs' | 'old_image_jobs' | 'stored_images' | 'probes',
+    sweep:
+      | 'image_jobs'
+      | 'old_image_jobs'
+      | 'stored_images'
+      | 'probes'
+      | 'alerts'
+      | 'old_alerts'
+      | 'tenant_retention',
     apartMs: number,
   ): Promise<boolean> {
     const [answer] = await this.#call(

@@ -3,9 +3,11 @@ import {
   and,
   asc,
   count,
+  desc,
   eq,
   getTableColumns,
   gt,
+  gte,
   isNotNull,
   isNull,
   lt,
@@ -14,7 +16,9 @@ import {
   or,
   sql,
 } from '../../db/drizzle.cjs'
+import { firstIdAt } from '../../db/first-id.ts'
 import { imageJobs } from '../../db/schema.ts'
+import type { Queries } from '../../db/transactions.ts'
 import type { Scope } from '../../ledger/queries.ts'
 import type { ImageJob, JobState, Lease } from './job.ts'
 
@@ -70,6 +74,42 @@ export async function listJobs(
     )
     .orderBy(sql`${imageJobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
 }
+
+export interface JobFilter {
+  tenantId?: string | undefined
+  state?: JobState | undefined
+  model?: string | undefined
+  /** The name of a channel that was asked. */
+  channel?: string | undefined
+  from?: Date | undefined
+  to?: Date | undefined
+  before: string | undefined
+  limit: number
+}
+
+/** Jobs of all tenants, newest first. The ids are in the order of time, so `from` and `to` bound what is read. */
+export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]> {
+  const { tenantId, state, model, channel, from, to, before, limit } = filter
+  const asked = channel === undefined ? undefined : `%${likeText(JSON.stringify({ channel }).slice(1, -1))}%`
+  return await db
+    .select(jobColumns)
+    .from(imageJobs)
+    .where(
+      and(
+        tenantId === undefined ? undefined : eq(imageJobs.tenantId, tenantId),
+        state === undefined ? undefined : eq(imageJobs.state, state),
+        model === undefined ? undefined : eq(imageJobs.model, model),
+        asked === undefined ? undefined : sql`${imageJobs.attempts} LIKE ${asked}`,
+        from === undefined ? undefined : gte(imageJobs.id, firstIdAt(from)),
+        to === undefined ? undefined : lt(imageJobs.id, firstIdAt(to)),
+        before === undefined ? undefined : lt(imageJobs.id, before),
+      ),
+    )
+    .orderBy(desc(imageJobs.id))
+    .limit(limit)
+}
+
+const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
 /** The number of its tenant's waiting jobs that will run before this one. */
 export async function countBefore(

@@ -18,6 +18,9 @@ export function fileStorage({ directory, openFile = fs.open }: FileStorageOption
     isShared: false,
     create: () => new FileWriter({ directory, key: newKey(new Date()), openFile }),
     open: async (key) => (isKey(key) ? await openStored(join(directory, key)) : undefined),
+    remove: async (key) => {
+      if (isKey(key)) await unlessGone(fs.unlink(join(directory, key)))
+    },
     removeBefore: (moment) => removeBefore(directory, dayOf(moment)),
     check: () => check(directory, openFile),
     close: async () => {},

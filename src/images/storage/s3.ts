@@ -15,6 +15,10 @@ export async function s3Storage(options: S3StorageOptions): Promise<ImageStorage
     isShared: true,
     create: () => new S3Writer(bucket, newKey(new Date())),
     open: async (key) => (isKey(key) ? await openStored(bucket, key) : undefined),
+    remove: async (key) => {
+      const { sdk, client, name, prefix } = bucket
+      if (isKey(key)) await client.send(new sdk.DeleteObjectCommand({ Bucket: name, Key: prefix + key }))
+    },
     removeBefore: (moment) => removeObjectsBefore(bucket, moment),
     check: () => check(bucket),
     close: async () => bucket.client.destroy(),

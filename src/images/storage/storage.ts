@@ -14,6 +14,8 @@ export interface ImageStorage {
    * a connection until it is read to its end or destroyed.
    */
   open(key: string): Promise<StoredImage | undefined>
+  /** Deletes one image. It may be gone already. Does nothing for text that is no key. */
+  remove(key: string): Promise<void>
   /**
    * Deletes all images that were begun before this moment's day (UTC), unfinished ones included. Resolves with their number.
    * Several processes may run it at once. A reader of a deleted file can read it to its end.

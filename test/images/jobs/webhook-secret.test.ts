@@ -1,7 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { type KeyRing, ringOf } from '../../../src/canonical/key-ring.ts'
-import { webhookHeaders, webhookSecret } from '../../../src/images/jobs/webhook-secret.ts'
+import { webhookKeysOf, webhookSecret } from '../../../src/images/jobs/webhook-secret.ts'
+import { signatureHeaders } from '../../../src/webhooks/signature.ts'
 
 const message = { id: 'msg_1', timestamp: 1, body: '{}' }
 const [old, fresh] = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)]
@@ -13,7 +14,7 @@ function signatureWith(secret: string): string {
 }
 
 test('a webhook is signed with the secret of its tenant', () => {
-  const headers = webhookHeaders(ringOf(old), 'acme', message)
+  const headers = signatureHeaders(webhookKeysOf(ringOf(old), 'acme'), message)
   expect(headers['webhook-signature']).toBe(signatureWith(webhookSecret(ringOf(old), 'acme')))
   expect(headers['webhook-signature']).not.toBe(signatureWith(webhookSecret(ringOf(old), 'other')))
 })
@@ -21,7 +22,7 @@ test('a webhook is signed with the secret of its tenant', () => {
 test('with a new master key a tenant reads the new secret, and each webhook is signed with both', () => {
   const ring: KeyRing = { current: fresh, former: [{ key: old, retiredMs: 0 }] }
   expect(webhookSecret(ring, 'acme')).toBe(webhookSecret(ringOf(fresh), 'acme'))
-  expect(webhookHeaders(ring, 'acme', message)['webhook-signature']?.split(' ')).toEqual([
+  expect(signatureHeaders(webhookKeysOf(ring, 'acme'), message)['webhook-signature']?.split(' ')).toEqual([
     signatureWith(webhookSecret(ringOf(fresh), 'acme')),
     signatureWith(webhookSecret(ringOf(old), 'acme')),
   ])

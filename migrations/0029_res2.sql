@@ -1,0 +1,1 @@
+ALTER TABLE "price_library" ADD COLUMN "managed_by" text DEFAULT 'file' NOT NULL;

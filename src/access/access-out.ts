@@ -1,0 +1,86 @@
+import type { Json } from '../canonical/json.ts'
+import { usd } from '../catalog/usd.ts'
+import type { ExportRows } from './export-queries.ts'
+
+// Rows in the words of gateway.yaml, without settings that have their defaults.
+
+interface Limits {
+  requestsPerMinute: number | null
+  tokensPerMinute: number | null
+  concurrency: number | null
+}
+
+interface Budget {
+  budgetDay: bigint | null
+  budgetMonth: bigint | null
+  budgetTotal: bigint | null
+}
+
+export function groupWords(row: ExportRows['groups'][number]): Json {
+  const total = {
+    requestsPerMinute: row.totalRequestsPerMinute,
+    tokensPerMinute: row.totalTokensPerMinute,
+    concurrency: row.totalConcurrency,
+  }
+  return {
+    name: row.name,
+    ...(row.description !== null && { description: row.description }),
+    ...(row.public && { public: true }),
+    models: row.models,
+    channels: row.channels,
+    ...(row.priceMultiplier !== '1' && { price_multiplier: row.priceMultiplier }),
+    ...(row.imagePriority !== 0 && { image_priority: row.imagePriority }),
+    ...(row.captureAnswers && { capture_answers: true }),
+    client_gone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+    ...limitWords('limits', row),
+    ...limitWords('total_limits', total),
+    ...budgetWords(row),
+  }
+}
+
+/** `balance`: undefined where the tenant's money is not limited. A file has none below zero. */
+export function tenantWords(row: ExportRows['tenants'][number]['tenant'], balance: bigint | undefined): Json {
+  return {
+    name: row.name,
+    ...(balance !== undefined && { balance_usd: usd(balance < 0n ? 0n : balance) }),
+    ...(row.disabledAt !== null && { disabled: true }),
+    ...limitWords('limits', row),
+  }
+}
+
+/** Without its secret, which nobody can read. */
+export function keyWords(row: ExportRows['keys'][number], group: string): Json {
+  return {
+    name: row.name,
+    group,
+    ...(row.capture !== 'content' && { capture: row.capture }),
+    ...(row.captureAnswers !== null && { capture_answers: row.captureAnswers }),
+    ...(row.usageScope !== 'tenant' && { usage_scope: row.usageScope }),
+    ...(row.strict && { strict: true }),
+    ...(row.subKeysMax !== null && { sub_keys: row.subKeysMax }),
+    ...(row.expiresAt !== null && { expires_at: row.expiresAt.toISOString() }),
+    ...(row.disabledAt !== null && { disabled: true }),
+    ...(row.allowedModels !== null && { allowed_models: row.allowedModels }),
+    ...(row.allowedCidrs !== null && { allowed_cidrs: row.allowedCidrs }),
+    ...limitWords('limits', row),
+    ...budgetWords(row),
+  }
+}
+
+function limitWords(name: string, { requestsPerMinute, tokensPerMinute, concurrency }: Limits): Json {
+  const limits = {
+    ...(requestsPerMinute !== null && { requests_per_minute: requestsPerMinute }),
+    ...(tokensPerMinute !== null && { tokens_per_minute: tokensPerMinute }),
+    ...(concurrency !== null && { concurrency }),
+  }
+  return Object.keys(limits).length === 0 ? {} : { [name]: limits }
+}
+
+function budgetWords({ budgetDay, budgetMonth, budgetTotal }: Budget): Json {
+  const budget = {
+    ...(budgetDay !== null && { day: usd(budgetDay) }),
+    ...(budgetMonth !== null && { month: usd(budgetMonth) }),
+    ...(budgetTotal !== null && { total: usd(budgetTotal) }),
+  }
+  return Object.keys(budget).length === 0 ? {} : { budget }
+}

@@ -1,0 +1,29 @@
+import { randomInt } from 'node:crypto'
+import { crc32 } from 'node:zlib'
+
+/** A new secret: its prefix, 40 random characters (238 bits) and 6 that check the rest. */
+export function makeSecret(prefix: string): string {
+  const random = Array.from({ length: randomCharacters }, () => base62[randomInt(base62.length)]).join('')
+  return prefix + random + checksum(prefix + random)
+}
+
+/** Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here and asks Postgres nothing. */
+export function isWholeSecret(text: string, prefix: string): boolean {
+  if (!text.startsWith(prefix) || text.length !== prefix.length + randomCharacters + checksumCharacters)
+    return false
+  return checksum(text.slice(0, -checksumCharacters)) === text.slice(-checksumCharacters)
+}
+
+const randomCharacters = 40
+const checksumCharacters = 6
+const base62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
+
+function checksum(text: string): string {
+  let rest = crc32(text)
+  let digits = ''
+  for (let index = 0; index < checksumCharacters; index++) {
+    digits = base62.charAt(rest % base62.length) + digits
+    rest = Math.floor(rest / base62.length)
+  }
+  return digits
+}

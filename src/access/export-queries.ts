@@ -1,0 +1,46 @@
+import { readAllRows } from '../catalog/queries.ts'
+import { asc, eq } from '../db/drizzle.cjs'
+import { accounts, keys, priceLibrary, tenants } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
+
+export type ExportRows = Awaited<ReturnType<typeof readExportRows>>
+
+/** All that a gateway.yaml can say, disabled rows too. The secrets of keys are no columns. */
+export async function readExportRows(db: Queries) {
+  const { secretHash: _, ...keyColumns } = keyColumnsOf()
+  return {
+    ...(await readAllRows(db)),
+    library: (await db.select().from(priceLibrary))[0],
+    tenants: await db
+      .select({ tenant: tenants, limited: accounts.limited, balance: accounts.balance })
+      .from(tenants)
+      .innerJoin(accounts, eq(accounts.id, tenants.id))
+      .orderBy(asc(tenants.name)),
+    keys: await db.select(keyColumns).from(keys).orderBy(asc(keys.name)),
+  }
+}
+
+function keyColumnsOf() {
+  const { id, tenantId, groupId, name, secretHash, hint, capture, captureAnswers, usageScope } = keys
+  const { strict, subKeysMax, parentId } = keys
+  const { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal } = keys
+  const { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy } = keys
+  const settings = { allowedModels, allowedCidrs, expiresAt, disabledAt, managedBy }
+  const limits = { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal }
+  return {
+    id,
+    tenantId,
+    groupId,
+    name,
+    secretHash,
+    hint,
+    capture,
+    captureAnswers,
+    usageScope,
+    strict,
+    subKeysMax,
+    parentId,
+    ...limits,
+    ...settings,
+  }
+}

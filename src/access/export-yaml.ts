@@ -1,0 +1,208 @@
+import { stringify } from 'yaml'
+import type { Json } from '../canonical/json.ts'
+import { storedChannel } from '../catalog/change-entries.ts'
+import { openedConnection } from '../catalog/connection.ts'
+import { channelWords, connectionWords, modelWords } from '../catalog/entry-out.ts'
+import { libraryWords } from '../catalog/library/admin-library.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { groupWords, keyWords, tenantWords } from './access-out.ts'
+import type { ExportRows } from './export-queries.ts'
+
+/** The tenant of probes makes itself. */
+const ownTenant = 'tollgate-probes'
+
+/**
+ * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. What a file cannot say stands in
+ * comments: disabled channels and models. Keys have no secrets: where the file is applied to an empty database, they get new
+ * ones.
+ */
+export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): string {
+  const variables = new Variables()
+  const prices = libraryWords(rows.library)
+  const priceOf = new Map(rows.prices.map((price) => [price.modelId, price]))
+  const models = rows.models.toSorted(by(({ id }) => id))
+  const channels = rows.channels.toSorted(by(({ name }) => name))
+  const known = {
+    models: new Set(['*', ...models.filter(isEnabled).map(({ id }) => id)]),
+    channels: new Set(['*', ...channels.filter(isEnabled).map(({ name }) => name)]),
+  }
+  const modelOut = (row: (typeof models)[number]) => {
+    const fallbacks = row.fallbacks.filter((id) => known.models.has(id))
+    return escaped(modelWords({ ...row, fallbacks }, priceOf.get(row.id)))
+  }
+  const offers = rows.offers.filter(({ modelId }) => known.models.has(modelId))
+  const channelOut = (row: (typeof channels)[number]) =>
+    channelEntry(row, { ...rows, offers }, keeper, variables)
+  const data = {
+    ...(prices !== undefined && { prices }),
+    models: models.filter(isEnabled).map(modelOut),
+    channels: channels.filter(isEnabled).map(channelOut),
+    groups: rows.groups
+      .filter(({ name }) => name !== ownTenant)
+      .toSorted(by(({ name }) => name))
+      .map((row) =>
+        escaped(
+          groupWords({
+            ...row,
+            models: namesIn(row.models, known.models),
+            channels: namesIn(row.channels, known.channels),
+          }),
+        ),
+      ),
+    tenants: rows.tenants
+      .filter(({ tenant }) => tenant.disabledAt === null && tenant.name !== ownTenant)
+      .map(({ tenant, limited, balance }) =>
+        escaped({
+          ...tenantWords(tenant, limited ? balance : undefined),
+          keys: keysOf(rows, tenant.id, known.models),
+        }),
+      ),
+  }
+  const disabledModels = models.filter((row) => !isEnabled(row)).map(modelOut)
+  const kept = new Set(rows.credentials.map(({ channelId }) => channelId))
+  const disabledChannels = channels.filter((row) => !isEnabled(row) && kept.has(row.id)).map(channelOut)
+  const text = stringify(data, { lineWidth: 0 })
+  const rest = [
+    ...comment('Disabled models, which a file cannot have', 'models', disabledModels),
+    ...comment('Disabled channels, which a file cannot have', 'channels', disabledChannels),
+  ]
+  return [...headOf(at, variables, data.tenants), text, ...rest].join('\n')
+}
+
+function headOf(at: Date, variables: Variables, tenants: readonly Json[]): string[] {
+  const keys = tenants.flatMap((tenant) => {
+    const names = Array.isArray(tenant.keys) ? tenant.keys : []
+    return names.map(({ name }: { name: string }) => `#   ${String(tenant.name)} / ${name}`)
+  })
+  return [
+    `# The state of this gateway at ${at.toISOString()}, as a gateway.yaml.`,
+    ...(variables.names.length === 0
+      ? []
+      : [
+          '#',
+          '# Set these variables to the secrets, which are not in here:',
+          ...variables.names.map((name) => `#   ${name}`),
+        ]),
+    ...(keys.length === 0
+      ? []
+      : [
+          '#',
+          '# Keys have no secret in here: it is not stored. In this database they keep it. In an empty one each gets a new one,',
+          '# unless you add "secret":',
+          ...keys,
+        ]),
+    '',
+  ]
+}
+
+function channelEntry(
+  row: ExportRows['channels'][number],
+  rows: ExportRows,
+  keeper: SecretKeeper,
+  variables: Variables,
+): Json {
+  const { offers, credentials } = storedChannel(row, rows, keeper)
+  const sealed = rows.credentials.filter(({ channelId }) => channelId === row.id)
+  const place = row.name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
+  // An empty credential is no secret. One that cannot be read is taken for one.
+  const api_keys = sealed.map((_, index) =>
+    credentials?.[index] === ''
+      ? ''
+      : variables.add(`${place}_KEY${sealed.length === 1 ? '' : `_${index + 1}`}`),
+  )
+  const words = escaped(channelWords(row, offers))
+  return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
+}
+
+function connectionOf(
+  row: ExportRows['channels'][number],
+  keeper: SecretKeeper,
+  variable: (name: string) => string,
+): Json {
+  let connection: ReturnType<typeof openedConnection>
+  try {
+    connection = openedConnection(row, keeper)
+  } catch {
+    return {}
+  }
+  if (connection === undefined) return {}
+  const { proxy, key, headers, ...shown } = connection
+  const isSecret = proxy !== undefined && new URL(proxy).username + new URL(proxy).password !== ''
+  return {
+    ...(proxy !== undefined && { proxy: isSecret ? variable('PROXY') : proxy }),
+    ...(key !== undefined && { key: variable('CERT_KEY') }),
+    ...(headers !== undefined && {
+      headers: Object.fromEntries(
+        Object.keys(headers).map((name) => [
+          name,
+          variable(`HEADER_${name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')}`),
+        ]),
+      ),
+    }),
+    ...connectionWords(shown),
+  }
+}
+
+function keysOf(rows: ExportRows, tenantId: string, models: ReadonlySet<string>): Json[] {
+  const groups = new Map(rows.groups.map(({ id, name }) => [id, name]))
+  return (
+    rows.keys
+      // A file has no sub-keys: their makers make them.
+      .filter((key) => key.tenantId === tenantId && key.parentId === null)
+      .map((key) => {
+        const allowedModels = key.allowedModels && namesIn(key.allowedModels, models)
+        return keyWords({ ...key, allowedModels }, groups.get(key.groupId) ?? 'default')
+      })
+  )
+}
+
+/** Names of variables, each once. */
+class Variables {
+  readonly names: string[] = []
+
+  /** The placeholder of a new variable. */
+  add(wanted: string): string {
+    const start = /^[A-Z_]/.test(wanted) ? wanted : `_${wanted}`
+    let name = start
+    for (let count = 2; this.names.includes(name); count++) name = `${start}_${count}`
+    this.names.push(name)
+    return `\${${name}}`
+  }
+}
+
+/** `${` of a text is `$${` in the file. */
+function escaped(value: Json): Json {
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, escapedValue(part)]))
+}
+
+function escapedValue(value: unknown): unknown {
+  if (typeof value === 'string') return value.split('${').join('$${')
+  if (Array.isArray(value)) return value.map(escapedValue)
+  if (typeof value === 'object' && value !== null) return escaped({ ...value })
+  return value
+}
+
+function comment(title: string, section: string, entries: readonly Json[]): string[] {
+  if (entries.length === 0) return []
+  const lines = stringify({ [section]: entries }, { lineWidth: 0 })
+    .trimEnd()
+    .split('\n')
+  return [`# ${title}:`, ...lines.map((line) => `# ${line}`), '']
+}
+
+/**
+ * Without names of what is disabled, which a file may not name. A list of none but such stays: an absent one would allow
+ * everything.
+ */
+function namesIn(names: readonly string[], known: ReadonlySet<string>): string[] {
+  const left = names.filter((name) => known.has(name))
+  return left.length === 0 ? [...names] : left
+}
+
+function isEnabled({ disabledAt }: { disabledAt: Date | null }): boolean {
+  return disabledAt === null
+}
+
+function by<Row>(nameOf: (row: Row) => string) {
+  return (a: Row, b: Row) => (nameOf(a) < nameOf(b) ? -1 : 1)
+}

@@ -1,0 +1,101 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { type Budget, budgetColumns, limitColumns } from '../catalog/limit-columns.ts'
+import type { RateLimits } from '../catalog/snapshot.ts'
+import { and, count, desc, eq, isNull } from '../db/drizzle.cjs'
+import { keys } from '../db/schema.ts'
+import type { Queries, TypedTransaction } from '../db/transactions.ts'
+import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
+
+/** What a key asks for when it makes another one. */
+export interface SubKeyWish {
+  name: string
+  allowedModels: string[] | undefined
+  allowedCidrs: string[] | undefined
+  expiresAt: Date | undefined
+  limits: RateLimits | undefined
+  budget: Budget | undefined
+}
+
+export type SubKeyRow = typeof keys.$inferSelect
+
+export type MadeSubKey =
+  | { verdict: 'made'; row: SubKeyRow; secret: string }
+  | { verdict: 'too-many'; most: number }
+  | { verdict: 'taken' }
+  | { verdict: 'gone' }
+
+/**
+ * Make a key below `parentId`. All else is the parent's. Calls for one parent come one after the other, so it never has more than
+ * it may.
+ */
+export async function makeSubKey(
+  tx: TypedTransaction,
+  parentId: string,
+  wish: SubKeyWish,
+  pepper: Buffer,
+): Promise<MadeSubKey> {
+  const [parent] = await tx.select().from(keys).where(eq(keys.id, parentId)).for('update')
+  if (parent === undefined || parent.disabledAt !== null || parent.parentId !== null)
+    return { verdict: 'gone' }
+  const [living] = await tx
+    .select({ count: count() })
+    .from(keys)
+    // One that an admin has disabled may work again.
+    .where(and(eq(keys.parentId, parentId), isNull(keys.revokedAt)))
+  const most = parent.subKeysMax ?? 0
+  if ((living?.count ?? 0) >= most) return { verdict: 'too-many', most }
+  const secret = makeKeySecret()
+  const [row] = await tx
+    .insert(keys)
+    .values({
+      id: randomUUIDv7(),
+      tenantId: parent.tenantId,
+      groupId: parent.groupId,
+      name: wish.name,
+      secretHash: hashKeySecret(secret, pepper),
+      hint: keyHint(secret),
+      capture: parent.capture,
+      captureAnswers: parent.captureAnswers,
+      usageScope: 'key',
+      strict: parent.strict,
+      ...limitColumns(wish.limits),
+      ...budgetColumns(wish.budget),
+      allowedModels: wish.allowedModels ?? null,
+      allowedCidrs: wish.allowedCidrs ?? null,
+      expiresAt: wish.expiresAt ?? null,
+      managedBy: 'admin',
+      parentId,
+    })
+    .onConflictDoNothing({ target: [keys.tenantId, keys.name] })
+    .returning()
+  return row === undefined ? { verdict: 'taken' } : { verdict: 'made', row, secret }
+}
+
+/** The sub-keys of a key, the newest first, revoked ones included. */
+export function listSubKeys(db: Queries, parentId: string, limit: number): Promise<SubKeyRow[]> {
+  return db.select().from(keys).where(eq(keys.parentId, parentId)).orderBy(desc(keys.id)).limit(limit)
+}
+
+/** Undefined: the key has no such sub-key. `isNew` false: it was revoked before. */
+export async function revokeSubKey(
+  tx: TypedTransaction,
+  parentId: string,
+  id: string,
+): Promise<{ row: SubKeyRow; isNew: boolean } | undefined> {
+  const [row] = await tx
+    .select()
+    .from(keys)
+    .where(and(eq(keys.id, id), eq(keys.parentId, parentId)))
+    .for('update')
+  if (row === undefined) return undefined
+  if (row.revokedAt !== null) return { row, isNew: false }
+  const revokedAt = new Date()
+  const ended = {
+    revokedAt,
+    disabledAt: row.disabledAt ?? revokedAt,
+    formerSecretHash: null,
+    formerSecretUntil: null,
+  }
+  await tx.update(keys).set(ended).where(eq(keys.id, id))
+  return { row: { ...row, ...ended }, isNew: true }
+}

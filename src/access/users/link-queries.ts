@@ -1,0 +1,133 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { and, desc, eq, gt, inArray, isNull, lt, ne, sql } from '../../db/drizzle.cjs'
+import { userLinks, users } from '../../db/schema.ts'
+import type { Queries } from '../../db/transactions.ts'
+import type { Role } from '../permissions.ts'
+import { hashSecret, makeSecret, prefixes } from './secrets.ts'
+
+export type LinkRow = typeof userLinks.$inferSelect
+
+export type NewLink = { madeBy: string; lifeMs: number } & (
+  | { purpose: 'setup' }
+  | { purpose: 'invitation'; email: string; role: Role; tenantId: string | null }
+  | { purpose: 'reset'; userId: string }
+)
+
+/** Make a link, and return its secret: it cannot be read later. */
+export async function addLink(db: Queries, { lifeMs, ...link }: NewLink) {
+  const secret = makeSecret(prefixes.link)
+  const id = randomUUIDv7()
+  const [row] = await db
+    .insert(userLinks)
+    .values({
+      id,
+      ...link,
+      tokenHash: hashSecret(secret),
+      createdAt: sql`now()`,
+      expiresAt: sql`now() + ${lifeMs} * interval '1 millisecond'`,
+    })
+    .returning()
+  if (row === undefined) throw new Error('a link was not stored')
+  return { row, secret }
+}
+
+/** A link that still works. */
+export async function readLink(db: Queries, secret: string): Promise<LinkRow | undefined> {
+  const [row] = await db.select().from(userLinks).where(works(secret))
+  return row
+}
+
+/** Use a link. Undefined: it was used before, has expired, or is none. */
+export async function useLink(db: Queries, secret: string): Promise<LinkRow | undefined> {
+  const [row] = await db.update(userLinks).set({ usedAt: sql`now()` }).where(works(secret)).returning()
+  return row
+}
+
+/** Use the open invitation of this address, for a person who comes by single sign-on. */
+export async function useInvitation(db: Queries, email: string): Promise<LinkRow | undefined> {
+  const [row] = await db
+    .update(userLinks)
+    .set({ usedAt: sql`now()` })
+    .where(
+      and(
+        eq(userLinks.purpose, 'invitation'),
+        eq(userLinks.email, email),
+        isNull(userLinks.usedAt),
+        gt(userLinks.expiresAt, sql`now()`),
+      ),
+    )
+    .returning()
+  return row
+}
+
+/** Earlier links of this kind for the same person no longer work. */
+export async function endLinks(
+  db: Queries,
+  of: { purpose: 'invitation'; email: string } | { purpose: 'reset'; userId: string },
+): Promise<void> {
+  const isTheirs =
+    of.purpose === 'invitation' ? eq(userLinks.email, of.email) : eq(userLinks.userId, of.userId)
+  await db.delete(userLinks).where(and(eq(userLinks.purpose, of.purpose), isTheirs, isNull(userLinks.usedAt)))
+}
+
+/** Invitations and resets that still work, the newest first. */
+export async function listLinks(db: Queries): Promise<LinkRow[]> {
+  return await db
+    .select()
+    .from(userLinks)
+    .where(and(ne(userLinks.purpose, 'setup'), isNull(userLinks.usedAt), gt(userLinks.expiresAt, sql`now()`)))
+    .orderBy(desc(userLinks.createdAt))
+    .limit(500)
+}
+
+export async function deleteLink(db: Queries, id: string): Promise<LinkRow | undefined> {
+  const [row] = await db
+    .delete(userLinks)
+    .where(and(eq(userLinks.id, id), ne(userLinks.purpose, 'setup'), isNull(userLinks.usedAt)))
+    .returning()
+  return row
+}
+
+/** Delete a few links that ended long ago. */
+export async function forgetOldLinks(db: Queries): Promise<void> {
+  const old = db
+    .select({ id: userLinks.id })
+    .from(userLinks)
+    .where(lt(userLinks.expiresAt, sql`now() - interval '30 days'`))
+    .limit(100)
+    .for('update', { skipLocked: true })
+  await db.delete(userLinks).where(inArray(userLinks.id, old))
+}
+
+/**
+ * Make a link for the first owner, unless there is an owner. One statement. Each start of a gateway without an owner makes one,
+ * and the first that is used ends all: then there is an owner.
+ */
+export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
+  const secret = makeSecret(prefixes.link)
+  const made = await db
+    .insert(userLinks)
+    .select(
+      sql`SELECT ${randomUUIDv7()}::uuid, 'setup', ${hashSecret(secret)}::bytea, NULL, NULL, NULL::uuid, NULL::uuid,
+            'the start', now(), now() + ${lifeMs} * interval '1 millisecond', NULL::timestamptz
+          WHERE NOT EXISTS (SELECT FROM ${users} WHERE ${users.role} = 'owner')`,
+    )
+    .returning({ id: userLinks.id })
+  return made.length > 0 ? secret : undefined
+}
+
+/** Only one transaction at a time makes the first owner. */
+export async function lockSetup(db: Queries): Promise<void> {
+  await db.execute(sql`SELECT pg_advisory_xact_lock(${setupLock})`)
+}
+
+/** Any number that nothing else uses. */
+const setupLock = 7_023_919
+
+function works(secret: string) {
+  return and(
+    eq(userLinks.tokenHash, hashSecret(secret)),
+    isNull(userLinks.usedAt),
+    gt(userLinks.expiresAt, sql`now()`),
+  )
+}

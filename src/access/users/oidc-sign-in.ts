@@ -1,0 +1,167 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { GatewayError } from '../../canonical/error.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { writeAudit } from '../audit-queries.ts'
+import { useInvitation } from './link-queries.ts'
+import type { Person } from './oidc.ts'
+import { type GivenRole, type RoleMapping, roleFrom } from './oidc-roles.ts'
+import { auditedUser, type People } from './people.ts'
+import { endSessions } from './session-queries.ts'
+import { type Browser, openSession, type SignedIn, sourceOf } from './sign-in.ts'
+import {
+  addIdentity,
+  addUser,
+  changeUser,
+  hasIdentity,
+  isLastOwner,
+  lockUser,
+  readUser,
+  readUserByEmail,
+  readUserByIdentity,
+  storedEmail,
+  tenantIdOf,
+  type UserRow,
+} from './user-queries.ts'
+
+/** Who may come by single sign-on. */
+export interface OidcPolicy {
+  /** Of e-mail addresses, in lower case; undefined: all domains of users who are known. */
+  allowedDomains: readonly string[] | undefined
+  /** The claim that gives roles, and its mapping; undefined: roles are set here. */
+  roles: { claim: string; mapping: RoleMapping } | undefined
+}
+
+/**
+ * Sign in the person that the issuer vouches for. A person is known by issuer and subject; the first time by the verified
+ * e-mail address of a user. Anybody else becomes a new user: with the role of the claim, with that of an invitation, or as a
+ * viewer in an allowed domain. The issuer asks for second factors itself. Rejects `permission_denied`.
+ */
+export async function signInPerson(
+  people: People,
+  person: Person,
+  policy: OidcPolicy,
+  browser: Browser,
+): Promise<SignedIn> {
+  return await people.database.admin.transact(async (tx) => {
+    const email = person.email === undefined ? undefined : storedEmail(person.email)
+    if (policy.allowedDomains !== undefined && !isIn(policy.allowedDomains, email))
+      throw refused('Its e-mail address is not verified, or not of an allowed domain.')
+    const given = await givenRole(tx, policy, person)
+    if (policy.roles !== undefined && given === undefined)
+      throw refused(`Its claim "${policy.roles.claim}" gives no role here.`)
+    const known =
+      (await knownUser(tx, person, email)) ?? (await newUser(tx, { person, email, given, policy, browser }))
+    if (known.disabledAt !== null) throw refused('The user is disabled.')
+    const user = given === undefined ? known : await withRole(tx, known, given, browser)
+    return await openSession(people, tx, user, 'oidc', browser)
+  })
+}
+
+interface TenantRole {
+  role: UserRow['role']
+  tenantId: string | null
+}
+
+async function givenRole(
+  tx: TypedTransaction,
+  { roles }: OidcPolicy,
+  person: Person,
+): Promise<TenantRole | undefined> {
+  const given: GivenRole | undefined =
+    roles === undefined ? undefined : roleFrom(roles.mapping, person.claims[roles.claim])
+  if (given === undefined) return undefined
+  const tenantId = given.tenant === undefined ? null : await tenantIdOf(tx, given.tenant)
+  if (tenantId === undefined) throw refused('The tenant of its role is not there.')
+  return { role: given.role, tenantId }
+}
+
+async function knownUser(
+  tx: TypedTransaction,
+  { issuer, subject }: Person,
+  email: string | undefined,
+): Promise<UserRow | undefined> {
+  const known = await readUserByIdentity(tx, issuer, subject)
+  if (known !== undefined || email === undefined) return known
+  const found = await readUserByEmail(tx, email)
+  const user = found === undefined ? undefined : await lockUser(tx, found.id)
+  if (user === undefined) return undefined
+  // The address belonged to another person at the issuer: it does not open that person's account.
+  if (await hasIdentity(tx, issuer, user.id))
+    throw refused('Another account of the issuer has its e-mail address.')
+  await addIdentity(tx, issuer, subject, user.id)
+  return user
+}
+
+interface Newcomer {
+  person: Person
+  email: string | undefined
+  given: TenantRole | undefined
+  policy: OidcPolicy
+  browser: Browser
+}
+
+async function newUser(
+  tx: TypedTransaction,
+  { person, email, given, policy, browser }: Newcomer,
+): Promise<UserRow> {
+  if (email === undefined) throw refused('The issuer has not verified its e-mail address.')
+  const invitation = await useInvitation(tx, email)
+  const invited =
+    invitation === undefined || invitation.role === null
+      ? undefined
+      : { role: invitation.role, tenantId: invitation.tenantId }
+  const viewer: TenantRole = { role: 'viewer', tenantId: null }
+  const role = given ?? invited ?? (policy.allowedDomains === undefined ? undefined : viewer)
+  if (role === undefined) throw refused('Nobody has invited it.')
+  const id = randomUUIDv7()
+  await addUser(tx, { id, email, ...role, passwordHash: null })
+  const user = await readUser(tx, id)
+  // Somebody else was faster, and this transaction cannot see the row yet.
+  if (user === undefined) throw refused('The user was made just now.')
+  await addIdentity(tx, person.issuer, person.subject, id)
+  await writeAudit(tx, sourceOf(user, browser), {
+    action: 'user.create',
+    resource: 'user',
+    id,
+    name: email,
+    tenantId: user.tenantId,
+    before: null,
+    after: auditedUser(user),
+  })
+  return user
+}
+
+/** Give the role that the claim has now. The last owner stays one. */
+async function withRole(
+  tx: TypedTransaction,
+  user: UserRow,
+  { role, tenantId }: TenantRole,
+  browser: Browser,
+): Promise<UserRow> {
+  if (user.role === role && user.tenantId === tenantId) return user
+  if (user.role === 'owner' && (await isLastOwner(tx, user.id))) return user
+  await changeUser(tx, user.id, { role, tenantId })
+  await endSessions(tx, user.id)
+  const changed = { ...user, role, tenantId }
+  await writeAudit(tx, sourceOf(user, browser), {
+    action: 'user.change',
+    resource: 'user',
+    id: user.id,
+    name: user.email,
+    tenantId,
+    before: auditedUser(user),
+    after: auditedUser(changed),
+  })
+  return changed
+}
+
+function isIn(domains: readonly string[], email: string | undefined): boolean {
+  return email !== undefined && domains.includes(email.slice(email.lastIndexOf('@') + 1))
+}
+
+function refused(why: string): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    `The single sign-on was good, but this person may not come in. ${why}`,
+  )
+}

@@ -1,0 +1,80 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
+import { GatewayError } from '../../canonical/error.ts'
+
+/** scrypt with N = 2^15, r = 8, p = 3: 32 MiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const cost = { log2N: 15, r: 8, p: 3 }
+const saltBytes = 16
+const hashBytes = 32
+/** Node has four threads for this, for files and for names: half of them stay free. */
+const atOnce = 2
+const waitingMax = 64
+
+export const passwordCharacters = { least: 12, most: 256 } as const
+
+/** What is wrong with a new password; undefined: nothing. */
+export function weaknessOf(password: string, email: string): string | undefined {
+  const { least, most } = passwordCharacters
+  if (password.length < least || password.length > most) return `expected ${least} to ${most} characters`
+  if (!password.isWellFormed()) return 'expected text'
+  if (password.toLowerCase().includes(email.toLowerCase()))
+    return 'expected a password without the e-mail address'
+  return undefined
+}
+
+/** What is stored in place of a password. */
+export async function hashPassword(password: string): Promise<string> {
+  const salt = randomBytes(saltBytes)
+  const hash = await derive(password, salt, cost)
+  return ['scrypt', cost.log2N, cost.r, cost.p, salt.toString('base64'), hash.toString('base64')].join('$')
+}
+
+/** Whether the password has this hash. It does the same work where there is no hash, so that the time tells nothing. */
+export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
+  const [, log2N = '', r = '', p = '', salt = '', hash = ''] = (stored ?? noPassword).split('$')
+  const derived = await derive(password, Buffer.from(salt, 'base64'), {
+    log2N: Number(log2N),
+    r: Number(r),
+    p: Number(p),
+  })
+  const isSame = timingSafeEqual(derived, Buffer.from(hash, 'base64'))
+  return isSame && typeof stored === 'string'
+}
+
+/** Of no password. */
+const noPassword = [
+  'scrypt',
+  cost.log2N,
+  cost.r,
+  cost.p,
+  Buffer.alloc(saltBytes).toString('base64'),
+  Buffer.alloc(hashBytes).toString('base64'),
+].join('$')
+
+let running = 0
+const waiting: (() => void)[] = []
+
+async function derive(password: string, salt: Buffer, { log2N, r, p }: typeof cost): Promise<Buffer> {
+  if (running >= atOnce) {
+    if (waiting.length >= waitingMax)
+      throw new GatewayError('unavailable', 'Too many people sign in just now. Try again shortly.', {
+        retryAfterSeconds: 5,
+      })
+    await new Promise<void>((resolve) => waiting.push(resolve))
+  }
+  running++
+  try {
+    const N = 2 ** log2N
+    return await scryptOf(password.normalize('NFKC'), salt, { N, r, p, maxmem: 256 * N * r })
+  } finally {
+    running--
+    waiting.shift()?.()
+  }
+}
+
+function scryptOf(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    scrypt(password, salt, hashBytes, options, (error, hash) =>
+      error === null ? resolve(hash) : reject(error),
+    )
+  })
+}

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import { isWholeSecret, makeSecret as makeChecked } from '../checked-secret.ts'
+
+/** The first characters of a secret say what it is for. */
+export type SecretPrefix = 'tga_' | 'tgs_' | 'tgl_'
+
+/** API token, session, link. */
+export const prefixes = { apiToken: 'tga_', session: 'tgs_', link: 'tgl_' } as const
+
+export function makeSecret(prefix: SecretPrefix): string {
+  return makeChecked(prefix)
+}
+
+export function isSecret(text: string, prefix: SecretPrefix): boolean {
+  return isWholeSecret(text, prefix)
+}
+
+/** What is stored in place of a secret. The secret is random, so nobody can find it by trying. */
+export function hashSecret(secret: string): Buffer {
+  return createHash('sha256').update(secret).digest()
+}
+
+/** The first characters, by which people recognise it. */
+export function secretHint(secret: string): string {
+  return `${secret.slice(0, 8)}…`
+}

@@ -1,0 +1,202 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { type AuditSource, writeAudit } from '../audit-queries.ts'
+import {
+  accountSubject,
+  addressSubject,
+  forgetOldAttempts,
+  forgiveAttempt,
+  giveBackAttempt,
+  takeAttempt,
+} from './attempts-queries.ts'
+import { isPassword } from './password.ts'
+import type { Origin, People } from './people.ts'
+import { hashRecoveryCode, isTotpCode, stepOf } from './second-factor.ts'
+import { hashSecret, makeSecret, prefixes } from './secrets.ts'
+import { addSession, endSessionOf, forgetOldSessions, type SessionRow } from './session-queries.ts'
+import {
+  lockUser,
+  noteSignIn,
+  readUserByEmail,
+  storedEmail,
+  type UserRow,
+  useRecoveryCode,
+  useTotpStep,
+} from './user-queries.ts'
+
+export interface Credentials {
+  email: string
+  password: string
+  /** Of the app, or a recovery code; undefined: none yet. */
+  code: string | undefined
+}
+
+/** The browser that signs in. */
+export interface Browser extends Origin {
+  /** The secret of the session that it had before. */
+  formerSession: string | undefined
+  requestId: string
+}
+
+export interface SignedIn {
+  user: UserRow
+  /** For the cookie. It cannot be read later. */
+  session: string
+}
+
+/**
+ * Sign in with a password, and a code where the user has a second factor. Rejects `unauthenticated`, with the code
+ * `second_factor_required` where only the code is missing, and `rate_limited`. A wrong password, an unknown account and a
+ * disabled one look the same, and take the same time.
+ */
+export async function signIn(
+  people: People,
+  { email: given, password, code }: Credentials,
+  browser: Browser,
+): Promise<SignedIn> {
+  const { database } = people
+  const email = storedEmail(given)
+  const account = accountSubject(email)
+  const address = addressSubject(browser.address)
+  await requireAttempt(people, account, address)
+  const found = await database.keys.ask(({ db }) => readUserByEmail(db, email))
+  const isRight = await isPassword(password, found?.passwordHash)
+  if (found === undefined || !isRight || found.disabledAt !== null) {
+    if (found !== undefined) await noteRefusal(people, found, browser)
+    throw refused()
+  }
+  if (found.totpConfirmedAt !== null && code === undefined) {
+    // Nothing was guessed: the password is right.
+    await database.admin.transact((tx) => giveBackAttempt(tx, [account, address]))
+    throw new GatewayError('unauthenticated', 'Send a code of the second factor too, as "code".', {
+      code: 'second_factor_required',
+      field: 'code',
+    })
+  }
+  const signedIn = await database.admin.transact(async (tx) => {
+    const user = await lockUser(tx, found.id)
+    // Changed in the meantime.
+    if (user === undefined || user.disabledAt !== null || user.passwordHash !== found.passwordHash)
+      return undefined
+    if (!(await hasSecondFactor(people, tx, user, code))) return undefined
+    await forgiveAttempt(tx, account, address)
+    return await openSession(people, tx, user, 'password', browser)
+  })
+  if (signedIn !== undefined) return signedIn
+  await noteRefusal(people, found, browser)
+  throw refused()
+}
+
+/** Count an attempt. Rejects `rate_limited` where there were too many, of this account or from this address. */
+async function requireAttempt({ database, bounds }: People, account: Buffer, address: Buffer): Promise<void> {
+  const counted = [
+    { subject: account, most: bounds.signInAttemptsMax },
+    { subject: address, most: bounds.signInAddressAttemptsMax },
+  ]
+  const waitSeconds = await database.admin.transact((tx) =>
+    takeAttempt(tx, counted, bounds.signInWindowSeconds * 1000),
+  )
+  if (waitSeconds === undefined) return
+  throw new GatewayError('rate_limited', 'Too many attempts to sign in. Wait before you try again.', {
+    retryAfterSeconds: waitSeconds,
+  })
+}
+
+/** Whether the code is right, and not used before. A user without a second factor needs none. */
+async function hasSecondFactor(
+  { secrets }: Pick<People, 'secrets'>,
+  tx: TypedTransaction,
+  user: UserRow,
+  code: string | undefined,
+): Promise<boolean> {
+  if (user.totpConfirmedAt === null || user.totpSecret === null) return true
+  if (code === undefined) return false
+  if (!isTotpCode(code)) return await useRecoveryCode(tx, user.id, hashRecoveryCode(code, user.id))
+  const step = await stepOf(secrets.open(user.totpSecret, user.id), code)
+  return step !== undefined && (await useTotpStep(tx, user.id, step))
+}
+
+/** Open a new session, always with a new secret, and end the one that the browser had. */
+export async function openSession(
+  { bounds }: Pick<People, 'bounds'>,
+  tx: TypedTransaction,
+  user: UserRow,
+  method: SessionRow['method'],
+  browser: Browser,
+): Promise<SignedIn> {
+  const session = makeSecret(prefixes.session)
+  if (browser.formerSession !== undefined) await endSessionOf(tx, hashSecret(browser.formerSession))
+  await addSession(tx, {
+    id: randomUUIDv7(),
+    userId: user.id,
+    tokenHash: hashSecret(session),
+    method,
+    address: browser.address,
+    userAgent: browser.userAgent,
+    lifeMs: bounds.sessionHours * 3_600_000,
+  })
+  await noteSignIn(tx, user.id)
+  await forgetOldSessions(tx)
+  await forgetOldAttempts(tx)
+  await writeAudit(tx, sourceOf(user, browser), {
+    action: 'session.open',
+    resource: 'user',
+    id: user.id,
+    name: user.email,
+    tenantId: user.tenantId,
+    after: { method },
+  })
+  return { user, session }
+}
+
+/**
+ * Ask for the password, and the code, of a user who is signed in. It counts as an attempt to sign in. Rejects
+ * `invalid_request`, and `rate_limited`.
+ */
+export async function requirePassword(
+  people: People,
+  user: UserRow,
+  { password, code }: { password: string; code: string | undefined },
+  address: string,
+): Promise<void> {
+  const subjects = [accountSubject(user.email), addressSubject(address)] as const
+  await requireAttempt(people, ...subjects)
+  if (!(await isPassword(password, user.passwordHash))) throw invalid('password', 'it is wrong')
+  const isWhole = await people.database.admin.transact(async (tx) => {
+    if (!(await hasSecondFactor(people, tx, user, code))) return false
+    await forgiveAttempt(tx, ...subjects)
+    return true
+  })
+  if (!isWhole) throw invalid('code', 'expected a code of the second factor that was not used before')
+}
+
+async function noteRefusal({ database }: People, user: UserRow, browser: Browser): Promise<void> {
+  await database.admin.transact((tx) =>
+    writeAudit(tx, sourceOf(user, browser), {
+      action: 'session.refuse',
+      resource: 'user',
+      id: user.id,
+      name: user.email,
+      tenantId: user.tenantId,
+    }),
+  )
+}
+
+/** The user as the author of a line in the audit log, before there is a session. */
+export function sourceOf(
+  user: Pick<UserRow, 'id' | 'email'>,
+  browser: Omit<Browser, 'formerSession'>,
+): AuditSource {
+  return {
+    actor: { kind: 'user', id: user.id, userId: user.id, name: user.email },
+    address: browser.address,
+    userAgent: browser.userAgent,
+    requestId: browser.requestId,
+  }
+}
+
+function refused(): GatewayError {
+  return new GatewayError('unauthenticated', 'E-mail address, password or code are wrong.')
+}

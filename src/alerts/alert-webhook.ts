@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import { alertKinds } from './condition.ts'
+import type { EpisodeRow, MessageRow } from './episode-queries.ts'
+
+/** The body of a webhook of an alert. */
+export const alertWebhook = z
+  .object({
+    type: z.enum(['alert.opened', 'alert.closed', 'alert.test']),
+    timestamp: z.iso.datetime().describe('When the episode opened or closed.'),
+    data: z.object({
+      episode_id: z.uuid().nullable().describe('Null: a test.'),
+      rule: z.object({ id: z.uuid(), name: z.string(), kind: z.enum(alertKinds) }),
+      tenant_id: z.uuid().nullable().describe("The rule's; null: it is of the operators."),
+      name: z.string().describe('What it is about, such as `channel openai-eu`.'),
+      summary: z.string().describe('The message in plain words.'),
+      value: z.string().nullable().describe('The value that was compared, with its unit.'),
+      opened_at: z.iso.datetime().nullable(),
+      closed_at: z.iso.datetime().nullable(),
+      details: z.record(z.string(), z.unknown()).describe('By the kind of the rule.'),
+      url: z.string().nullable().describe('The episode in the admin API; null: PUBLIC_URL is not set.'),
+    }),
+  })
+  .meta({ id: 'AlertWebhook' })
+
+type AlertWebhook = z.output<typeof alertWebhook>
+
+/** The same for each try, so that a receiver may compare them. */
+export function webhookOf(
+  { event, summary, value, createdAt, ruleId }: MessageRow,
+  episode: EpisodeRow,
+  publicUrl: string | undefined,
+): AlertWebhook {
+  return {
+    type: `alert.${event}`,
+    timestamp: createdAt.toISOString(),
+    data: {
+      episode_id: episode.id,
+      rule: { id: ruleId, name: episode.ruleName, kind: kindOf(episode.kind) },
+      tenant_id: episode.tenantId,
+      name: episode.name,
+      summary,
+      value,
+      opened_at: episode.openedAt.toISOString(),
+      closed_at: event === 'closed' ? (episode.closedAt?.toISOString() ?? null) : null,
+      details: detailsOf(episode.details),
+      url:
+        publicUrl === undefined
+          ? null
+          : `${publicUrl.replace(/\/+$/, '')}/admin/v1/alerts/episodes?id=${episode.id}`,
+    },
+  }
+}
+
+export function testWebhook(
+  rule: { id: string; name: string; kind: string; tenantId: string | null },
+  now: Date,
+): AlertWebhook {
+  return {
+    type: 'alert.test',
+    timestamp: now.toISOString(),
+    data: {
+      episode_id: null,
+      rule: { id: rule.id, name: rule.name, kind: kindOf(rule.kind) },
+      tenant_id: rule.tenantId,
+      name: 'test',
+      summary: `This is a test of the rule "${rule.name}".`,
+      value: null,
+      opened_at: null,
+      closed_at: null,
+      details: {},
+      url: null,
+    },
+  }
+}
+
+const kind = z.enum(alertKinds)
+
+/** Throws for the kind of a newer release. */
+export function kindOf(text: string): AlertWebhook['data']['rule']['kind'] {
+  return kind.parse(text)
+}
+
+const details = z.record(z.string(), z.unknown()).catch({})
+
+export function detailsOf(json: unknown): Record<string, unknown> {
+  return details.parse(json)
+}

@@ -1,0 +1,130 @@
+import type { Sql } from 'postgres'
+import { networkOf } from './network.ts'
+
+/** Rows of one step, and the steps of one pass. */
+const stepRows = 20_000
+const stepsMax = 10
+/** After a longer pause the scan goes on so long before now. */
+const behindMsMax = 6 * 3_600_000
+/** A key with more networks is no longer watched: it is public. */
+const networksMax = 1_000
+
+/**
+ * A row is written when its request ends, and its id is of the moment when it began. So each row is read twice: shortly after
+ * it began, and an hour later for the requests that took long.
+ */
+const scans = [
+  { name: 'networks', settleMs: 5_000 },
+  { name: 'late networks', settleMs: 3_600_000 },
+] as const
+
+/** Note the networks from which keys were used since the last pass. Each step stands by itself. */
+export async function scanNetworks(sql: Sql, nowMs: number): Promise<void> {
+  for (const { name, settleMs } of scans) {
+    const until = nowMs - settleMs
+    for (let step = 0; step < stepsMax; step++) {
+      if (!(await scanStep(sql, name, until))) break
+    }
+  }
+}
+
+interface StepRow {
+  key_id: string | null
+  client_address: string | null
+  first_at: Date
+  last_at: Date
+  rows: number
+  last_id: string
+}
+
+/** Returns whether there is more. */
+async function scanStep(sql: Sql, name: string, untilMs: number): Promise<boolean> {
+  const [scan] = await sql<{ last_id: string }[]>`SELECT last_id FROM alert_scans WHERE name = ${name}`
+  const end = idAt(untilMs)
+  // The first scan begins now: networks of the time before are not known.
+  if (scan === undefined) {
+    await sql`INSERT INTO alert_scans (name, last_id) VALUES (${name}, ${end}::uuid) ON CONFLICT DO NOTHING`
+    return false
+  }
+  const earliest = idAt(untilMs - behindMsMax)
+  const isFarBehind = scan.last_id < earliest
+  const after = isFarBehind ? earliest : scan.last_id
+  if (after >= end) return false
+  const rows = await sql<StepRow[]>`
+    WITH step AS MATERIALIZED (
+      SELECT id, key_id, client_address, created_at FROM requests
+      WHERE id > ${after}::uuid AND id < ${end}::uuid
+        AND created_at >= ${new Date(momentOf(after))} AND created_at <= ${new Date(untilMs)}
+      ORDER BY id LIMIT ${stepRows}
+    )
+    SELECT key_id, client_address, min(created_at) AS first_at, max(created_at) AS last_at,
+      (SELECT count(*)::integer FROM step) AS rows, (SELECT id FROM step ORDER BY id DESC LIMIT 1) AS last_id
+    FROM step GROUP BY key_id, client_address`
+  const [first] = rows
+  const isFull = first !== undefined && first.rows >= stepRows
+  await noteNetworks(sql, name, isFull ? first.last_id : end, networksIn(rows))
+  return isFull
+}
+
+interface SeenNetwork {
+  key_id: string
+  network: string
+  address: string
+  first_at: string
+  last_at: string
+}
+
+function networksIn(rows: readonly StepRow[]): SeenNetwork[] {
+  const seen = new Map<string, SeenNetwork>()
+  for (const { key_id, client_address: address, first_at, last_at } of rows) {
+    const network = address === null ? undefined : networkOf(address)
+    if (key_id === null || address === null || network === undefined) continue
+    const one = {
+      key_id,
+      network,
+      address,
+      first_at: first_at.toISOString(),
+      last_at: last_at.toISOString(),
+    }
+    const known = seen.get(`${key_id} ${network}`)
+    if (known === undefined) seen.set(`${key_id} ${network}`, one)
+    else {
+      if (one.last_at > known.last_at) known.last_at = one.last_at
+      if (one.first_at < known.first_at) Object.assign(known, { first_at: one.first_at, address })
+    }
+  }
+  return [...seen.values()]
+}
+
+/** One statement: a scan never moves without the networks that it has passed. */
+async function noteNetworks(
+  sql: Sql,
+  name: string,
+  lastId: string,
+  seen: readonly SeenNetwork[],
+): Promise<void> {
+  await sql`
+    WITH seen AS (
+      SELECT * FROM jsonb_to_recordset(${JSON.stringify(seen)}::text::jsonb)
+        AS s(key_id uuid, network text, address text, first_at timestamptz, last_at timestamptz)
+    ), moved AS (
+      UPDATE alert_scans a SET last_id = greatest(a.last_id, ${lastId}::uuid) WHERE a.name = ${name}
+    )
+    INSERT INTO key_networks AS n (key_id, network, address, first_request_at, noted_at, last_request_at)
+    SELECT s.key_id, s.network, s.address, s.first_at, clock_timestamp(), s.last_at FROM seen s
+    WHERE (SELECT count(*) FROM key_networks c WHERE c.key_id = s.key_id) < ${networksMax}::integer
+      OR EXISTS (SELECT 1 FROM key_networks c WHERE c.key_id = s.key_id AND c.network = s.network)
+    ORDER BY s.key_id, s.network
+    ON CONFLICT (key_id, network) DO UPDATE SET last_request_at = excluded.last_request_at
+    WHERE n.last_request_at < excluded.last_request_at - interval '1 hour'`
+}
+
+/** The least id of a moment. */
+function idAt(ms: number): string {
+  const hex = Math.max(0, Math.trunc(ms)).toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
+}
+
+function momentOf(id: string): number {
+  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
+}

@@ -1,0 +1,170 @@
+import { z } from 'zod'
+import { detailsOf, kindOf } from '../../alerts/alert-webhook.ts'
+import { alertCondition, alertKinds } from '../../alerts/condition.ts'
+import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
+import type { RuleRow } from '../../alerts/rule-queries.ts'
+import { integer } from '../../canonical/checked.ts'
+import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
+import { isStorable } from './entry.ts'
+
+const name = z.string().refine((text) => text !== '' && text.length <= 200 && isStorable(text), {
+  error: 'expected 1 to 200 characters of text',
+})
+
+const webhook = z.strictObject({ url: z.string().describe(`Write-only: ${webhookUrlForm}.`) })
+
+const fields = {
+  name,
+  condition: alertCondition,
+  enabled: z.boolean(),
+  resolve_after_seconds: integer(0, 86_400).describe(
+    'An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.',
+  ),
+  webhook: webhook
+    .nullable()
+    .describe('Where to POST when an episode opens and closes. Null: episodes are listed only.'),
+}
+
+export const alertRequest = z
+  .strictObject({
+    ...fields,
+    enabled: fields.enabled.default(true),
+    resolve_after_seconds: fields.resolve_after_seconds.default(300),
+    webhook: fields.webhook.default(null),
+    tenant_id: z
+      .uuid()
+      .nullable()
+      .default(null)
+      .describe("The rule watches this tenant only, and its members see it. A member's rule is of its own."),
+  })
+  .meta({ id: 'AlertRequest' })
+
+export const alertChange = z
+  .strictObject({
+    name: fields.name.optional(),
+    condition: fields.condition.optional(),
+    enabled: fields.enabled.optional(),
+    resolve_after_seconds: fields.resolve_after_seconds.optional(),
+    webhook: fields.webhook.optional(),
+  })
+  .meta({ id: 'AlertChange' })
+
+const kind = z.enum(alertKinds)
+
+export const alertRule = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    kind,
+    tenant_id: z.uuid().nullable().describe('Null: of the operators, over all tenants.'),
+    condition: alertCondition,
+    enabled: z.boolean(),
+    resolve_after_seconds: z.int(),
+    webhook: z.object({ host: z.string() }).nullable().describe('The rest of its address is not shown.'),
+    created_at: z.iso.datetime(),
+    evaluated_at: z.iso.datetime().nullable().describe('Not a part of the ETag.'),
+  })
+  .meta({ id: 'AlertRule' })
+
+const secret = z
+  .string()
+  .nullable()
+  .describe(
+    'The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only.',
+  )
+
+export const alertWithSecret = alertRule
+  .extend({ webhook_secret: secret })
+  .meta({ id: 'AlertRuleWithSecret' })
+
+export const alertTestResult = z
+  .object({
+    delivered: z.boolean(),
+    status: z.int().nullable().describe('Of the answer; null: there was none.'),
+    answer: z
+      .string()
+      .nullable()
+      .describe('The begin of what the receiver said; null for a member of one tenant.'),
+    problem: z.string().nullable(),
+  })
+  .meta({ id: 'AlertTest' })
+
+export const alertEpisode = z
+  .object({
+    id: z.uuid(),
+    rule: z.object({ id: z.uuid(), name: z.string().describe('Its name then.'), kind }),
+    tenant_id: z.uuid().nullable().describe("The rule's."),
+    name: z.string().describe('What it is about, such as `channel openai-eu`.'),
+    state: z.enum(['open', 'closed']),
+    opened_at: z.iso.datetime(),
+    closed_at: z.iso.datetime().nullable(),
+    last_held_at: z.iso.datetime().describe('When the condition was last seen to hold.'),
+    summary: z.string().describe('The message at its opening.'),
+    value: z.string().describe('The newest value that was compared, with its unit.'),
+    details: z.record(z.string(), z.unknown()),
+    acknowledged: z.object({ at: z.iso.datetime(), by: z.string() }).nullable(),
+    deliveries: z
+      .array(
+        z.object({
+          event: z.enum(['opened', 'closed']),
+          summary: z.string(),
+          state: z.enum(['pending', 'delivered', 'failed']),
+          tries: z.int(),
+          problem: z.string().nullable().describe('Why the last try failed.'),
+          created_at: z.iso.datetime(),
+        }),
+      )
+      .describe('Its webhooks. None: the rule had no webhook.'),
+  })
+  .meta({ id: 'AlertEpisode' })
+
+export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
+  return {
+    id: row.id,
+    name: row.name,
+    kind: kindOf(row.kind),
+    tenant_id: row.tenantId,
+    condition: alertCondition.parse(row.condition),
+    enabled: row.enabled,
+    resolve_after_seconds: row.resolveAfterSeconds,
+    webhook: row.webhookHost === null ? null : { host: row.webhookHost },
+    created_at: row.createdAt.toISOString(),
+    evaluated_at: row.evaluatedAt?.toISOString() ?? null,
+  }
+}
+
+/** What admins may change: it makes the ETag, and stands in the audit log. */
+export function ruleShown(row: RuleRow): Omit<z.output<typeof alertRule>, 'evaluated_at'> {
+  const { evaluated_at: _, ...shown } = ruleJson(row)
+  return shown
+}
+
+export function episodeJson(row: EpisodeRow, messages: readonly MessageRow[]): z.output<typeof alertEpisode> {
+  const { acknowledgedAt, acknowledgedBy } = row
+  return {
+    id: row.id,
+    rule: { id: row.ruleId, name: row.ruleName, kind: kindOf(row.kind) },
+    tenant_id: row.tenantId,
+    name: row.name,
+    state: row.closedAt === null ? 'open' : 'closed',
+    opened_at: row.openedAt.toISOString(),
+    closed_at: row.closedAt?.toISOString() ?? null,
+    last_held_at: row.lastHeldAt.toISOString(),
+    summary: row.summary,
+    value: row.value,
+    details: detailsOf(row.details),
+    acknowledged:
+      acknowledgedAt === null ? null : { at: acknowledgedAt.toISOString(), by: acknowledgedBy ?? '' },
+    deliveries: messages
+      .filter(({ episodeId }) => episodeId === row.id)
+      .map(({ event, summary, state, tries, problem, createdAt }) => ({
+        event,
+        summary,
+        state,
+        tries,
+        problem,
+        created_at: createdAt.toISOString(),
+      }))
+      .sort((one, other) => (one.event < other.event ? 1 : -1)),
+  }
+}

@@ -1,0 +1,290 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import { alertWebhook, testWebhook } from '../../alerts/alert-webhook.ts'
+import { alertKinds } from '../../alerts/condition.ts'
+import {
+  type Destination,
+  type DestinationCipher,
+  openDestination,
+  rotated,
+  sealDestination,
+  signingKeys,
+} from '../../alerts/destination.ts'
+import {
+  addRule,
+  changeRule,
+  closeEpisodes,
+  dropMessages,
+  findRule,
+  isThere,
+  listRules,
+  type RuleRow,
+} from '../../alerts/rule-queries.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { Database } from '../../db/database.ts'
+import { redactText } from '../../redaction/redact.ts'
+import { sendWebhook } from '../../webhooks/send-webhook.ts'
+import { secretOf } from '../../webhooks/signature.ts'
+import { oneOf } from '../parameter.ts'
+import {
+  alertChange,
+  alertRequest,
+  alertRule,
+  alertTestResult,
+  alertWithSecret,
+  ruleJson,
+  ruleShown,
+} from './alert-json.ts'
+import { checkCondition, noRule, requireRoom, ruleToChange, webhookTo } from './alert-rule.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
+import { requireOwn, tenantOf } from './permit.ts'
+import { conflict, notFound } from './refusals.ts'
+
+export interface AdminAlertsContext {
+  database: Pick<Database, 'reads'>
+  alertCipher: DestinationCipher
+  /** Whether webhooks may go to loopback and private addresses. */
+  privateWebhooks: boolean
+  bounds: { alertRulesMax: number; alertTenantRulesMax: number; webhookMs: number }
+}
+
+const params = z.object({ id: uuidText })
+const area = 'alerts' as const
+const tenants = 'own' as const
+const answerBytesMax = 256
+
+/** Rules of alerts: what to watch, and where to tell. */
+export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint[] {
+  const { database, alertCipher: cipher, privateWebhooks, bounds } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/alerts',
+      area,
+      tenants,
+      summary: 'The rules of alerts',
+      query: z.strictObject({
+        ...listParameters(['-created_at', 'name']),
+        kind: oneOf(alertKinds).optional(),
+        tenant_id: uuidText.optional(),
+        enabled: oneOf(['true', 'false']).optional(),
+      }),
+      answer: pageSchema(alertRule).meta({ id: 'AlertRuleList' }),
+      async handle({ actor, query, signal }) {
+        const { limit, cursor, sort, kind, enabled } = query
+        const { by, descending } = orderOf(sort)
+        const rows = await database.reads.ask(
+          ({ db }) =>
+            listRules(db, {
+              tenantId: tenantOf(actor, query.tenant_id),
+              kind,
+              enabled: enabled === undefined ? undefined : enabled === 'true',
+              by: by === 'name' ? 'name' : 'created_at',
+              descending,
+              after: placeAt(sort, cursor),
+              limit: limit + 1,
+            }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+          value: by === 'name' ? name : null,
+          id,
+        }))
+        return { body: { ...page, data: page.data.map(ruleJson) } }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/alerts',
+      area,
+      tenants,
+      summary: 'Make a rule',
+      description: 'The answer has the secret that its webhooks are signed with, this time only.',
+      body: alertRequest,
+      answer: alertWithSecret,
+      statuses: [201],
+      async change({ actor, tx, body, audit }) {
+        const tenantId = tenantOf(actor, body.tenant_id ?? undefined) ?? null
+        if (tenantId !== null && !(await isThere(tx, 'tenant', tenantId, null)))
+          throw invalid('tenant_id', 'there is no such tenant')
+        await checkCondition(tx, body.condition, tenantId)
+        await requireRoom(tx, tenantId, bounds)
+        const id = randomUUIDv7()
+        const webhook =
+          body.webhook === null ? undefined : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
+        const row: RuleRow = {
+          id,
+          tenantId,
+          name: body.name,
+          kind: body.condition.kind,
+          condition: body.condition,
+          enabled: body.enabled,
+          resolveAfterSeconds: body.resolve_after_seconds,
+          ...(webhook?.columns ?? { webhookHost: null, webhookSealed: null }),
+          version: 1,
+          evaluatedAt: null,
+          createdAt: new Date(),
+          deletedAt: null,
+        }
+        await addRule(tx, row)
+        const shown = ruleShown(row)
+        await audit({ ...aboutRule(row), action: 'alert.create', before: null, after: shown })
+        const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
+        return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: etagOf(shown) }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/alerts/{id}',
+      area,
+      tenants,
+      summary: 'A rule',
+      params,
+      answer: alertRule,
+      async handle({ actor, params: { id }, signal }) {
+        const row = await database.reads.ask(({ db }) => findRule(db, id), { owner: 'admin', signal })
+        if (row === undefined) throw notFound(noRule)
+        requireOwn(actor, row.tenantId, noRule)
+        return { body: ruleJson(row), etag: etagOf(ruleShown(row)) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/alerts/{id}',
+      area,
+      tenants,
+      summary: 'Change a rule',
+      description:
+        'A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.',
+      params,
+      body: alertChange,
+      answer: alertWithSecret,
+      async change({ actor, tx, params: { id }, body, requireMatch, audit }) {
+        const before = await ruleToChange(tx, id)
+        requireOwn(actor, before.tenantId, noRule)
+        requireMatch(etagOf(ruleShown(before)))
+        if (body.condition !== undefined) await checkCondition(tx, body.condition, before.tenantId)
+        const webhook =
+          body.webhook === undefined || body.webhook === null
+            ? undefined
+            : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
+        const noWebhook = body.webhook === null ? { webhookHost: null, webhookSealed: null } : {}
+        const changed = {
+          name: body.name ?? before.name,
+          kind: body.condition?.kind ?? before.kind,
+          condition: body.condition ?? before.condition,
+          enabled: body.enabled ?? before.enabled,
+          resolveAfterSeconds: body.resolve_after_seconds ?? before.resolveAfterSeconds,
+          ...noWebhook,
+          ...webhook?.columns,
+        }
+        await changeRule(tx, before, changed)
+        if (!changed.enabled) await closeEpisodes(tx, before, 'the rule was disabled')
+        if (body.webhook === null) await dropMessages(tx, id)
+        const row: RuleRow = { ...before, ...changed }
+        const shown = ruleShown(row)
+        await audit({ ...aboutRule(row), action: 'alert.change', before: ruleShown(before), after: shown })
+        const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
+        return { body: { ...ruleJson(row), webhook_secret }, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/alerts/{id}',
+      area,
+      tenants,
+      summary: 'Delete a rule',
+      description: 'Its episodes are closed, and stay in the list.',
+      params,
+      answer: z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'DeletedAlertRule' }),
+      async change({ actor, tx, params: { id }, requireMatch, audit }) {
+        const row = await ruleToChange(tx, id)
+        requireOwn(actor, row.tenantId, noRule)
+        requireMatch(etagOf(ruleShown(row)))
+        await closeEpisodes(tx, row, 'the rule was deleted')
+        await changeRule(tx, row, { deletedAt: new Date() })
+        await audit({ ...aboutRule(row), action: 'alert.delete', before: ruleShown(row), after: null })
+        return { body: { id, deleted: true as const } }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/alerts/{id}/rotate-secret',
+      area,
+      tenants,
+      summary: 'Make a new secret for the webhooks of a rule',
+      description: 'For 24 hours webhooks are signed with the former one too.',
+      params,
+      answer: alertWithSecret,
+      async change({ actor, tx, params: { id }, requireMatch, audit }) {
+        const row = await ruleToChange(tx, id)
+        requireOwn(actor, row.tenantId, noRule)
+        requireMatch(etagOf(ruleShown(row)))
+        const destination = rotated(destinationOf(row), Date.now())
+        await changeRule(tx, row, { webhookSealed: sealDestination(cipher, destination, id) })
+        const shown = ruleShown(row)
+        await audit({ ...aboutRule(row), action: 'alert.rotate_secret', before: shown, after: shown })
+        return {
+          body: { ...ruleJson(row), webhook_secret: newestSecret(destination) },
+          etag: etagOf(shown),
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/alerts/{id}/test',
+      area,
+      tenants,
+      summary: 'Send a test message to the webhook of a rule, once',
+      params,
+      answer: alertTestResult,
+      async handle({ actor, params: { id }, requestId, signal }) {
+        const row = await database.reads.ask(({ db }) => findRule(db, id), { owner: 'admin', signal })
+        if (row === undefined) throw notFound(noRule)
+        requireOwn(actor, row.tenantId, noRule)
+        const destination = destinationOf(row)
+        const now = new Date()
+        const receipt = await sendWebhook({
+          url: destination.url,
+          keys: signingKeys(destination, now.getTime()),
+          message: {
+            id: `msg_test_${requestId}`,
+            timestamp: Math.floor(now.getTime() / 1000),
+            body: JSON.stringify(alertWebhook.parse(testWebhook(row, now))),
+          },
+          allowPrivateAddresses: privateWebhooks,
+          withinMs: bounds.webhookMs,
+          answerBytesMax,
+        })
+        return {
+          body: {
+            delivered: receipt.taken,
+            status: receipt.status ?? null,
+            answer: actor.tenantId === null ? redactText(receipt.answer) : null,
+            problem: receipt.taken ? null : redactText(receipt.problem),
+          },
+        }
+      },
+    }),
+  ]
+
+  /** Throws `conflict` where there is none, or it cannot be read. */
+  function destinationOf(row: RuleRow): Destination {
+    if (row.webhookSealed === null) throw conflict('The rule has no webhook. Give it one first.', 'webhook')
+    try {
+      return openDestination(cipher, row.webhookSealed, row.id)
+    } catch {
+      throw conflict('The webhook was sealed with another SECRET_KEY. Give it anew.', 'webhook')
+    }
+  }
+}
+
+function aboutRule({ id, name, tenantId }: RuleRow) {
+  return { resource: 'alert', id, name, tenantId }
+}
+
+function newestSecret({ keys: [newest] }: Destination): string {
+  return secretOf(Buffer.from(newest?.key ?? '', 'base64'))
+}

@@ -1,0 +1,190 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import { lesserRole, may, type Verb } from '../../access/permissions.ts'
+import {
+  type ApiTokenRow,
+  addApiToken,
+  listApiTokens,
+  revokeApiToken,
+} from '../../access/users/api-token-queries.ts'
+import { hashSecret, makeSecret, prefixes, secretHint } from '../../access/users/secrets.ts'
+import { hasTenant } from '../../access/users/user-queries.ts'
+import { expected } from '../../canonical/checked.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { AuthenticateContext } from './authenticate.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
+import { role, scope } from './people-json.ts'
+import { notAllowed, notFound } from './refusals.ts'
+
+const tokenRequest = z
+  .strictObject({
+    name: z
+      .string()
+      .min(1)
+      .max(128)
+      .refine((text) => text.isWellFormed() && !text.includes('\0'), expected('text')),
+    scopes: z.array(scope).min(1).max(64).describe('`keys:write` includes `keys:read`.'),
+    role: role.optional().describe("Default: the maker's. It has at most the maker's rights."),
+    tenant_id: z.uuid().nullable().optional().describe('With the role `member`: its tenant.'),
+    expires_at: z.iso.datetime({ offset: true }).nullable().optional().describe('Null: it does not expire.'),
+  })
+  .meta({ id: 'ApiTokenRequest' })
+
+const apiToken = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    user_id: z.uuid().nullable().describe('Null: ADMIN_TOKEN has made it.'),
+    role,
+    tenant_id: z.uuid().nullable(),
+    scopes: z.array(z.string()),
+    hint: z.string().describe('Its first characters.'),
+    created_at: z.iso.datetime(),
+    expires_at: z.iso.datetime().nullable(),
+    used_at: z.iso.datetime().nullable().describe('Its last use, to the minute.'),
+    revoked_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'ApiToken' })
+
+const madeToken = apiToken
+  .extend({ token: z.string().describe('Shown once. Send it as bearer token.') })
+  .meta({ id: 'MadeApiToken' })
+
+/** Tokens of programs. A user makes and sees its own, a token sees itself; owners and admins see all, owners revoke all. */
+export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoint[] {
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/api-tokens',
+      area: 'any',
+      summary: 'API tokens of the caller; for readers of users: of all',
+      query: z.strictObject({
+        ...listParameters(['-created_at']),
+        sort: z.literal('-created_at').default('-created_at'),
+        user_id: uuidText.optional(),
+      }),
+      answer: pageSchema(apiToken).meta({ id: 'ApiTokenList' }),
+      async handle({ actor, query: { limit, cursor, sort, user_id: asked } }) {
+        const filter = { ...seenBy(actor, 'read'), before: rowPlaceAt(sort, cursor)?.id }
+        if (filter.userId === undefined) filter.userId = asked
+        const rows = await people.database.keys.ask(({ db }) => listApiTokens(db, filter, limit + 1))
+        const page = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))
+        return { body: { ...page, data: page.data.map(tokenJson) } }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/api-tokens',
+      area: 'any',
+      verb: 'write',
+      summary: 'Make an API token',
+      description:
+        'Its rights are those of its role, cut by its scopes, and never more than its maker has at the time.',
+      body: tokenRequest,
+      answer: madeToken,
+      statuses: [201],
+      async change({ tx, actor, body, audit }) {
+        if (actor.kind === 'token')
+          throw notAllowed('An API token makes no other. Sign in, or use ADMIN_TOKEN.')
+        const { role, tenantId } = boundOf(actor, body)
+        if (tenantId !== null && !(await hasTenant(tx, tenantId)))
+          throw invalid('tenant_id', 'there is no such tenant')
+        const expiresAt = expiryOf(body.expires_at)
+        const token = makeSecret(prefixes.apiToken)
+        const row: ApiTokenRow = {
+          id: randomUUIDv7(),
+          name: body.name,
+          userId: actor.userId,
+          role,
+          tenantId,
+          scopes: [...new Set(body.scopes)],
+          tokenHash: hashSecret(token),
+          hint: secretHint(token),
+          createdAt: new Date(),
+          expiresAt,
+          usedAt: null,
+          revokedAt: null,
+        }
+        await addApiToken(tx, row)
+        const made = tokenJson(row)
+        await audit({ ...lineOf('api_token.create', row), before: null, after: made })
+        return { status: 201, body: { ...made, token } }
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/api-tokens/{id}',
+      area: 'any',
+      verb: 'write',
+      summary: 'Revoke an API token',
+      params: z.object({ id: uuidText }),
+      answer: apiToken,
+      async change({ tx, actor, params, audit }) {
+        const { userId, id = params.id } = seenBy(actor, 'write')
+        const row = id === params.id ? await revokeApiToken(tx, id, userId) : undefined
+        if (row === undefined) throw notFound('such API token')
+        const after = tokenJson(row)
+        await audit({ ...lineOf('api_token.revoke', row), before: { ...after, revoked_at: null }, after })
+        return { body: after }
+      },
+    }),
+  ]
+}
+
+/** Role and tenant of a new token: at most those of its maker. */
+function boundOf(
+  actor: Actor,
+  { role: asked, tenant_id: tenant }: z.output<typeof tokenRequest>,
+): { role: Actor['role']; tenantId: string | null } {
+  const role = asked ?? actor.role
+  if (lesserRole(role, actor.role) !== role)
+    throw invalid('role', `expected at most your own role, ${actor.role}`)
+  const tenantId = role === 'member' ? (tenant ?? actor.tenantId) : (tenant ?? null)
+  if (role === 'member' && tenantId === null) throw invalid('tenant_id', 'expected the tenant of the member')
+  if (role !== 'member' && tenantId !== null) throw invalid('tenant_id', 'only a member has a tenant')
+  if (actor.tenantId !== null && tenantId !== actor.tenantId)
+    throw invalid('tenant_id', 'expected your own tenant')
+  return { role, tenantId }
+}
+
+function expiryOf(text: string | null | undefined): Date | null {
+  if (text === null || text === undefined) return null
+  const expiresAt = new Date(text)
+  if (expiresAt.getTime() <= Date.now()) throw invalid('expires_at', 'expected a moment to come')
+  return expiresAt
+}
+
+/**
+ * The API tokens that the caller may see, or revoke: with the right on users all; else a user its own, and a token itself,
+ * whose scopes say nothing of other tokens.
+ */
+function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
+  if (may(actor, 'users', verb)) return {}
+  if (actor.kind === 'token') return { id: actor.id ?? nobody }
+  return { userId: actor.userId ?? nobody }
+}
+
+/** An id that nobody has. */
+const nobody = '00000000-0000-0000-0000-000000000000'
+
+function lineOf(action: string, { id, name, tenantId }: ApiTokenRow) {
+  return { action, resource: 'api_token', id, name, tenantId }
+}
+
+function tokenJson(row: ApiTokenRow) {
+  return {
+    id: row.id,
+    name: row.name,
+    user_id: row.userId,
+    role: row.role,
+    tenant_id: row.tenantId,
+    scopes: row.scopes,
+    hint: row.hint,
+    created_at: row.createdAt.toISOString(),
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    used_at: row.usedAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
+  }
+}

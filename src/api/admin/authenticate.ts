@@ -1,0 +1,128 @@
+import type { IncomingMessage } from 'node:http'
+import type { Actor } from '../../access/actor.ts'
+import { isScope, lesserRole, scopesWithin } from '../../access/permissions.ts'
+import { noteApiTokenUse, readApiToken } from '../../access/users/api-token-queries.ts'
+import type { People } from '../../access/users/people.ts'
+import { hashSecret, isSecret, prefixes } from '../../access/users/secrets.ts'
+import { noteSessionUse, readSession } from '../../access/users/session-queries.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import type { Queries } from '../../db/transactions.ts'
+import { siteOf } from './same-origin.ts'
+import { cookieOf, ownOrigin, sessionCookie } from './session-cookie.ts'
+import { isAdminToken } from './token.ts'
+
+export interface AuthenticateContext {
+  people: People
+  /** Without `adminToken` there is no break-glass token. */
+  config: { adminToken?: string | undefined }
+  publicUrl: string | undefined
+}
+
+const useNotedMs = 60_000
+
+/**
+ * Who calls the admin API: by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Rejects
+ * `unauthenticated`, and `permission_denied` for a change that another site may have made the browser send.
+ */
+export async function authenticateAdmin(
+  context: AuthenticateContext,
+  request: IncomingMessage,
+): Promise<Actor> {
+  const { authorization } = request.headers
+  if (authorization === undefined) return await bySession(context, request)
+  const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
+  if (scheme.toLowerCase() !== 'bearer') throw unknownCaller()
+  const { adminToken } = context.config
+  if (adminToken !== undefined && isAdminToken(token, adminToken)) return operator
+  return await byApiToken(context.people, token)
+}
+
+const operator: Actor = {
+  kind: 'operator',
+  id: null,
+  userId: null,
+  name: 'ADMIN_TOKEN',
+  role: 'owner',
+  tenantId: null,
+  scopes: undefined,
+}
+
+async function byApiToken(people: People, token: string): Promise<Actor> {
+  if (!isSecret(token, prefixes.apiToken)) throw unknownCaller()
+  const row = await people.database.keys.ask(({ db }) => readApiToken(db, hashSecret(token)))
+  if (row === undefined) throw unknownCaller()
+  const role = row.userRole === null ? row.role : lesserRole(row.role, row.userRole)
+  const tenantId = role === 'member' ? (row.userTenantId ?? row.tenantId) : null
+  // Made for another tenant than that of which its user is a member now.
+  if (row.tenantId !== null && tenantId !== row.tenantId) throw unknownCaller()
+  noteUse(people, row.usedAt, (db) => noteApiTokenUse(db, row.id))
+  const scopes = row.scopes.filter(isScope)
+  return {
+    kind: 'token',
+    id: row.id,
+    userId: row.userId,
+    name: row.name,
+    role,
+    tenantId,
+    // A token never does what its user may not do, whatever its own role is.
+    scopes: row.userRole === null ? scopes : scopesWithin(row.userRole, scopes),
+  }
+}
+
+async function bySession(
+  { people, publicUrl }: AuthenticateContext,
+  request: IncomingMessage,
+): Promise<Actor> {
+  const origin = ownOrigin(request, publicUrl)
+  const secret = cookieOf(request, sessionCookie, origin.startsWith('https:'))
+  if (secret === undefined || !isSecret(secret, prefixes.session)) throw unknownCaller()
+  const isRead = request.method === 'GET' || request.method === 'HEAD'
+  const site = siteOf(request, origin)
+  if (site === 'other' || (site === 'unknown' && !isRead)) throw otherSite(origin)
+  const { database, bounds } = people
+  const session = await database.keys.ask(({ db }) =>
+    readSession(db, hashSecret(secret), bounds.sessionIdleMinutes * 60_000),
+  )
+  if (session === undefined) throw unknownCaller()
+  noteUse(people, session.usedAt, (db) => noteSessionUse(db, session.id))
+  return {
+    kind: 'user',
+    id: session.userId,
+    userId: session.userId,
+    name: session.email,
+    role: session.role,
+    tenantId: session.tenantId,
+    sessionId: session.id,
+    scopes: undefined,
+  }
+}
+
+/** Nobody waits for it, and a use that is not noted is noted by the next. */
+function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Queries) => Promise<void>): void {
+  if (usedAt !== null && Date.now() - usedAt.getTime() < useNotedMs) return
+  database.keys
+    .ask(({ db }) => note(db))
+    .catch((cause: unknown) =>
+      log.info({ cause: String(cause) }, 'the use of a session or an API token was not noted'),
+    )
+}
+
+/** A sign-in, or another open endpoint, that another site has made the browser call. */
+export function requireOwnSite(request: IncomingMessage, publicUrl: string | undefined): void {
+  const origin = ownOrigin(request, publicUrl)
+  if (siteOf(request, origin) === 'other') throw otherSite(origin)
+}
+
+function unknownCaller(): GatewayError {
+  return new GatewayError(
+    'unauthenticated',
+    'Sign in with POST /admin/v1/session, or send ADMIN_TOKEN or an API token as "authorization: Bearer TOKEN".',
+  )
+}
+
+function otherSite(origin: string): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    `A browser may call this only from ${origin}: its "sec-fetch-site" or "origin" says another site, or is missing. Behind a proxy set PUBLIC_URL.`,
+  )
+}

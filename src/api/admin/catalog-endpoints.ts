@@ -1,0 +1,35 @@
+import type { TestGateway } from '../../probes/test-channel.ts'
+import { channelCredentialsEndpoints } from './channel-credentials.ts'
+import { channelTestEndpoint } from './channel-test.ts'
+import { channelsEndpoints } from './channels.ts'
+import type { AdminEndpoint } from './endpoint.ts'
+import { type AdminExportContext, exportEndpoint } from './export.ts'
+import { type AdminHealthContext, healthEndpoints } from './health.ts'
+import { type AdminImagesContext, adminImagesEndpoints } from './image-jobs.ts'
+import { modelPricesEndpoints } from './model-prices.ts'
+import { type AdminModelsContext, adminModelsEndpoints } from './models.ts'
+import { offersEndpoints } from './offers.ts'
+import { type AdminSettingsContext, settingsEndpoints } from './settings.ts'
+
+export type AdminCatalogContext = AdminExportContext &
+  AdminHealthContext &
+  AdminImagesContext &
+  AdminModelsContext &
+  AdminSettingsContext &
+  TestGateway
+
+/** What gateway.yaml says of models, channels and prices, and the state of the gateway. */
+export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] {
+  return [
+    ...channelsEndpoints(context),
+    ...channelCredentialsEndpoints(context),
+    channelTestEndpoint(context),
+    ...adminModelsEndpoints(context),
+    ...modelPricesEndpoints(context),
+    ...offersEndpoints(context),
+    ...adminImagesEndpoints(context),
+    ...healthEndpoints(context),
+    ...settingsEndpoints(context),
+    exportEndpoint(context),
+  ]
+}

@@ -1,0 +1,125 @@
+import { z } from 'zod'
+import type { StoredChannel } from '../../catalog/change-entries.ts'
+import { credentialNameOf } from '../../routing/credentials.ts'
+import { credentialList, credentialsJson } from './channel-json.ts'
+import {
+  type AdminChannelsContext,
+  changeChannel,
+  channelPath,
+  channelToChange,
+  readChannel,
+} from './channels.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { conflict, notFound } from './refusals.ts'
+
+const path = '/admin/v1/channels/{id}/credentials'
+const onePath = channelPath.extend({ credential: z.string().describe('Its id.') })
+const secret = z.string().describe('Write-only. Empty: the upstream wants none.')
+const newCredential = z
+  .strictObject({
+    secret,
+    position: z
+      .int()
+      .min(0)
+      .optional()
+      .describe('Its place in the order of use, 0 being first. Default: the last.'),
+  })
+  .meta({ id: 'NewChannelCredential' })
+const replacement = z.strictObject({ secret }).meta({ id: 'ChannelCredentialReplacement' })
+
+/** The credentials of a channel, one by one. */
+export function channelCredentialsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path,
+      area: 'catalog',
+      summary: 'The credentials of a channel, by their last four characters',
+      params: channelPath,
+      answer: credentialList,
+      async handle({ params: { id } }) {
+        const { credentials } = await readChannel(context, id)
+        return { body: { data: credentialsJson(credentials ?? []) } }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path,
+      area: 'catalog',
+      summary: 'Add a credential',
+      params: channelPath,
+      body: newCredential,
+      statuses: [201],
+      answer: credentialList,
+      async change({ tx, params: { id }, body, requireMatch, audit }) {
+        const change = await channelToChange(tx, context, id, requireMatch)
+        const all = readable(change.stored)
+        if (all.includes(body.secret)) throw known()
+        const keys = all.toSpliced(body.position ?? all.length, 0, body.secret)
+        return { status: 201, body: await write(change, keys, tx, audit) }
+      },
+    }),
+    adminChange({
+      method: 'PUT',
+      path: `${path}/{credential}`,
+      area: 'catalog',
+      summary: 'Replace a credential: the new one has its place in the order',
+      params: onePath,
+      body: replacement,
+      answer: credentialList,
+      async change({ tx, params: { id, credential }, body, requireMatch, audit }) {
+        const change = await channelToChange(tx, context, id, requireMatch)
+        const all = readable(change.stored)
+        const at = placeOf(all, credential)
+        if (all.some((one, index) => one === body.secret && index !== at)) throw known()
+        return { body: await write(change, all.with(at, body.secret), tx, audit) }
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path: `${path}/{credential}`,
+      area: 'catalog',
+      summary: 'Remove a credential',
+      params: onePath,
+      answer: credentialList,
+      async change({ tx, params: { id, credential }, requireMatch, audit }) {
+        const change = await channelToChange(tx, context, id, requireMatch)
+        const all = readable(change.stored)
+        const rest = all.toSpliced(placeOf(all, credential), 1)
+        if (rest.length === 0)
+          throw conflict(
+            'It is the only credential of the channel. Add another one first, or disable the channel.',
+          )
+        return { body: await write(change, rest, tx, audit) }
+      },
+    }),
+  ]
+
+  async function write(
+    change: Awaited<ReturnType<typeof channelToChange>>,
+    keys: string[],
+    tx: Parameters<typeof changeChannel>[0],
+    audit: Parameters<typeof changeChannel>[4],
+  ): Promise<z.input<typeof credentialList>> {
+    const words = { ...change.stored.words, api_keys: keys }
+    const { body } = await changeChannel(tx, context, change, words, audit)
+    return { data: body.credentials }
+  }
+}
+
+function readable({ credentials, row }: StoredChannel): string[] {
+  if (credentials !== undefined) return credentials
+  throw conflict(
+    `Another SECRET_KEY has encrypted the credentials of channel "${row.name}". Send all of them as api_keys.`,
+  )
+}
+
+function placeOf(all: readonly string[], id: string): number {
+  const at = all.findIndex((one) => credentialNameOf(one) === id)
+  if (at < 0) throw notFound('credential of this id')
+  return at
+}
+
+function known() {
+  return conflict('secret: the channel has this credential already', 'secret')
+}

@@ -1,0 +1,266 @@
+import { z } from 'zod'
+import type { Json } from '../../canonical/json.ts'
+import {
+  channelIn,
+  rowsToChange,
+  type StoredChannel,
+  storedChannel,
+  writeChannel,
+} from '../../catalog/change-entries.ts'
+import { checkChannel } from '../../catalog/check-entry.ts'
+import { channelEntry } from '../../catalog/gateway-file.ts'
+import { mergePatch } from '../../catalog/merge-patch.ts'
+import {
+  type AllRows,
+  disableChannels,
+  readAllRows,
+  setChannelDisabled,
+  type Transaction,
+} from '../../catalog/queries.ts'
+import type { TimeoutBounds } from '../../catalog/read-connection.ts'
+import { referrersOfChannel } from '../../catalog/referrers.ts'
+import type { Database } from '../../db/database.ts'
+import type { SecretKeeper } from '../../secret-key.ts'
+import { oneOf, text } from '../parameter.ts'
+import { channelAnswer, channelJson } from './channel-json.ts'
+import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { listParameters, pageSchema } from './list.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+import { pageIn } from './page-in.ts'
+import { conflict, notFound } from './refusals.ts'
+import { patchOf, wordsOf } from './words.ts'
+
+export interface AdminChannelsContext extends ManagedContext {
+  database: Pick<Database, 'admin' | 'reads'>
+  keeper: SecretKeeper
+  bounds: TimeoutBounds
+}
+
+export const channelPath = z.object({ id: z.string().describe('Its id, or its name.') })
+const channelList = pageSchema(channelAnswer).meta({ id: 'ChannelList' })
+const deleted = z.object({ id: z.uuid(), deleted: z.literal(true) }).meta({ id: 'DeletedChannel' })
+const states = ['enabled', 'disabled', 'deleted'] as const
+
+/** Channels: the upstreams that requests go to. */
+export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
+  const { database, keeper, bounds } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/channels',
+      area: 'catalog',
+      summary: 'The channels',
+      query: z.strictObject({
+        ...listParameters(['name', 'priority']),
+        state: oneOf(states).optional().describe('Default: all that are not deleted.'),
+        managed_by: oneOf(['file', 'admin']).optional(),
+        model: text.optional().describe('Only those that offer this model by its name.'),
+      }),
+      answer: channelList,
+      async handle({ query }) {
+        const rows = await database.reads.ask(({ db }) => readAllRows(db))
+        const all = rows.channels.map((row) => channelJson(storedChannel(row, rows, keeper)))
+        const { state, managed_by, model } = query
+        const wanted = all.filter(
+          (one) =>
+            (state === undefined ? one.state !== 'deleted' : one.state === state) &&
+            (managed_by === undefined || one.managed_by === managed_by) &&
+            (model === undefined || (one.models !== '*' && Object.hasOwn(one.models, model))),
+        )
+        return { body: pageIn(wanted, query, (one, by) => (by === 'priority' ? one.priority : one.name)) }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/channels/{id}',
+      area: 'catalog',
+      summary: 'A channel',
+      params: channelPath,
+      answer: channelAnswer,
+      async handle({ params: { id } }) {
+        const body = channelJson(await readChannel(context, id))
+        return { body, etag: etagOf(body) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/channels',
+      area: 'catalog',
+      summary: 'Make a channel',
+      description:
+        'The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.',
+      body: wordsOf(channelEntry, 'ChannelRequest'),
+      statuses: [201],
+      answer: channelAnswer,
+      async change({ tx, body, audit }) {
+        const rows = await rowsToChange(tx)
+        const former = rows.channels.find(({ name }) => name === body.name)
+        if (former !== undefined && !isGone(storedChannel(former, rows, keeper))) throw taken(former)
+        const channel = checkChannel(body, rows, { name: former?.name, bounds })
+        const existing = former && { ...former, disabledAt: null }
+        const id = await writeChannel(tx, channel, { existing, keeper })
+        return { status: 201, ...(await audited(audit, 'make', undefined, await readAgain(tx, context, id))) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/channels/{id}',
+      area: 'catalog',
+      summary: 'Change a channel',
+      description:
+        'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default.',
+      params: channelPath,
+      body: patchOf(channelEntry, 'ChannelPatch'),
+      answer: channelAnswer,
+      async change({ tx, params: { id }, body, requireMatch, audit }) {
+        const change = await channelToChange(tx, context, id, requireMatch)
+        return await changeChannel(tx, context, change, patched(change.stored.words, body), audit)
+      },
+    }),
+    ...[
+      { verb: 'enable' as const, summary: 'Enable a channel' },
+      { verb: 'disable' as const, summary: 'Disable a channel: it gets no requests, and keeps its settings' },
+    ].map(({ verb, summary }) =>
+      adminChange({
+        method: 'POST',
+        path: `/admin/v1/channels/{id}/${verb}`,
+        area: 'catalog',
+        summary,
+        params: channelPath,
+        answer: channelAnswer,
+        async change({ tx, params: { id }, requireMatch, audit }) {
+          const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
+          const before = channelJson(stored)
+          if (before.state === 'deleted') throw deletedChannel(stored)
+          // What it refers to may have gone meanwhile.
+          if (verb === 'enable') checkChannel(stored.words, rows, { name: stored.row.name, bounds })
+          await setChannelDisabled(tx, stored.row.id, verb === 'disable')
+          return await audited(audit, verb, before, await readAgain(tx, context, stored.row.id))
+        },
+      }),
+    ),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/channels/{id}',
+      area: 'catalog',
+      summary: 'Delete a channel: it is disabled, and its credentials and offers are erased',
+      description: 'The usage log keeps its requests under its name. A new channel may have the name.',
+      params: channelPath,
+      answer: deleted,
+      async change({ tx, params: { id }, requireMatch, audit }) {
+        const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
+        refuseReferred(rows, stored)
+        const before = channelJson(stored)
+        await disableChannels(tx, [stored.row.id])
+        await audit({
+          action: 'channel.delete',
+          resource: 'channel',
+          id: stored.row.id,
+          name: stored.row.name,
+          before,
+        })
+        return { body: { id: stored.row.id, deleted: true as const } }
+      },
+    }),
+  ]
+}
+
+/** A channel by its id or its name. Throws `unknown_path`. */
+export async function readChannel(
+  { database, keeper }: Pick<AdminChannelsContext, 'database' | 'keeper'>,
+  id: string,
+): Promise<StoredChannel> {
+  const rows = await database.reads.ask(({ db }) => readAllRows(db))
+  return foundChannel(rows, id, keeper)
+}
+
+export function foundChannel(rows: AllRows, id: string, keeper: SecretKeeper): StoredChannel {
+  const row =
+    rows.channels.find((one) => one.id === id.toLowerCase()) ?? rows.channels.find(({ name }) => name === id)
+  const stored = row && channelIn(rows, row.id, keeper)
+  if (stored === undefined) throw notFound('channel of this id or name')
+  return stored
+}
+
+/** A channel that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it. */
+export async function channelToChange(
+  tx: AdminChange['tx'],
+  context: AdminChannelsContext,
+  id: string,
+  requireMatch: AdminChange['requireMatch'],
+): Promise<{ stored: StoredChannel; rows: AllRows }> {
+  const rows = await rowsToChange(tx)
+  const stored = foundChannel(rows, id, context.keeper)
+  await refuseManaged(tx, context, stored.row, { kind: 'channel', name: stored.row.name })
+  requireMatch(etagOf(channelJson(stored)))
+  return { stored, rows }
+}
+
+/** Check new settings, write them and the audit log. */
+export async function changeChannel(
+  tx: Transaction,
+  context: AdminChannelsContext,
+  { stored, rows }: { stored: StoredChannel; rows: AllRows },
+  words: Json,
+  audit: AdminChange['audit'],
+) {
+  const { keeper, bounds } = context
+  const { row } = stored
+  if (isGone(stored)) throw deletedChannel(stored)
+  const channel = checkChannel(words, rows, { name: row.name, bounds })
+  if (channel.name !== row.name) {
+    if (rows.channels.some(({ name }) => name === channel.name)) throw taken({ name: channel.name })
+    refuseReferred(rows, stored)
+  }
+  await writeChannel(tx, channel, { existing: row, keeper })
+  return await audited(audit, 'change', channelJson(stored), await readAgain(tx, context, row.id))
+}
+
+/** New places replace the old ones: the row always has base URLs, also where a vendor was all that was stated. */
+function patched(words: Json, patch: Json): Json {
+  const isElsewhere = patch.protocols === undefined && typeof patch.base_url === 'string'
+  const { protocols, ...others } = words
+  return mergePatch(isElsewhere ? others : { ...others, protocols }, patch)
+}
+
+async function readAgain(tx: Transaction, { keeper }: AdminChannelsContext, id: string) {
+  return channelJson(foundChannel(await readAllRows(tx), id, keeper))
+}
+
+async function audited(
+  audit: AdminChange['audit'],
+  verb: 'make' | 'change' | 'enable' | 'disable',
+  before: z.output<typeof channelAnswer> | undefined,
+  after: z.output<typeof channelAnswer>,
+) {
+  const { id, name } = after
+  await audit({
+    action: `channel.${verb}`,
+    resource: 'channel',
+    id,
+    name,
+    ...(before !== undefined && { before }),
+    after,
+  })
+  return { body: after, etag: etagOf(after) }
+}
+
+function refuseReferred(rows: AllRows, { row }: StoredChannel): void {
+  const [referrer] = referrersOfChannel(rows, row.name)
+  if (referrer !== undefined)
+    throw conflict(`${referrer} names channel "${row.name}": take it out there first.`)
+}
+
+/** A channel that left gateway.yaml, or was deleted: its name is free. */
+function isGone({ row, credentials }: StoredChannel): boolean {
+  return row.disabledAt !== null && (row.managedBy === 'file' || credentials?.length === 0)
+}
+
+function taken({ name }: { name: string }) {
+  return conflict(`name: there is a channel "${name}". Change that one, or take another name.`, 'name')
+}
+
+function deletedChannel({ row }: StoredChannel) {
+  return conflict(`Channel "${row.name}" is deleted. Make a new one, which may have its name.`)
+}

@@ -1,0 +1,186 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import { type GroupEntry, groupEntry, groupSettings } from '../../catalog/gateway-file.ts'
+import { groupColumns } from '../../catalog/group-columns.ts'
+import { deleteGroups, groupsInUse, holdCharges, lockRows } from '../../catalog/queries.ts'
+import type { Database } from '../../db/database.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { groupJson, groupShown } from './group-json.ts'
+import {
+  addGroup,
+  changeGroup,
+  findGroup,
+  type GroupRow,
+  listGroups,
+  lockGroup,
+  readNames,
+} from './group-queries.ts'
+import { requireChannels, requireModels } from './known-names.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+import { conflict, notFound } from './refusals.ts'
+import { merged, settingBody } from './setting-body.ts'
+import { budgetMs, calledParams, deletedAnswer, nameFilters, yesOrNo } from './setting-schema.ts'
+
+export interface AdminGroupsContext extends ManagedContext {
+  database: Pick<Database, 'reads'>
+}
+
+/** Groups of keys: what they may use, and at what price. */
+export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
+  const { database } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/groups',
+      area: 'catalog',
+      summary: 'Groups',
+      query: z.strictObject({
+        ...listParameters(['name', 'created_at']),
+        ...nameFilters,
+        public: yesOrNo.optional(),
+      }),
+      answer: pageSchema(groupShown).meta({ id: 'GroupList' }),
+      async handle({ query: { limit, cursor, sort, ...filter }, signal }) {
+        const order = orderOf(sort)
+        const rows = await database.reads.ask(
+          ({ db }) => listGroups(db, { ...filter, order, after: rowPlaceAt(sort, cursor), limit: limit + 1 }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+          value: order.by === 'name' ? name : null,
+          id,
+        }))
+        return { body: { ...page, data: page.data.map(groupJson) } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/groups/{id}',
+      area: 'catalog',
+      summary: 'A group',
+      params: calledParams,
+      answer: groupShown,
+      async handle({ params: { id }, signal }) {
+        const row = await database.reads.ask(({ db }) => findGroup(db, id), { owner: 'admin', signal })
+        if (row === undefined) throw notFound('such group')
+        const shown = groupJson(row)
+        return { body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/groups',
+      area: 'catalog',
+      summary: 'Make a group',
+      body: settingBody(groupSettings, { id: 'NewGroup', required: ['name'] }),
+      statuses: [201],
+      answer: groupShown,
+      async change({ tx, body, audit }) {
+        const entry = merged(groupEntry, {}, body)
+        await lockRows(tx)
+        await requireFreeName(context, tx, entry.name, undefined)
+        await requireNames(tx, entry, undefined)
+        const row = await addGroup(tx, { id: randomUUIDv7(), ...groupColumns(entry), managedBy: 'admin' })
+        const shown = groupJson(row)
+        await audit({ action: 'group.make', resource: 'group', id: row.id, name: row.name, after: shown })
+        return { status: 201, body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/groups/{id}',
+      area: 'catalog',
+      summary: 'Change a group',
+      withinMs: budgetMs,
+      description: 'What is absent stays, null brings a default back.',
+      params: calledParams,
+      body: settingBody(groupSettings, { id: 'GroupChange' }),
+      answer: groupShown,
+      async change({ tx, params: { id }, body, requireMatch, audit }) {
+        await lockRows(tx)
+        // One of the budgets may be new: see holdCharges.
+        if (body.budget !== undefined && body.budget !== null) await holdCharges(tx)
+        const row = await requireGroup(tx, id)
+        const before = groupJson(row)
+        requireMatch(etagOf(before))
+        await refuseManaged(tx, context, row, { kind: 'group', name: row.name })
+        const entry = merged(groupEntry, settingsIn(before), body)
+        await requireFreeName(context, tx, entry.name, row.id)
+        await requireNames(tx, entry, row)
+        const after = groupJson(await changeGroup(tx, row.id, groupColumns(entry)))
+        await audit({
+          action: 'group.change',
+          resource: 'group',
+          id: row.id,
+          name: entry.name,
+          before,
+          after,
+        })
+        return { body: after, etag: etagOf(after) }
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/groups/{id}',
+      area: 'catalog',
+      summary: 'Delete a group that no key is in',
+      params: calledParams,
+      answer: deletedAnswer,
+      async change({ tx, params: { id }, requireMatch, audit }) {
+        await lockRows(tx)
+        const row = await requireGroup(tx, id)
+        const before = groupJson(row)
+        requireMatch(etagOf(before))
+        await refuseManaged(tx, context, row, { kind: 'group', name: row.name })
+        if ((await groupsInUse(tx, [row.id])).size > 0)
+          throw conflict(
+            `Keys are in the group "${row.name}", disabled and revoked ones included. Move them to another group first.`,
+          )
+        await deleteGroups(tx, [row.id])
+        await audit({ action: 'group.delete', resource: 'group', id: row.id, name: row.name, before })
+        return { body: { id: row.id, deleted: true as const } }
+      },
+    }),
+  ]
+}
+
+async function requireGroup(tx: TypedTransaction, called: string): Promise<GroupRow> {
+  const row = await lockGroup(tx, called)
+  if (row === undefined) throw notFound('such group')
+  return row
+}
+
+/** The settings among what the API shows. */
+function settingsIn(shown: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.keys(groupSettings.shape).map((name) => [name, shown[name]]))
+}
+
+async function requireFreeName(
+  context: AdminGroupsContext,
+  tx: TypedTransaction,
+  name: string,
+  ownId: string | undefined,
+): Promise<void> {
+  const [other] = await listGroups(tx, {
+    name,
+    order: { by: 'name', descending: false },
+    after: undefined,
+    limit: 1,
+  })
+  if (other === undefined || other.id === ownId) return
+  await refuseManaged(tx, context, other, { kind: 'group', name })
+  throw conflict(`There is a group "${name}" already. Choose another name.`, 'name')
+}
+
+async function requireNames(
+  tx: TypedTransaction,
+  { models, channels }: GroupEntry,
+  before: GroupRow | undefined,
+): Promise<void> {
+  const names = await readNames(tx)
+  requireModels(names, { field: 'models', wanted: models, before: before?.models ?? [] })
+  requireChannels(names, { field: 'channels', wanted: channels, before: before?.channels ?? [] })
+}

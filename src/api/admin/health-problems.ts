@@ -1,0 +1,82 @@
+import type { Health, Problem } from './health-form.ts'
+
+/** Fewer calls say nothing. */
+const callsLeast = 10
+const failedShare = 0.5
+const silentMs = 60_000
+
+/** What is wrong now, the worst first. Empty: all is well. */
+export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: number): Problem[] {
+  const { database, channels, queues, ledger, processes } = health
+  const found: Problem[] = [
+    ...(database.reachable ? [] : [bad('Postgres does not answer.', 'database')]),
+    ...channels.flatMap((channel) => problemsOfChannel(channel)),
+    ...(ledger.trouble === null ? [] : [bad(`The journal cannot be written: ${ledger.trouble}`, 'ledger')]),
+    ...(ledger.status === 'near_bound' ? [bad('The journal is nearly full.', 'ledger')] : []),
+    ...(ledger.status === 'lagging' || ledger.status === 'degraded'
+      ? [
+          warning(
+            `Postgres is ${Math.round(ledger.unshipped_oldest_ms / 1000)} s behind the journal of this process.`,
+            'ledger',
+          ),
+        ]
+      : []),
+    ...(ledger.frames_set_aside > 0
+      ? [
+          warning(
+            `${ledger.frames_set_aside} frames of the journal are set aside: tollgate ledger:inspect shows them.`,
+            'ledger',
+          ),
+        ]
+      : []),
+    ...ledger.adoption_failed.map(({ instance, reason }) =>
+      warning(`The journal of the dead process ${instance} cannot be adopted: ${reason}`, 'ledger'),
+    ),
+    ...(queues.reachable ? [] : [bad('The queue of image jobs does not answer.', 'queues')]),
+    ...processes
+      .filter(({ heartbeat_at }) => now - Date.parse(heartbeat_at) > silentMs)
+      .map(({ id, host, pid, heartbeat_at }) =>
+        warning(`Process ${pid} on ${host} says nothing.`, `process ${id}`, heartbeat_at),
+      ),
+  ]
+  return found.toSorted((a, b) => Number(a.severity !== 'bad') - Number(b.severity !== 'bad'))
+}
+
+function problemsOfChannel(channel: Health['channels'][number]): Problem[] {
+  const { name, state, breaker, is_readable, credentials, cooldowns, recent } = channel
+  const where = `channel ${name}`
+  if (state !== 'enabled') return []
+  if (!is_readable) return [bad('It is left out: another SECRET_KEY has encrypted its credentials.', where)]
+  if (breaker !== null)
+    return [bad(`Its breaker is ${breaker.state}: ${breaker.reason}`, where, breaker.since)]
+  const refused = new Set(
+    cooldowns.filter(({ why }) => why === 'refused').map(({ credential }) => credential),
+  )
+  const isFailing = recent.calls >= callsLeast && recent.failed >= recent.calls * failedShare
+  return [
+    ...(refused.size > 0
+      ? [
+          (refused.size >= credentials ? bad : warning)(
+            `The upstream refuses ${refused.size} of its ${credentials} credentials.`,
+            where,
+          ),
+        ]
+      : []),
+    ...(isFailing
+      ? [
+          warning(
+            `${recent.failed} of its last ${recent.calls} calls failed${recent.last_error === null ? '' : `, the last with ${recent.last_error}`}.`,
+            where,
+          ),
+        ]
+      : []),
+  ]
+}
+
+function bad(what: string, where: string, since: string | null = null): Problem {
+  return { severity: 'bad', what, since, where }
+}
+
+function warning(what: string, where: string, since: string | null = null): Problem {
+  return { severity: 'warning', what, since, where }
+}

@@ -1,0 +1,83 @@
+import { asc, eq, sql } from '../../db/drizzle.cjs'
+import { firstIdAt } from '../../db/first-id.ts'
+import { channelBreakers, imageJobs, instances, revision } from '../../db/schema.ts'
+import type { Queries } from '../../db/transactions.ts'
+
+/** Calls that count as recent, and the most of them that are read. */
+export const recentMinutes = 10
+const recentMax = 20_000
+
+/** The breakers that are open or half open. */
+export function readOpenBreakers(db: Queries) {
+  const { channelId, openings, reason, changedAt, openUntil } = channelBreakers
+  return db.select({ channelId, openings, reason, changedAt, openUntil }).from(channelBreakers)
+}
+
+/** Processes that live, or should. */
+export function readInstances(db: Queries) {
+  return db
+    .select()
+    .from(instances)
+    .where(eq(instances.state, 'live'))
+    .orderBy(asc(instances.startedAt))
+    .limit(1000)
+}
+
+export async function readRevisions(db: Queries) {
+  const [row] = await db.select().from(revision)
+  return row
+}
+
+export async function countWaiting(db: Queries) {
+  const isQueued = sql`${imageJobs.state} = 'queued'`
+  const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
+  const [jobs, webhooks] = await Promise.all(
+    [isQueued, isUndelivered].map((where) =>
+      db.select({ count: sql<number>`count(*)::int` }).from(imageJobs).where(where),
+    ),
+  )
+  return { images: jobs?.[0]?.count ?? 0, webhooks: webhooks?.[0]?.count ?? 0 }
+}
+
+export interface RecentCalls {
+  channel: string
+  calls: number
+  failed: number
+  lastError: string | null
+}
+
+/** Calls of the last minutes by channel. Ids of requests are in the order of time: it reads the newest only. */
+export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
+  const from = firstIdAt(new Date(Date.now() - recentMinutes * 60_000))
+  const rows: Iterable<Record<string, unknown>> = toRows(
+    await db.execute(sql`
+      SELECT channel, count(*)::int AS calls, count(error_kind)::int AS failed,
+        (array_agg(error_kind || coalesce(' ' || status, '') ORDER BY request_id DESC)
+          FILTER (WHERE error_kind IS NOT NULL))[1] AS last_error
+      FROM (
+        SELECT channel, error_kind, status, request_id FROM attempts
+        WHERE request_id >= ${from}::uuid AND created_at >= now() - make_interval(mins => ${recentMinutes})
+          AND NOT passed_over
+        ORDER BY request_id DESC LIMIT ${recentMax}
+      ) AS newest
+      GROUP BY channel`),
+  )
+  return [...rows].map(({ channel, calls, failed, last_error: lastError }) => ({
+    channel: String(channel),
+    calls: Number(calls),
+    failed: Number(failed),
+    lastError: typeof lastError === 'string' ? lastError : null,
+  }))
+}
+
+/** postgres.js answers rows, `pg` an object that has them. */
+function toRows(result: unknown): Record<string, unknown>[] {
+  if (Array.isArray(result)) return result
+  const rows: unknown = typeof result === 'object' && result !== null && 'rows' in result ? result.rows : []
+  return Array.isArray(rows) ? rows : []
+}
+
+/** Close the breaker of a channel, for all processes. */
+export async function resetBreaker(db: Queries, channelId: string): Promise<void> {
+  await db.execute(sql`SELECT close_breaker(${channelId}::uuid)`)
+}

@@ -1,0 +1,201 @@
+import { z } from 'zod'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { storedChannel } from '../../catalog/change-entries.ts'
+import { type AllRows, readAllRows } from '../../catalog/queries.ts'
+import type { Database } from '../../db/database.ts'
+import { readSchemaVersion } from '../../db/schema-version.ts'
+import { inTime } from '../../in-time.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
+import type { LedgerWatch } from '../../ledger/ledger-watch.ts'
+import type { Queues } from '../../queue/queue.ts'
+import type { Routing } from '../../routing/routing.ts'
+import { channelJson } from './channel-json.ts'
+import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { type Health, health } from './health-form.ts'
+import { problemsOf } from './health-problems.ts'
+import {
+  countWaiting,
+  readInstances,
+  readOpenBreakers,
+  readRecentCalls,
+  readRevisions,
+  resetBreaker,
+} from './health-queries.ts'
+
+export interface AdminHealthContext extends AdminChannelsContext {
+  database: Database
+  catalog: Catalog
+  ledger: Ledger
+  ledgerWatch: LedgerWatch
+  routing: Routing
+  queues(): Promise<Pick<Queues, 'backend' | 'images' | 'webhooks' | 'probes'>>
+}
+
+const answerMs = 3_000
+const resetAnswer = z
+  .object({ channel: z.string(), breaker: z.literal('closed') })
+  .meta({ id: 'ClosedBreaker' })
+
+/** Whether anything is wrong. */
+export function healthEndpoints(context: AdminHealthContext): AdminEndpoint[] {
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/health',
+      area: 'health',
+      summary: 'Is anything wrong?',
+      description: 'It answers when Postgres or the queue does not, and says so.',
+      answer: health,
+      async handle() {
+        return { body: await readHealth(context) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/channels/{id}/breaker/reset',
+      area: 'health',
+      summary: "Close a channel's breaker in all processes",
+      description: 'The channel gets requests again at once. It opens again when they fail.',
+      params: channelPath,
+      answer: resetAnswer,
+      async change({ tx, params: { id }, audit }) {
+        const { row } = foundChannel(await readAllRows(tx), id, context.keeper)
+        const open = (await readOpenBreakers(tx)).find(({ channelId }) => channelId === row.id)
+        await resetBreaker(tx, row.id)
+        await audit({
+          action: 'channel.breaker_reset',
+          resource: 'channel',
+          id: row.id,
+          name: row.name,
+          before: { breaker: open === undefined ? 'closed' : 'open', reason: open?.reason ?? null },
+          after: { breaker: 'closed' },
+        })
+        return { body: { channel: row.name, breaker: 'closed' as const } }
+      },
+    }),
+  ]
+}
+
+async function readHealth(context: AdminHealthContext): Promise<Health> {
+  const [stored, queues] = await Promise.all([readStored(context), readQueues(context)])
+  const now = Date.now()
+  const parts = {
+    database: {
+      reachable: stored !== undefined,
+      migrations: stored?.schema.applied ?? null,
+      catalog_revision: stored?.revisions?.catalog ?? null,
+      keys_revision: stored?.revisions?.keys ?? null,
+    },
+    catalog: { revision: context.catalog.snapshot.revision },
+    channels: stored === undefined ? [] : channelsOf(context, stored, now),
+    queues: {
+      ...queues,
+      images_waiting: stored?.waiting.images ?? null,
+      webhooks_waiting: stored?.waiting.webhooks ?? null,
+    },
+    ledger: ledgerOf(context),
+    processes: (stored?.processes ?? []).map(({ id, host, pid, startedAt, heartbeatAt }) => ({
+      ...{ id, host, pid },
+      started_at: startedAt.toISOString(),
+      heartbeat_at: heartbeatAt.toISOString(),
+    })),
+  }
+  const problems = problemsOf(parts, now)
+  return { status: problems.length === 0 ? 'All well' : 'problems', problems, ...parts }
+}
+
+type Stored = NonNullable<Awaited<ReturnType<typeof readStored>>>
+
+/** Undefined: Postgres does not answer. */
+async function readStored({ database }: AdminHealthContext) {
+  const { reads } = database
+  const within = { withinMs: answerMs }
+  try {
+    const [rows, breakers, processes, revisions, waiting, recent, schema] = await Promise.all([
+      reads.ask(({ db }): Promise<AllRows> => readAllRows(db), within),
+      reads.ask(({ db }) => readOpenBreakers(db), within),
+      reads.ask(({ db }) => readInstances(db), within),
+      reads.ask(({ db }) => readRevisions(db), within),
+      reads.ask(({ db }) => countWaiting(db), within),
+      reads.ask(({ db }) => readRecentCalls(db), within),
+      reads.ask(({ sql }) => readSchemaVersion(sql), within),
+    ])
+    return { rows, breakers, processes, revisions, waiting, recent, schema }
+  } catch {
+    return undefined
+  }
+}
+
+function channelsOf(
+  { routing, keeper }: AdminHealthContext,
+  stored: Stored,
+  now: number,
+): Health['channels'] {
+  const { rows, breakers, recent } = stored
+  const openOf = new Map(breakers.map((row) => [row.channelId, row]))
+  const recentOf = new Map(recent.map((row) => [row.channel, row]))
+  const inOrder = rows.channels.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  return inOrder.flatMap((row) => {
+    const channel = storedChannel(row, rows, keeper)
+    const { state, is_readable, credentials } = channelJson(channel)
+    if (state === 'deleted') return []
+    const open = openOf.get(row.id)
+    const calls = recentOf.get(row.name)
+    const lastFour = new Map(credentials.map((one) => [one.id, one.last_four]))
+    return [
+      {
+        ...{ id: row.id, name: row.name, state, is_readable, credentials: credentials.length },
+        breaker:
+          open === undefined
+            ? null
+            : {
+                state: open.openUntil.getTime() > now ? ('open' as const) : ('half open' as const),
+                reason: open.reason,
+                since: open.changedAt.toISOString(),
+                open_until: open.openUntil.toISOString(),
+                openings: open.openings,
+              },
+        cooldowns: routing.cooldowns.of(row.id).map(({ credential, model, why, leftMs }) => ({
+          ...{ credential, why, left_ms: leftMs },
+          last_four: lastFour.get(credential) ?? null,
+          model: model ?? null,
+        })),
+        load: routing.load.of({ id: row.id, concurrency: row.concurrency ?? undefined }),
+        recent: {
+          calls: calls?.calls ?? 0,
+          failed: calls?.failed ?? 0,
+          last_error: calls?.lastError ?? null,
+        },
+      },
+    ]
+  })
+}
+
+async function readQueues({ queues }: AdminHealthContext) {
+  const read = async () => {
+    const { backend, images, webhooks, probes } = await queues()
+    const [ofImages, ofWebhooks, ofProbes] = await Promise.all([
+      images.counts(),
+      webhooks.counts(),
+      probes.counts(),
+    ])
+    return { reachable: true, backend, images: ofImages, webhooks: ofWebhooks, probes: ofProbes }
+  }
+  const away = { reachable: false, backend: null, images: null, webhooks: null, probes: null }
+  return await inTime(read(), answerMs, 'the queue').catch(() => away)
+}
+
+function ledgerOf({ ledger, ledgerWatch }: AdminHealthContext): Health['ledger'] {
+  const { journalBytes, trouble } = ledger.health()
+  const { status, unshipped, adoption, setAside } = ledgerWatch.state()
+  return {
+    status,
+    unshipped_rows: unshipped.rows,
+    unshipped_oldest_ms: unshipped.oldestMs,
+    journal_bytes: journalBytes,
+    trouble: trouble === undefined ? null : String(trouble),
+    frames_set_aside: setAside.length,
+    adoption_failed: [...adoption.failed],
+  }
+}

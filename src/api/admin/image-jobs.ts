@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import type { Database } from '../../db/database.ts'
+import { cancelJob } from '../../images/cancel-job.ts'
+import type { ImageGateway } from '../../images/image-gateway.ts'
+import { linkerFor } from '../../images/job-answer.ts'
+import { type ImageJob, jobStates } from '../../images/jobs/job.ts'
+import { imageJob, jobJson } from '../../images/jobs/job-json.ts'
+import { findJobs } from '../../images/jobs/queries.ts'
+import { jobOf } from '../../images/jobs/rows.ts'
+import { isId, moment, oneOf, text } from '../parameter.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
+import { requireOwn, tenantOf } from './permit.ts'
+import { notFound } from './refusals.ts'
+
+export type AdminImagesContext = Pick<ImageGateway, 'images' | 'publicUrl'> & {
+  database: Pick<Database, 'reads'>
+}
+
+const adminJob = imageJob
+  .extend({ tenant_id: z.uuid(), key_id: z.uuid(), group_id: z.uuid() })
+  .meta({ id: 'AdminImageJob' })
+const jobList = pageSchema(adminJob).meta({ id: 'AdminImageJobList' })
+const path = z.object({ id: z.string().describe('Of the job: the `x-request-id` of its request.') })
+/** No index has models and channels: a search for them reads the jobs of a while. */
+const searchedDays = 30
+
+/** Image jobs of all tenants, or of a member's own. */
+export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint[] {
+  const { database, images } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/image-jobs',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'Image jobs, newest first',
+      query: z.strictObject({
+        ...listParameters(['-created_at']),
+        status: oneOf(jobStates).optional(),
+        tenant_id: uuidText.optional(),
+        model: text.optional(),
+        channel: text.optional().describe('The name of a channel that was asked.'),
+        from: moment('first moment')
+          .optional()
+          .describe(`Default with model or channel: ${searchedDays} days ago.`),
+        to: moment('end').optional(),
+      }),
+      answer: jobList,
+      async handle({ actor, request, query, signal }) {
+        const { limit, sort, cursor, status, model, channel, to } = query
+        const isSearch = model !== undefined || channel !== undefined
+        const from = query.from ?? (isSearch ? new Date(Date.now() - searchedDays * 86_400_000) : undefined)
+        const rows = await database.reads.ask(
+          ({ db }) =>
+            findJobs(db, {
+              ...{ tenantId: tenantOf(actor, query.tenant_id), state: status, model, channel, from, to },
+              before: rowPlaceAt(sort, cursor)?.id,
+              limit: limit + 1,
+            }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
+        const linkTo = linkerFor(context, request)
+        return { body: { ...page, data: page.data.map((job) => adminJobJson(job, linkTo)) } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/image-jobs/{id}',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'An image job',
+      params: path,
+      answer: adminJob,
+      async handle({ actor, request, params: { id } }) {
+        return { body: adminJobJson(await ownJob(id, actor), linkerFor(context, request)) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/image-jobs/{id}/cancel',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'Cancel an image job',
+      description: 'One that has ended stays as it is. One that runs ends as soon as its worker sees it.',
+      params: path,
+      answer: adminJob,
+      async change({ actor, request, params: { id }, audit }) {
+        const job = await ownJob(id, actor)
+        const cancelled = (await cancelJob(context, job.id)) ?? job
+        await audit({
+          action: 'image_job.cancel',
+          resource: 'image_job',
+          id: job.id,
+          tenantId: job.tenantId,
+          before: { status: job.state },
+          after: { status: cancelled.state },
+        })
+        return { body: adminJobJson(cancelled, linkerFor(context, request)) }
+      },
+    }),
+  ]
+
+  async function ownJob(named: string, actor: Actor): Promise<ImageJob> {
+    const id = named.toLowerCase()
+    const [job] = isId(id) ? await images.jobs.read([id]) : []
+    if (job === undefined) throw notFound('image job of this id')
+    requireOwn(actor, job.tenantId, 'image job of this id')
+    return job
+  }
+}
+
+function adminJobJson(job: ImageJob, linkTo: Parameters<typeof jobJson>[2]): z.output<typeof adminJob> {
+  const { tenantId, keyId, groupId } = job
+  return { ...jobJson(job, null, linkTo), tenant_id: tenantId, key_id: keyId, group_id: groupId }
+}

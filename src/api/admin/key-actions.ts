@@ -1,0 +1,79 @@
+import { z } from 'zod'
+import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
+import { integer } from '../../canonical/checked.ts'
+import { type AdminEndpoint, adminChange } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { keyJson, keyShown, madeKey } from './key-json.ts'
+import { changeKey } from './key-queries.ts'
+import { type AdminKeysContext, isRevoked, keyLine, keyParams, lockOwnKey } from './keys.ts'
+import { conflict } from './refusals.ts'
+
+const graceSecondsMax = 30 * 24 * 3600
+
+/** Rotate and revoke. All processes follow within a second. */
+export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] {
+  return [
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/keys/{id}/rotate',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'Give a key a new secret',
+      description:
+        'The answer has the new secret, this once. The former one works for `grace_seconds` more. While it does, a second rotation needs `grace_seconds` 0, which ends both of the earlier ones.',
+      params: keyParams,
+      body: z
+        .strictObject({
+          grace_seconds: integer(0, graceSecondsMax)
+            .default(0)
+            .describe('How long the former secret works still.'),
+        })
+        .meta({ id: 'KeyRotation' }),
+      answer: madeKey,
+      async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
+        const row = await lockOwnKey(context, { tx, actor, requireMatch }, id)
+        if (row.revokedAt !== null) throw isRevoked(row)
+        const graceMs = body.grace_seconds * 1000
+        const { formerSecretUntil } = row
+        if (graceMs > 0 && formerSecretUntil !== null && formerSecretUntil.getTime() > Date.now())
+          throw conflict(
+            `The secret before the last rotation of key "${row.name}" works until ${formerSecretUntil.toISOString()}. Wait for that, or send grace_seconds 0, which ends it now.`,
+            'grace_seconds',
+          )
+        const secret = makeKeySecret()
+        const changed = await changeKey(tx, id, {
+          secretHash: context.keys.hashOf(secret),
+          hint: keyHint(secret),
+          formerSecretHash: graceMs > 0 ? row.secretHash : null,
+          formerSecretUntil: graceMs > 0 ? new Date(Date.now() + graceMs) : null,
+        })
+        const shown = keyJson(changed)
+        await audit({ ...keyLine(changed, 'key.rotate'), before: keyJson(row), after: shown })
+        return { body: { ...shown, secret }, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/keys/{id}/revoke',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'Refuse a key for ever',
+      description: 'The usage log goes on to name it. `disabled` refuses a key for a while.',
+      params: keyParams,
+      answer: keyShown,
+      async change({ tx, actor, params: { id }, requireMatch, audit }) {
+        const row = await lockOwnKey(context, { tx, actor, requireMatch }, id)
+        const now = new Date()
+        const changed = await changeKey(tx, id, {
+          revokedAt: row.revokedAt ?? now,
+          disabledAt: row.disabledAt ?? now,
+          formerSecretHash: null,
+          formerSecretUntil: null,
+        })
+        const after = keyJson(changed)
+        await audit({ ...keyLine(changed, 'key.revoke'), before: keyJson(row), after })
+        return { body: after, etag: etagOf(after) }
+      },
+    }),
+  ]
+}

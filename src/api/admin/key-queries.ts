@@ -1,0 +1,116 @@
+import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
+import { and, eq, getTableColumns, isNotNull, isNull, lt, ne } from '../../db/drizzle.cjs'
+import { groups, keys, tenants } from '../../db/schema.ts'
+import type { Queries } from '../../db/transactions.ts'
+import { hasText, isCalled, keyset } from './keyset-queries.ts'
+import type { Order, Place } from './list.ts'
+
+const columns = { ...getTableColumns(keys), tenant: tenants.name, group: groups.name }
+
+/** With the names of its tenant and its group. */
+export type NamedKey = KeyRow & { tenant: string; group: string }
+
+export interface KeyFilter {
+  /** Id of a tenant, whatever `tenant` says. */
+  tenantId?: string | undefined
+  /** Id or name. */
+  tenant?: string | undefined
+  /** Id or name. */
+  group?: string | undefined
+  name?: string | undefined
+  search?: string | undefined
+  hint?: string | undefined
+  managed_by?: 'file' | 'admin' | undefined
+  disabled?: boolean | undefined
+  revoked?: boolean | undefined
+  /** Exclusive. */
+  expires_before?: Date | undefined
+  order: Order
+  after: Place | undefined
+  limit: number
+}
+
+export function listKeys(db: Queries, filter: KeyFilter): Promise<NamedKey[]> {
+  const { tenantId, tenant, group, name, search, hint, managed_by, disabled, revoked, expires_before } =
+    filter
+  const sorts = { name: keys.name, expires_at: keys.expiresAt }
+  const { orderBy, behind } = keyset(filter.order, { columns: sorts, id: keys.id }, filter.after)
+  return namedKeys(db)
+    .where(
+      and(
+        tenantId === undefined ? undefined : eq(keys.tenantId, tenantId),
+        tenant === undefined ? undefined : isCalled(tenants, tenant),
+        group === undefined ? undefined : isCalled(groups, group),
+        name === undefined ? undefined : eq(keys.name, name),
+        hasText(keys.name, search),
+        hint === undefined ? undefined : eq(keys.hint, hint),
+        managed_by === undefined ? undefined : eq(keys.managedBy, managed_by),
+        disabled === undefined ? undefined : (disabled ? isNotNull : isNull)(keys.disabledAt),
+        revoked === undefined ? undefined : (revoked ? isNotNull : isNull)(keys.revokedAt),
+        expires_before === undefined ? undefined : lt(keys.expiresAt, expires_before),
+        behind,
+      ),
+    )
+    .orderBy(...orderBy)
+    .limit(filter.limit)
+}
+
+function namedKeys(db: Queries) {
+  return db
+    .select(columns)
+    .from(keys)
+    .innerJoin(tenants, eq(tenants.id, keys.tenantId))
+    .innerJoin(groups, eq(groups.id, keys.groupId))
+    .$dynamic()
+}
+
+export async function findKey(db: Queries, id: string): Promise<NamedKey | undefined> {
+  const [row] = await namedKeys(db).where(eq(keys.id, id))
+  return row
+}
+
+/** As `findKey`, locked until the end of the transaction. */
+export async function lockKey(tx: Queries, id: string): Promise<NamedKey | undefined> {
+  await tx.select({ id: keys.id }).from(keys).where(eq(keys.id, id)).for('update')
+  return await findKey(tx, id)
+}
+
+/** The key of a tenant with this name. */
+export async function findNamesake(
+  tx: Queries,
+  { tenantId, name }: { tenantId: string; name: string },
+): Promise<NamedKey | undefined> {
+  const [row] = await namedKeys(tx).where(and(eq(keys.tenantId, tenantId), eq(keys.name, name)))
+  return row
+}
+
+/** The keys of a tenant in a group, but `but`, without revoked ones and without sub-keys, which their parents bound. */
+export function readPeers(
+  tx: Queries,
+  { tenantId, groupId, but }: { tenantId: string; groupId: string; but: string | undefined },
+): Promise<NamedKey[]> {
+  return namedKeys(tx).where(
+    and(
+      eq(keys.tenantId, tenantId),
+      eq(keys.groupId, groupId),
+      isNull(keys.revokedAt),
+      isNull(keys.parentId),
+      but === undefined ? undefined : ne(keys.id, but),
+    ),
+  )
+}
+
+/** Whether a key has, or had before its last rotation, the secret with this hash. */
+export async function isSecretTaken(tx: Queries, hash: Buffer): Promise<boolean> {
+  const now = await tx.select({ id: keys.id }).from(keys).where(eq(keys.secretHash, hash))
+  const former = await tx.select({ id: keys.id }).from(keys).where(eq(keys.formerSecretHash, hash))
+  return now.length + former.length > 0
+}
+
+export async function changeKey(tx: Queries, id: string, changed: Partial<NewKey>): Promise<NamedKey> {
+  await tx.update(keys).set(changed).where(eq(keys.id, id))
+  await followParents(tx, [id])
+  const row = await findKey(tx, id)
+  if (row === undefined) throw new Error('a locked key is gone')
+  return row
+}

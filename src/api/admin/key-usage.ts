@@ -1,0 +1,150 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import { limitsFrom, ownLimitsFrom, unlimited } from '../../catalog/limit-columns.ts'
+import type { Database } from '../../db/database.ts'
+import { readBalance, readBudgets } from '../../ledger/money-queries.ts'
+import { isLimited, type Limits, type Scope } from '../../limits/limits.ts'
+import { budgetJson, budgetState, restJson, restOfMoney } from '../budget.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { findGroup } from './group-queries.ts'
+import { findKey } from './key-queries.ts'
+import { keyParams } from './keys.ts'
+import { requireOwn } from './permit.ts'
+import { notFound } from './refusals.ts'
+import { findTenant } from './tenant-queries.ts'
+
+export interface AdminKeyUsageContext {
+  database: Pick<Database, 'reads'>
+  limits: Pick<Limits, 'take'>
+}
+
+const limitState = z.object({
+  of: z
+    .enum(['key', 'parent', 'group', 'tenant'])
+    .describe(
+      'Whose limit it is: `key` also where the group sets it for each key, `parent` of a sub-key: the key that made it.',
+    ),
+  limit: z.enum(['requests_per_minute', 'tokens_per_minute', 'concurrency']),
+  allowed: z.int(),
+  left: z
+    .int()
+    .nullable()
+    .describe('Null for `concurrency`: running requests are not counted for this answer.'),
+  full_in_ms: z.int().nullable().describe('How long until nothing of it is used, without more requests.'),
+})
+
+const keyUsage = z
+  .object({
+    limits: z.array(limitState),
+    budgets: z
+      .array(budgetState)
+      .describe('Of the key, of the key that made it, and of its group, as far as Postgres has the charges.'),
+    balance: z.object(restOfMoney).nullable().describe("The tenant's; null where it has no limit."),
+  })
+  .meta({ id: 'KeyUsage' })
+
+/** What is left of each limit, budget and balance that bounds a key. */
+export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/keys/{id}/usage',
+    area: 'keys',
+    tenants: 'own',
+    summary: 'What is left of the limits and budgets of a key',
+    params: keyParams,
+    answer: keyUsage,
+    async handle({ actor, params: { id }, signal }) {
+      const moment = new Date()
+      const read = await database.reads.ask(
+        async ({ db }) => {
+          const key = await findKey(db, id)
+          if (key === undefined) return undefined
+          const parentId = key.parentId ?? undefined
+          const [parent, group, tenant, balance, budgets] = await Promise.all([
+            parentId === undefined ? undefined : findKey(db, parentId),
+            findGroup(db, key.groupId),
+            findTenant(db, key.tenantId),
+            readBalance(db, key.tenantId),
+            readBudgets(db, { keyId: id, parentId, groupId: key.groupId }, moment),
+          ])
+          return { key, parent, group, tenant, balance, budgets }
+        },
+        { owner: 'admin', signal },
+      )
+      if (read?.group === undefined || read.tenant === undefined) throw notFound('such key')
+      const { key, parent, group, tenant, balance, budgets } = read
+      requireOwn(actor, key.tenantId, 'such key')
+      const scopes: Scope[] = [
+        {
+          kind: 'key',
+          id,
+          limits: ownLimitsFrom(key) ?? (parent === undefined ? limitsFrom(group) : unlimited),
+        },
+        {
+          kind: 'group',
+          id: group.id,
+          limits: limitsFrom({
+            requestsPerMinute: group.totalRequestsPerMinute,
+            tokensPerMinute: group.totalTokensPerMinute,
+            concurrency: group.totalConcurrency,
+          }),
+        },
+        { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) },
+      ]
+      // All sub-keys and their maker share its limits.
+      const shared: Scope | undefined = parent && {
+        kind: 'key',
+        id: parent.id,
+        limits: ownLimitsFrom(parent) ?? limitsFrom(group),
+      }
+      const states = await Promise.all([
+        ...scopes.map((scope) => stateOf(limits, scope)),
+        ...(shared === undefined ? [] : [stateOf(limits, shared, 'parent')]),
+      ])
+      return {
+        body: {
+          limits: states.flat(),
+          budgets: budgets.map((budget) => budgetJson(budget, moment)),
+          balance: balance?.limited === true ? restJson(balance.balanceNano, balance.heldNano) : null,
+        },
+      }
+    },
+  })
+}
+
+/** It takes a request without tokens, and gives it back at once: the buckets tell what is left only when something is taken. */
+async function stateOf(
+  limits: Pick<Limits, 'take'>,
+  scope: Scope,
+  of: z.output<typeof limitState>['of'] = scope.kind,
+): Promise<z.output<typeof limitState>[]> {
+  const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits
+  const states: z.output<typeof limitState>[] = []
+  const rates = { requestsPerMinute, tokensPerMinute, concurrency: undefined }
+  if (isLimited(rates)) {
+    const taken = await limits.take([{ ...scope, limits: rates }], 0, randomUUIDv7())
+    if (taken.granted) taken.giveBack()
+    const { requests, tokens } = taken
+    // One of them was ours.
+    const own = taken.granted ? 1 : 0
+    if (requestsPerMinute !== undefined)
+      states.push({
+        of,
+        limit: 'requests_per_minute',
+        allowed: requestsPerMinute,
+        left: Math.min(requestsPerMinute, (requests?.remaining ?? 0) + own),
+        full_in_ms: requests?.resetMs ?? null,
+      })
+    if (tokensPerMinute !== undefined)
+      states.push({
+        of,
+        limit: 'tokens_per_minute',
+        allowed: tokensPerMinute,
+        left: tokens?.remaining ?? 0,
+        full_in_ms: tokens?.resetMs ?? null,
+      })
+  }
+  if (concurrency !== undefined)
+    states.push({ of, limit: 'concurrency', allowed: concurrency, left: null, full_in_ms: null })
+  return states
+}

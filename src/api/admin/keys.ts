@@ -1,0 +1,296 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import { keyColumns } from '../../access/key-columns.ts'
+import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
+import type { Keys } from '../../access/keys.ts'
+import { addKeys } from '../../access/queries.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { type KeyEntry, keyEntry, keySettings } from '../../catalog/gateway-file.ts'
+import { holdCharges, lockRows } from '../../catalog/queries.ts'
+import type { Database } from '../../db/database.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { moment, text } from '../parameter.ts'
+import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { findGroup, readNames } from './group-queries.ts'
+import { keyJson, keySettingsIn, keyShown, madeKey } from './key-json.ts'
+import {
+  changeKey,
+  findKey,
+  findNamesake,
+  isSecretTaken,
+  listKeys,
+  lockKey,
+  type NamedKey,
+} from './key-queries.ts'
+import { requireModels } from './known-names.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
+import { requireOwn, tenantOf } from './permit.ts'
+import { conflict, notFound } from './refusals.ts'
+import { merged, type Settings, settingBody } from './setting-body.ts'
+import { budgetMs, nameFilters, yesOrNo } from './setting-schema.ts'
+import { findTenant } from './tenant-queries.ts'
+
+export interface AdminKeysContext extends ManagedContext {
+  database: Pick<Database, 'reads'>
+  keys: Pick<Keys, 'hashOf'>
+}
+
+export const keyParams = z.object({ id: uuidText.describe('Its id.') })
+
+const tenantMember = z.string().describe('Its tenant: id or name.')
+const newKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
+  id: 'NewKey',
+  leaveOut: ['secret'],
+  required: ['tenant', 'name'],
+})
+const importedKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
+  id: 'ImportedKey',
+  required: ['tenant', 'name', 'secret'],
+})
+
+/** A key is never deleted: the usage log goes on to name it. A revoked one is refused for ever. */
+export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
+  const { database } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/keys',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'Keys',
+      query: z.strictObject({
+        ...listParameters(['-created_at', 'name', 'expires_at']),
+        ...nameFilters,
+        tenant: text.optional().describe('Id or name.'),
+        group: text.optional().describe('Id or name.'),
+        hint: text.optional().describe('The start of the secret, as a key shows it.'),
+        disabled: yesOrNo.optional(),
+        revoked: yesOrNo.optional(),
+        expires_before: moment('first moment').optional(),
+      }),
+      answer: pageSchema(keyShown).meta({ id: 'KeyList' }),
+      async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+        const order = orderOf(sort)
+        const wanted = {
+          ...filter,
+          tenantId: tenantOf(actor),
+          order,
+          after: rowPlaceAt(sort, cursor),
+          limit: limit + 1,
+        }
+        const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })
+        const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
+        return { body: { ...page, data: page.data.map(keyJson) } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/keys/{id}',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'A key',
+      params: keyParams,
+      answer: keyShown,
+      async handle({ actor, params: { id }, signal }) {
+        const row = await database.reads.ask(({ db }) => findKey(db, id), { owner: 'admin', signal })
+        if (row === undefined) throw notFound('such key')
+        requireOwn(actor, row.tenantId, 'such key')
+        const shown = keyJson(row)
+        return { body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/keys',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'Make a key',
+      description:
+        'The answer has its secret, this once. A repeat with the same Idempotency-Key shows it again.',
+      body: newKey,
+      statuses: [201],
+      answer: madeKey,
+      async change(call) {
+        const secret = makeKeySecret()
+        const shown = keyJson(await makeKey(context, call, { secret, action: 'key.make' }))
+        return { status: 201, body: { ...shown, secret }, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/keys/import',
+      area: 'keys',
+      summary: 'Make a key with the secret that it has elsewhere',
+      description: 'For keys of another gateway, whose clients keep their secrets.',
+      body: importedKey,
+      statuses: [201],
+      answer: keyShown,
+      async change(call) {
+        const { secret } = call.body
+        if (typeof secret !== 'string') throw invalid('secret', 'expected a string')
+        const shown = keyJson(await makeKey(context, call, { secret, action: 'key.import' }))
+        return { status: 201, body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/keys/{id}',
+      area: 'keys',
+      tenants: 'own',
+      summary: 'Change a key',
+      withinMs: budgetMs,
+      description:
+        'What is absent stays, null brings a default back. A revoked key can get another name only.',
+      params: keyParams,
+      body: settingBody(keySettings, { id: 'KeyChange', leaveOut: ['secret'] }),
+      answer: keyShown,
+      async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
+        const row = await lockOwnKey(context, { tx, actor, requireMatch, setsBudget: isBudget(body) }, id)
+        const before = keyJson(row)
+        if (row.revokedAt !== null && Object.keys(body).some((member) => member !== 'name'))
+          throw isRevoked(row)
+        const shared = ofParent.find((member) => body[member] !== undefined)
+        if (row.parentId !== null && shared !== undefined)
+          throw conflict(
+            `The key "${row.name}" is a sub-key: it has "${shared}" from the key that made it.`,
+            shared,
+          )
+        const entry = merged(keyEntry, keySettingsIn(before), body)
+        await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
+        const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
+        requireModels(await readNames(tx), {
+          field: 'allowed_models',
+          wanted: entry.allowedModels ?? [],
+          before: row.allowedModels ?? [],
+        })
+        const changed = await changeKey(tx, id, { name: entry.name, groupId, ...keyColumns(entry, row) })
+        const after = keyJson(changed)
+        await audit({ ...keyLine(changed, 'key.change'), before, after })
+        return { body: after, etag: etagOf(after) }
+      },
+    }),
+  ]
+}
+
+/** What a sub-key has from its parent, or has not at all. */
+const ofParent = ['group', 'capture', 'capture_answers', 'strict', 'sub_keys']
+
+type Call = Pick<AdminChange, 'tx' | 'actor' | 'audit'>
+
+/** Throws `conflict` where its name is taken. */
+async function makeKey(
+  context: AdminKeysContext,
+  { tx, actor, audit, body }: Call & { body: Settings },
+  { secret, action }: { secret: string; action: string },
+): Promise<NamedKey> {
+  const { tenant: called, ...settings } = body
+  if (typeof called !== 'string' || !text.safeParse(called).success)
+    throw invalid('tenant', 'expected the id or the name of a tenant')
+  const entry = merged(keyEntry, {}, settings)
+  await lockRows(tx)
+  if (isBudget(body)) await holdCharges(tx)
+  const tenant = await findTenant(tx, called)
+  if (tenant === undefined || (actor.tenantId !== null && actor.tenantId !== tenant.id))
+    throw invalid('tenant', `there is no tenant "${called.slice(0, 128)}"`)
+  await requireFreeName(context, tx, { tenantId: tenant.id, name: entry.name }, undefined)
+  const groupId = await groupOf({ tx, actor }, entry, { tenantId: tenant.id, before: undefined })
+  requireModels(await readNames(tx), {
+    field: 'allowed_models',
+    wanted: entry.allowedModels ?? [],
+    before: [],
+  })
+  const secretHash = context.keys.hashOf(secret)
+  if (await isSecretTaken(tx, secretHash)) throw conflict('Another key has this secret.', 'secret')
+  const id = randomUUIDv7()
+  await addKeys(tx, [
+    {
+      id,
+      tenantId: tenant.id,
+      groupId,
+      name: entry.name,
+      secretHash,
+      hint: keyHint(secret),
+      ...keyColumns(entry, undefined),
+      managedBy: 'admin',
+    },
+  ])
+  const row = await findKey(tx, id)
+  if (row === undefined) throw new Error('a key was not inserted')
+  await audit({ ...keyLine(row, action), after: keyJson(row) })
+  return row
+}
+
+/** The line of the audit log that a change of a key has. */
+export function keyLine({ id, name, tenantId }: NamedKey, action: string) {
+  return { action, resource: 'key', id, name, tenantId }
+}
+
+/** Lock a key that the caller may change. Throws `unknown_path`, `precondition_failed`, or `conflict` where the file manages it. */
+export async function lockOwnKey(
+  context: ManagedContext,
+  {
+    tx,
+    actor,
+    requireMatch,
+    setsBudget = false,
+  }: Pick<AdminChange, 'tx' | 'actor' | 'requireMatch'> & { setsBudget?: boolean },
+  id: string,
+): Promise<NamedKey> {
+  await lockRows(tx)
+  // See holdCharges.
+  if (setsBudget) await holdCharges(tx)
+  const row = await lockKey(tx, id)
+  if (row === undefined) throw notFound('such key')
+  requireOwn(actor, row.tenantId, 'such key')
+  requireMatch(etagOf(keyJson(row)))
+  await refuseManaged(tx, context, row, { kind: 'key', name: row.name, tenant: row.tenant })
+  return row
+}
+
+export function isRevoked({ name }: NamedKey) {
+  return conflict(`The key "${name}" is revoked, which is final. Make another key.`)
+}
+
+const isBudget = ({ budget }: Settings) => budget !== undefined && budget !== null
+
+async function requireFreeName(
+  context: ManagedContext,
+  tx: TypedTransaction,
+  place: { tenantId: string; name: string },
+  ownId: string | undefined,
+): Promise<void> {
+  const other = await findNamesake(tx, place)
+  if (other === undefined || other.id === ownId) return
+  const { name, tenant } = other
+  await refuseManaged(tx, context, other, { kind: 'key', name, tenant })
+  throw conflict(
+    other.revokedAt === null
+      ? `The tenant "${tenant}" has a key "${name}" already. Choose another name.`
+      : `The tenant "${tenant}" had a key "${name}", which is revoked. Choose another name, or give that key another one.`,
+    'name',
+  )
+}
+
+/** The group of a key. For a member, group, limits and budget have bounds: see `requireMemberBounds`. */
+async function groupOf(
+  { tx, actor }: { tx: TypedTransaction; actor: Actor },
+  entry: KeyEntry,
+  { tenantId, before }: { tenantId: string; before: NamedKey | undefined },
+): Promise<string> {
+  const group = await findGroup(tx, entry.group)
+  if (group === undefined)
+    throw actor.tenantId === null
+      ? invalid('group', `there is no group "${entry.group}"`)
+      : noKeyIn(entry.group)
+  if (actor.tenantId !== null) await requireMemberBounds(tx, { entry, group, tenantId, before })
+  return group.id
+}
+
+function sortedBy(by: string, { name, expiresAt }: NamedKey): string | null {
+  if (by === 'name') return name
+  return by === 'expires_at' ? (expiresAt?.toISOString() ?? null) : null
+}

@@ -1,0 +1,194 @@
+import type { IncomingMessage } from 'node:http'
+import { z } from 'zod'
+import {
+  addLink,
+  deleteLink,
+  endLinks,
+  forgetOldLinks,
+  type LinkRow,
+  listLinks,
+} from '../../access/users/link-queries.ts'
+import { findLink, redeemLink } from '../../access/users/redeem.ts'
+import { hasTenant, readUserByEmail } from '../../access/users/user-queries.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { type AuthenticateContext, requireOwnSite } from './authenticate.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { uuidText } from './list.ts'
+import { deleted, email, newPassword, role, user } from './people-json.ts'
+import { conflict, notFound } from './refusals.ts'
+import { browserOf } from './session.ts'
+import { ownOrigin } from './session-cookie.ts'
+import { shown } from './user-audit.ts'
+
+const invitationRequest = z
+  .strictObject({
+    email,
+    role,
+    tenant_id: z.uuid().nullable().default(null).describe('Of a member; null for all other roles.'),
+  })
+  .meta({ id: 'InvitationRequest' })
+
+const link = z.object({
+  id: z.uuid(),
+  purpose: z.enum(['setup', 'invitation', 'reset']),
+  email: z.string().nullable(),
+  role: role.nullable(),
+  tenant_id: z.uuid().nullable(),
+  made_by: z.string(),
+  expires_at: z.iso.datetime(),
+})
+
+export const madeLink = link
+  .extend({
+    url: z.string().describe('Shown once. Whoever has it can use it: POST the new password to it.'),
+  })
+  .meta({ id: 'MadeLink' })
+
+const openLink = z
+  .object({
+    purpose: z.enum(['setup', 'invitation', 'reset']),
+    email: z.string().nullable().describe('Null: a set-up link, whose user says it.'),
+    expires_at: z.iso.datetime(),
+  })
+  .meta({ id: 'OpenLink' })
+
+const redeemRequest = z
+  .strictObject({ password: newPassword, email: email.optional().describe('For a set-up link.') })
+  .meta({ id: 'RedeemRequest' })
+
+/** Links that work once: invitations, resets, and the set-up link of the first start. */
+export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
+  const { people, publicUrl } = context
+  const token = z.object({ token: z.string() })
+  return [
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/invitations',
+      area: 'users',
+      summary: 'Invite a user',
+      description: 'The link works once, and ends with the next one for the address. It is shown only now.',
+      body: invitationRequest,
+      answer: madeLink,
+      statuses: [201],
+      async change({ tx, actor, body, request, audit }) {
+        const { email, role, tenant_id: tenantId } = body
+        if ((role === 'member') !== (tenantId !== null))
+          throw invalid(
+            'tenant_id',
+            role === 'member' ? 'expected the tenant of the member' : 'only a member has a tenant',
+          )
+        if (tenantId !== null && !(await hasTenant(tx, tenantId)))
+          throw invalid('tenant_id', 'there is no such tenant')
+        if ((await readUserByEmail(tx, email)) !== undefined)
+          throw conflict('There is a user with this address. Change its role instead.', 'email')
+        await endLinks(tx, { purpose: 'invitation', email })
+        await forgetOldLinks(tx)
+        const lifeMs = people.bounds.invitationHours * 3_600_000
+        const made = await addLink(tx, {
+          purpose: 'invitation',
+          email,
+          role,
+          tenantId,
+          madeBy: actor.name,
+          lifeMs,
+        })
+        await audit({
+          action: 'invitation.create',
+          resource: 'invitation',
+          id: made.row.id,
+          name: email,
+          tenantId,
+          before: null,
+          after: { email, role, tenant_id: tenantId },
+        })
+        return { status: 201, body: shownLink(context, request, made, email) }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/invitations',
+      area: 'users',
+      summary: 'Invitations and resets that nobody has used yet',
+      answer: z.object({ data: z.array(link) }).meta({ id: 'LinkList' }),
+      async handle() {
+        const rows = await people.database.keys.ask(({ db }) => listLinks(db))
+        return { body: { data: rows.map((row) => linkJson(row, row.email)) } }
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/invitations/{id}',
+      area: 'users',
+      summary: 'Take back an invitation or a reset',
+      params: z.object({ id: uuidText }),
+      answer: deleted,
+      async change({ tx, params, audit }) {
+        const row = await deleteLink(tx, params.id)
+        if (row === undefined) throw notFound('such open link')
+        await audit({
+          action: `${row.purpose}.delete`,
+          resource: 'invitation',
+          id: row.id,
+          name: row.email ?? row.userId ?? row.id,
+          tenantId: row.tenantId,
+        })
+        return { body: { deleted: true as const } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/links/{token}',
+      area: 'open',
+      summary: 'What a link is for',
+      params: token,
+      answer: openLink,
+      async handle({ params }) {
+        const found = await findLink(people, params.token)
+        return {
+          body: {
+            purpose: found.link.purpose,
+            email: found.email,
+            expires_at: found.link.expiresAt.toISOString(),
+          },
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/links/{token}',
+      area: 'open',
+      summary: 'Use a link: set the password',
+      description: 'It works once. Sign in afterwards with POST /admin/v1/session.',
+      params: token,
+      body: redeemRequest,
+      answer: user,
+      async handle({ params, body, request, requestId }) {
+        requireOwnSite(request, publicUrl)
+        const redeemed = { password: body.password, email: body.email }
+        const row = await redeemLink(people, params.token, redeemed, browserOf(context, request, requestId))
+        return { body: shown(row) }
+      },
+    }),
+  ]
+}
+
+export function shownLink(
+  { publicUrl }: Pick<AuthenticateContext, 'publicUrl'>,
+  request: IncomingMessage,
+  { row, secret }: { row: LinkRow; secret: string },
+  email: string,
+): z.input<typeof madeLink> {
+  return { ...linkJson(row, email), url: `${ownOrigin(request, publicUrl)}/admin/v1/links/${secret}` }
+}
+
+function linkJson(row: LinkRow, email: string | null): z.input<typeof link> {
+  return {
+    id: row.id,
+    purpose: row.purpose,
+    email,
+    role: row.role,
+    tenant_id: row.tenantId,
+    made_by: row.madeBy,
+    expires_at: row.expiresAt.toISOString(),
+  }
+}

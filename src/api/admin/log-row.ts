@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import type { LogRow } from '../../ledger/log/filter.ts'
+import type { NamesOf } from '../../ledger/log/names-queries.ts'
+import { requestColumns } from '../../ledger/row.ts'
+import { rowSchema } from '../row-schema.ts'
+import { requestJson } from '../usage-json.ts'
+
+const belonging = (what: string) =>
+  z
+    .object({ id: z.uuid(), name: z.string().nullable() })
+    .nullable()
+    .describe(`The ${what}, under its name of then; null where it is not known.`)
+
+/** A row of the usage log as admins see it in lists. */
+export const logRow = rowSchema(requestColumns, ['list'])
+  .extend({
+    tenant: belonging('tenant'),
+    key: belonging('key'),
+    group: belonging("key's group"),
+    client_address: z.string().nullable(),
+    user_agent: z.string().nullable(),
+  })
+  .meta({ id: 'LogRow' })
+
+export function logRowJson(row: LogRow, names: NamesOf): Record<string, unknown> {
+  const nameOf = (kind: 'tenant' | 'key' | 'group', id: string | null) =>
+    id === null ? null : { id, name: names.of(kind, id, row.created_at) }
+  return {
+    ...requestJson(row),
+    tenant: nameOf('tenant', row.tenant_id),
+    key: nameOf('key', row.key_id),
+    group: nameOf('group', row.group_id),
+    client_address: row.client_address,
+    user_agent: row.user_agent,
+  }
+}

@@ -1,0 +1,81 @@
+import type { Actor } from '../../access/actor.ts'
+import type { Archive } from '../../archive/archive.ts'
+import { olderDays } from '../../archive/older-days.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { Database } from '../../db/database.ts'
+import { askLogFor } from '../../ledger/log/ask.ts'
+import { type AdminFilter, ofTenant } from '../../ledger/log/filter.ts'
+import { withIds } from '../../ledger/log/names-queries.ts'
+import { logSpan } from '../../ledger/log/span-queries.ts'
+import type { AskLog } from '../../ledger/log/walk.ts'
+import { moment } from '../parameter.ts'
+import { filterFrom } from './log-filter.ts'
+import { tenantOf } from './permit.ts'
+
+export interface WalkContext {
+  database: Pick<Database, 'log'>
+  archive: Archive
+  bounds: { logQueryMs: number }
+  /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
+  ledger: { shipNow(): Promise<unknown> }
+}
+
+/** The times of a query of the log. */
+export const logTimes = {
+  from: moment('first moment')
+    .optional()
+    .describe('Requests from this moment on. Default: all that are kept.'),
+  to: moment('end')
+    .optional()
+    .describe('Requests before this moment; a day is meant to its end. Default: now.'),
+}
+
+interface Asked {
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+/** How admins are told that the log cannot be asked. */
+export const logAway = {
+  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  retryAfterSeconds: 5,
+}
+
+/** A walk of this actor through the log: it sees what it may. */
+export async function beginWalk(
+  { database, archive, bounds, ledger }: WalkContext,
+  actor: Actor,
+  query: Asked,
+  signal: AbortSignal,
+) {
+  await ledger.shipNow()
+  const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+  const terms = { withinMs: bounds.logQueryMs, signal }
+  const filter = await filterOf(ask, actor, query, terms)
+  const kept = await ask((sql) => logSpan(sql, filter), terms)
+  const { from, to } = query
+  const span = {
+    from: from === undefined || from < kept.from ? kept.from : from,
+    to: to === undefined || to > kept.to ? kept.to : to,
+  }
+  const times = span.from < span.to ? span : { from: span.to, to: span.to }
+  return { ask, filter, ...times, signal, older: olderDays(archive) }
+}
+
+/** The filter of a query, with ids in place of names, and bound to what the actor may see. */
+export async function filterOf(
+  ask: AskLog,
+  actor: Actor,
+  query: object,
+  terms: { withinMs: number; signal: AbortSignal | undefined },
+): Promise<AdminFilter> {
+  const own = tenantOf(actor)
+  const filter = filterFrom({ ...query })
+  return await ask((sql) => withIds(sql, own === undefined ? filter : ofTenant(filter, own)), terms)
+}
+
+/** Throws `invalid_request` where `to` is not after `from`. */
+export function requireOrder({ from, to }: Asked): void {
+  if (from !== undefined && to !== undefined && from >= to)
+    throw invalid('to', 'expected a time after "from"')
+}

@@ -1,0 +1,83 @@
+import { invalid } from '../../canonical/field-error.ts'
+import type { KeyEntry } from '../../catalog/gateway-file.ts'
+import {
+  type BudgetColumns,
+  budgetColumns,
+  type LimitColumns,
+  limitColumns,
+} from '../../catalog/limit-columns.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { usd } from '../../ledger/price.ts'
+import type { GroupRow } from './group-queries.ts'
+import { type NamedKey, readPeers } from './key-queries.ts'
+
+type Bounds = LimitColumns & BudgetColumns
+
+const fields: Readonly<Record<keyof Bounds, string>> = {
+  requestsPerMinute: 'limits.requests_per_minute',
+  tokensPerMinute: 'limits.tokens_per_minute',
+  concurrency: 'limits.concurrency',
+  budgetDay: 'budget.day',
+  budgetMonth: 'budget.month',
+  budgetTotal: 'budget.total',
+}
+const names = [
+  'requestsPerMinute',
+  'tokensPerMinute',
+  'concurrency',
+  'budgetDay',
+  'budgetMonth',
+  'budgetTotal',
+] as const
+
+/**
+ * Throws `invalid_request` where a member of a tenant gives a key more than an admin has given: more than the key has, or, for
+ * a new key and in another group, more than any of the tenant's keys in that group has. Without such a key, the group is refused.
+ */
+export async function requireMemberBounds(
+  tx: TypedTransaction,
+  {
+    entry,
+    group,
+    tenantId,
+    before,
+  }: {
+    entry: KeyEntry
+    group: GroupRow
+    tenantId: string
+    /** Undefined: the key is new. */
+    before: NamedKey | undefined
+  },
+): Promise<void> {
+  const peers =
+    before?.groupId === group.id
+      ? [before]
+      : await readPeers(tx, { tenantId, groupId: group.id, but: before?.id })
+  if (peers.length === 0) throw noKeyIn(entry.group)
+  const wanted = inForce({ ...limitColumns(entry.limits), ...budgetColumns(entry.budget) }, group)
+  const granted = peers.map((peer) => inForce(peer, group))
+  for (const name of names) {
+    const given = granted.map((bounds) => bounds[name])
+    const value = wanted[name]
+    if (given.some((most) => most === null || (value !== null && value <= most))) continue
+    const most = given.reduce((one, other) => ((one ?? 0) > (other ?? 0) ? one : other), null) ?? 0
+    const shown = typeof most === 'bigint' ? usd(most) : most
+    throw invalid(
+      fields[name],
+      `expected at most ${shown}, which is what an admin has given: ask one for more`,
+    )
+  }
+}
+
+/** A member hears the same of a group that is not there, so that it learns no names of groups. */
+export function noKeyIn(group: string) {
+  return invalid('group', `no key of your tenant is in the group "${group}": ask an admin`)
+}
+
+/** A key without limits of its own has those of its group. */
+function inForce(key: Bounds, group: LimitColumns): Bounds {
+  const hasOwn = key.requestsPerMinute !== null || key.tokensPerMinute !== null || key.concurrency !== null
+  const { requestsPerMinute, tokensPerMinute, concurrency } = hasOwn ? key : group
+  const { budgetDay, budgetMonth, budgetTotal } = key
+  return { requestsPerMinute, tokensPerMinute, concurrency, budgetDay, budgetMonth, budgetTotal }
+}

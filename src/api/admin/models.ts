@@ -1,0 +1,282 @@
+import { z } from 'zod'
+import type { Json } from '../../canonical/json.ts'
+import { isRecord } from '../../canonical/json.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { modelIn, rowsToChange, writeModel } from '../../catalog/change-entries.ts'
+import { checkModel } from '../../catalog/check-entry.ts'
+import { modelWords, priceWords } from '../../catalog/entry-out.ts'
+import { mergePatch } from '../../catalog/merge-patch.ts'
+import { modelEntry } from '../../catalog/model-entry.ts'
+import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queries.ts'
+import { referrersOfModel } from '../../catalog/referrers.ts'
+import type { Snapshot } from '../../catalog/snapshot.ts'
+import type { Database } from '../../db/database.ts'
+import { oneOf } from '../parameter.ts'
+import { managedBy } from './channel-json.ts'
+import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { listParameters, pageSchema } from './list.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+import { pageIn } from './page-in.ts'
+import { conflict, notFound } from './refusals.ts'
+import { patchOf, wordsOf } from './words.ts'
+
+export interface AdminModelsContext extends ManagedContext {
+  database: Pick<Database, 'admin' | 'reads'>
+  catalog: Pick<Catalog, 'snapshot'>
+}
+
+export const modelPath = z.object({ id: z.string().describe('Its id; write a slash in it as %2F.') })
+const words = z.record(z.string(), z.unknown())
+
+const modelAnswer = z
+  .object({
+    id: z.string(),
+    state: z.enum(['enabled', 'disabled']),
+    managed_by: managedBy,
+    aliases: z.array(z.string()),
+    fallbacks: z.array(z.string()),
+    context_length: z.int().nullable(),
+    max_output_tokens: z.int().nullable(),
+    images: words.nullable(),
+    traits: words.nullable(),
+    price: words
+      .nullable()
+      .describe('In force on all channels, in the words of gateway.yaml; null: it has none.'),
+    price_version: z
+      .object({
+        id: z.uuid(),
+        source: z.string().describe('`gateway.yaml`, or who has set it.'),
+        created_at: z.iso.datetime(),
+      })
+      .nullable(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'AdminModel' })
+
+const modelDetails = modelAnswer
+  .extend({
+    library_prices: z
+      .array(z.object({ channel: z.string(), upstream_model: z.string(), source: z.string(), price: words }))
+      .describe("In force where the model has no price of its own: the library's, by channel."),
+  })
+  .meta({ id: 'AdminModelDetails' })
+
+const modelList = pageSchema(modelAnswer).meta({ id: 'AdminModelList' })
+const deleted = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedModel' })
+
+/** Models: the names that clients ask for, with their prices. */
+export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint[] {
+  const { database, catalog } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/models',
+      area: 'catalog',
+      summary: 'The models',
+      query: z.strictObject({
+        ...listParameters(['id', 'created_at']),
+        state: oneOf(['enabled', 'disabled']).optional(),
+        managed_by: oneOf(['file', 'admin']).optional(),
+      }),
+      answer: modelList,
+      async handle({ query }) {
+        const rows = await database.reads.ask(({ db }) => readAllRows(db))
+        const wanted = rows.models
+          .map((row) => modelJson(row, rows))
+          .filter(
+            (one) =>
+              (query.state === undefined || one.state === query.state) &&
+              (query.managed_by === undefined || one.managed_by === query.managed_by),
+          )
+        return {
+          body: pageIn(
+            wanted,
+            query,
+            (one, by) => (by === 'id' ? one.id : one.created_at),
+            ({ id }) => id,
+          ),
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/models/{id}',
+      area: 'catalog',
+      summary: 'A model, with its price in force',
+      params: modelPath,
+      answer: modelDetails,
+      async handle({ params: { id } }) {
+        const rows = await database.reads.ask(({ db }) => readAllRows(db))
+        const body = modelJson(rowOf(rows, id), rows)
+        return {
+          body: { ...body, library_prices: libraryPricesOf(catalog.snapshot, id) },
+          etag: etagOf(body),
+        }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/models',
+      area: 'catalog',
+      summary: 'Make a model',
+      description:
+        'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
+      body: wordsOf(modelEntry, 'ModelRequest'),
+      statuses: [201],
+      answer: modelAnswer,
+      async change({ tx, actor, body, audit }) {
+        const rows = await rowsToChange(tx)
+        const former = rows.models.find(({ id }) => id === body.id)
+        if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
+          throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id')
+        const model = checkModel(body, rows)
+        await writeModel(tx, model, { rows, source: sourceOf(actor) })
+        if (former !== undefined) await setModelDisabled(tx, model.id, false)
+        return { status: 201, ...(await audited(tx, audit, 'make', undefined, model.id)) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/models/{id}',
+      area: 'catalog',
+      summary: 'Change a model',
+      description:
+        'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default. Another price is a new version.',
+      params: modelPath,
+      body: patchOf(modelEntry, 'ModelPatch'),
+      answer: modelAnswer,
+      async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
+        const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
+        const merged = mergePatch(known, body)
+        if (merged.id !== id)
+          throw conflict('id: a model keeps its id. Make another one, or give it an alias.', 'id')
+        await writeModel(tx, checkModel(merged, rows), { rows, source: sourceOf(actor) })
+        return await audited(tx, audit, 'change', before, id)
+      },
+    }),
+    ...[
+      { verb: 'enable' as const, summary: 'Enable a model' },
+      {
+        verb: 'disable' as const,
+        summary: 'Disable a model: nobody can ask for it, and it keeps its settings',
+      },
+    ].map(({ verb, summary }) =>
+      adminChange({
+        method: 'POST',
+        path: `/admin/v1/models/{id}/${verb}`,
+        area: 'catalog',
+        summary,
+        params: modelPath,
+        answer: modelAnswer,
+        async change({ tx, params: { id }, requireMatch, audit }) {
+          const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
+          if (verb === 'enable') checkModel(known, rows)
+          await setModelDisabled(tx, id, verb === 'disable')
+          return await audited(tx, audit, verb, before, id)
+        },
+      }),
+    ),
+    adminChange({
+      method: 'DELETE',
+      path: '/admin/v1/models/{id}',
+      area: 'catalog',
+      summary: 'Delete a model that nothing names: it is disabled, as one that leaves gateway.yaml',
+      params: modelPath,
+      answer: deleted,
+      async change({ tx, params: { id }, requireMatch, audit }) {
+        const { rows, before } = await modelToChange(tx, context, id, requireMatch)
+        const [referrer] = referrersOfModel(rows, id)
+        if (referrer !== undefined)
+          throw conflict(`${referrer} names model "${id}": take it out there first.`)
+        await setModelDisabled(tx, id, true)
+        await audit({ action: 'model.delete', resource: 'model', id, name: id, before })
+        return { body: { id, deleted: true as const } }
+      },
+    }),
+  ]
+}
+
+/** A model that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it. */
+export async function modelToChange(
+  tx: AdminChange['tx'],
+  context: ManagedContext,
+  id: string,
+  requireMatch: AdminChange['requireMatch'],
+) {
+  const rows = await rowsToChange(tx)
+  const row = rowOf(rows, id)
+  await refuseManaged(tx, context, row, { kind: 'model', name: id })
+  const before = modelJson(row, rows)
+  requireMatch(etagOf(before))
+  return { rows, row, before, known: modelIn(rows, id)?.words ?? {} }
+}
+
+/** Who has set a price, for `source` of its row. */
+export function sourceOf({ name }: AdminChange['actor']): string {
+  return `admin API, ${name}`
+}
+
+async function audited(
+  tx: AdminChange['tx'],
+  audit: AdminChange['audit'],
+  verb: 'make' | 'change' | 'enable' | 'disable',
+  before: Json | undefined,
+  id: string,
+) {
+  const rows = await readAllRows(tx)
+  const after = modelJson(rowOf(rows, id), rows)
+  const entry = { action: `model.${verb}`, resource: 'model', id, name: id, after }
+  await audit({ ...entry, ...(before !== undefined && { before }) })
+  return { body: after, etag: etagOf(after) }
+}
+
+export function rowOf(rows: AllRows, id: string): AllRows['models'][number] {
+  const row = rows.models.find((one) => one.id === id)
+  if (row === undefined) throw notFound('model of this id')
+  return row
+}
+
+function modelJson(row: AllRows['models'][number], rows: AllRows): z.output<typeof modelAnswer> {
+  const version = rows.prices.find(({ modelId }) => modelId === row.id)
+  const { price, images, traits } = modelWords(row, version)
+  return {
+    id: row.id,
+    state: row.disabledAt === null ? 'enabled' : 'disabled',
+    managed_by: row.managedBy,
+    aliases: row.aliases,
+    fallbacks: row.fallbacks,
+    context_length: row.contextLength,
+    max_output_tokens: row.maxOutputTokens,
+    images: isRecord(images) ? images : null,
+    traits: isRecord(traits) ? traits : null,
+    price: isRecord(price) ? price : null,
+    price_version:
+      version === undefined
+        ? null
+        : {
+            id: version.id,
+            source: version.source ?? 'gateway.yaml',
+            created_at: version.createdAt.toISOString(),
+          },
+    created_at: row.createdAt.toISOString(),
+  }
+}
+
+function libraryPricesOf({ models }: Snapshot, id: string) {
+  const model = models.get(id)
+  if (model === undefined || model.price !== undefined) return []
+  return model.offers.flatMap(({ channel, upstreamModel, libraryPrices }) => {
+    const price = libraryPrices?.of(upstreamModel)
+    const shown = price && priceWords(price)
+    if (price === undefined || shown === undefined) return []
+    return [
+      {
+        channel: channel.name,
+        upstream_model: upstreamModel,
+        source: price.source ?? 'library',
+        price: shown,
+      },
+    ]
+  })
+}

@@ -1,0 +1,59 @@
+import { z } from 'zod'
+import { roles, scopes, verbs } from '../../access/permissions.ts'
+import { passwordCharacters } from '../../access/users/password.ts'
+import { expected } from '../../canonical/checked.ts'
+
+// Shapes that the endpoints of users share.
+
+export const email = z
+  .string()
+  .trim()
+  .max(254)
+  .refine(
+    (text) => /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(text) && text.isWellFormed() && !text.includes('\0'),
+    expected('an e-mail address'),
+  )
+  .transform((text) => text.toLowerCase())
+  .meta({ format: 'email' })
+
+/** One that somebody types to come in: it has no lower bound, so that an error says nothing of it. */
+export const givenPassword = z.string().max(passwordCharacters.most)
+
+export const newPassword = z
+  .string()
+  .describe(`${passwordCharacters.least} to ${passwordCharacters.most} characters.`)
+
+export const code = z.string().max(64).describe('Six digits of the app, or a recovery code. Each works once.')
+
+export const role = z.enum(roles)
+export const scope = z.enum(scopes)
+
+export const user = z
+  .object({
+    id: z.uuid(),
+    email: z.string(),
+    role,
+    tenant_id: z.uuid().nullable().describe('The tenant of a member; null: all tenants.'),
+    has_password: z.boolean().describe('False: the user comes by single sign-on only.'),
+    has_second_factor: z.boolean(),
+    disabled_at: z.iso.datetime().nullable(),
+    last_sign_in_at: z.iso.datetime().nullable(),
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'User' })
+
+export const session = z
+  .object({
+    kind: z.enum(['operator', 'user', 'token']),
+    id: z.uuid().nullable().describe('Of the user, or of the API token; null: the operator.'),
+    name: z.string(),
+    role,
+    tenant_id: z.uuid().nullable(),
+    may: z
+      .record(z.string(), z.array(z.enum(verbs)))
+      .describe('What the caller may do in each area. A member: in its own tenant only.'),
+  })
+  .meta({ id: 'Session' })
+
+export const deleted = z.object({ deleted: z.literal(true) }).meta({ id: 'Deleted' })
+export const ended = z.object({ ended: z.literal(true) }).meta({ id: 'Ended' })

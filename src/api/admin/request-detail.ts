@@ -1,0 +1,135 @@
+import { z } from 'zod'
+import type { Archive } from '../../archive/archive.ts'
+import { findAnywhere } from '../../archive/find-anywhere.ts'
+import type { Database } from '../../db/database.ts'
+import { askLogFor } from '../../ledger/log/ask.ts'
+import { findEntries, findLogDetail } from '../../ledger/log/detail-queries.ts'
+import { namesFor } from '../../ledger/log/names-queries.ts'
+import { findBeside } from '../../ledger/queries.ts'
+import { detailJson } from '../usage-json.ts'
+import { usageDetail } from '../usage-row.ts'
+import { asCurl } from './as-curl.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { logRow, logRowJson } from './log-row.ts'
+import { tenantOf } from './permit.ts'
+import { notFound } from './refusals.ts'
+
+export interface AdminRequestContext {
+  database: Pick<Database, 'log'>
+  archive: Archive
+  bounds: { logQueryMs: number }
+  /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
+  ledger: { shipNow(): Promise<unknown> }
+  publicUrl: string | undefined
+}
+
+/** Parameters of a path that names a request. */
+export const requestParams = z.object({ id: z.string().describe('The `x-request-id` of its response.') })
+
+const entry = z.object({
+  id: z.uuid(),
+  account_id: z.uuid(),
+  created_at: z.iso.datetime(),
+  kind: z.string(),
+  amount_nano_usd: z.string().describe('Nano-USD in decimal digits; negative where money was taken.'),
+  note: z.string().nullable(),
+})
+
+const credential = z
+  .string()
+  .nullable()
+  .describe(
+    "The channel's credential: the first 8 hex digits of its SHA-256. Null where none was used, where it is not known, and for members.",
+  )
+
+const { attempts } = usageDetail.shape
+
+const logDetail = usageDetail
+  .extend(logRow.shape)
+  .extend({
+    attempts: z.array(z.looseObject({ credential })).describe(attempts.description ?? ''),
+    price_id: z.uuid().nullable(),
+    entries: z.array(entry).describe('What the request moved on its account.'),
+    as_curl: z
+      .object({
+        command: z.string().describe('For a POSIX shell, with `$TOLLGATE_KEY` in place of the key.'),
+        differs: z.array(z.string()).describe('How it differs from the request as the client sent it.'),
+      })
+      .nullable()
+      .describe('The request that a client would have to send; null for a path that no model answers.'),
+  })
+  .meta({ id: 'LogDetail' })
+
+/** One row of the usage log with all that is kept of it. */
+export function adminRequestEndpoint({
+  database,
+  archive,
+  bounds,
+  ledger,
+  publicUrl,
+}: AdminRequestContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests/{id}',
+    area: 'log',
+    tenants: 'own',
+    summary: 'One request with body, attempts, entries, and the command that sends it again',
+    params: requestParams,
+    answer: logDetail,
+    async handle({ actor, params, signal }) {
+      const id = requestIdOf(params.id)
+      await ledger.shipNow()
+      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, away)
+      const terms = { withinMs: bounds.logQueryMs, signal }
+      const own = tenantOf(actor)
+      const needs = {
+        archive,
+        recent: () => ask((sql) => findLogDetail(sql, id, own), terms),
+        beside: (priceId: string | null) => ask((sql) => findBeside(sql, id, priceId), terms),
+        signal,
+      }
+      const found = await findAnywhere(needs, id, own)
+      if (found === undefined) throw noSuchRequest()
+      const { row, detail, credentials } = found
+      const entries = await ask((sql) => findEntries(sql, id), terms)
+      const names = await ask((sql) => namesFor(sql, [row]), terms)
+      const { attempts, ...shown } = detailJson(detail)
+      const isMember = actor.tenantId !== null
+      return {
+        body: {
+          ...logRowJson(row, names),
+          ...shown,
+          attempts: attempts.map((attempt, at) => ({
+            ...attempt,
+            credential: isMember ? null : (credentials[at] ?? null),
+          })),
+          price_id: row.price_id,
+          entries: entries.map(({ created_at, amount_nano, ...rest }) => ({
+            ...rest,
+            created_at: created_at.toISOString(),
+            amount_nano_usd: amount_nano,
+          })),
+          as_curl: asCurl({ ...row, payload: detail.payload }, publicUrl),
+        },
+      }
+    },
+  })
+}
+
+/** Throws `unknown_path` for a text that is no id. */
+export function requestIdOf(text: string): string {
+  const id = text.toLowerCase()
+  if (!uuid.test(id)) throw noSuchRequest()
+  return id
+}
+
+export function noSuchRequest() {
+  return notFound('request with this id in the usage log')
+}
+
+const away = {
+  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  retryAfterSeconds: 5,
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

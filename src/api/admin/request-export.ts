@@ -1,0 +1,107 @@
+import { z } from 'zod'
+import type { ColumnKind } from '../../ledger/column.ts'
+import type { LogRow } from '../../ledger/log/filter.ts'
+import { type NamesOf, namesFor } from '../../ledger/log/names-queries.ts'
+import { type AskLog, type Walk, walkRequests } from '../../ledger/log/walk.ts'
+import { requestColumns } from '../../ledger/row.ts'
+import { exportFormats } from '../export/formats.ts'
+import { sendExport } from '../export/send-export.ts'
+import { columnsParameter, formatParameter } from '../export-parameters.ts'
+import { oneOf } from '../parameter.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { filterParameters } from './log-filter.ts'
+import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
+
+export interface AdminExportContext extends Omit<WalkContext, 'bounds'> {
+  bounds: WalkContext['bounds'] & { exportRowsMax: number; clientStallMs: number }
+}
+
+/** A column of the file, and its value in a row. */
+export interface LogExportColumn {
+  name: string
+  kind: ColumnKind
+  /** Whether it is in a file for which the client named no columns. */
+  isDefault: boolean
+  of(row: LogRow, names: NamesOf): unknown
+}
+
+const nameColumn = (kind: 'tenant' | 'key' | 'group'): LogExportColumn => ({
+  name: kind,
+  kind: 'text',
+  isDefault: true,
+  of: (row, names) => names.of(kind, row[`${kind}_id`], row.created_at),
+})
+
+/** The names of then, and each column of the usage log. */
+export const logExportColumns: readonly LogExportColumn[] = [
+  ...requestColumns.flatMap(({ name, kind, shown }): LogExportColumn[] => {
+    const column: LogExportColumn = {
+      name,
+      kind,
+      isDefault: shown === 'list' || name === 'client_address' || name === 'user_agent',
+      of: (row) => row[name],
+    }
+    return name === 'created_at'
+      ? [column, nameColumn('tenant'), nameColumn('key'), nameColumn('group')]
+      : [column]
+  }),
+]
+
+const known = logExportColumns.map(({ name }) => name)
+
+/** The rows that match, as a file. */
+export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint {
+  const { exportRowsMax: rowsMax, clientStallMs: stallMs } = context.bounds
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests/export',
+    area: 'log',
+    tenants: 'own',
+    summary: 'The requests that match, as CSV, NDJSON or Parquet',
+    description:
+      'Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.',
+    query: z.strictObject({
+      ...filterParameters,
+      ...logTimes,
+      format: formatParameter(exportFormats).default('csv'),
+      columns: columnsParameter(known).optional(),
+      sort: oneOf(['-created_at', 'created_at']).default('-created_at'),
+    }),
+    media: 'text/csv',
+    async handle({ actor, query, response, signal }) {
+      requireOrder(query)
+      const { format, sort } = query
+      const columns = chosen(logExportColumns, query.columns)
+      const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+      const order = sort === '-created_at' ? 'newest' : 'oldest'
+      const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, columns)
+      await sendExport(response, batches, { format, columns, name: 'requests', rowsMax, stallMs, signal })
+      return undefined
+    },
+  })
+}
+
+/** Rows that are in memory at a time. */
+export const batchRows = 1_000
+const namesMs = 5_000
+
+export function chosen<Column extends { name: string; isDefault: boolean }>(
+  all: readonly Column[],
+  names: readonly string[] | undefined,
+): Column[] {
+  if (names === undefined) return all.filter(({ isDefault }) => isDefault)
+  return names.flatMap((name) => all.filter((column) => column.name === name))
+}
+
+/** The values of the columns, batch by batch. */
+export async function* exportBatches(
+  ask: AskLog,
+  walk: Walk,
+  columns: readonly LogExportColumn[],
+): AsyncGenerator<unknown[][]> {
+  for await (const { rows } of walkRequests(ask, walk)) {
+    const terms = { withinMs: namesMs, signal: walk.signal }
+    const names = rows.length === 0 ? undefined : await ask((sql) => namesFor(sql, rows), terms)
+    yield names === undefined ? [] : rows.map((row) => columns.map((column) => column.of(row, names)))
+  }
+}

@@ -1,0 +1,128 @@
+import { z } from 'zod'
+import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import { EventStream } from '../../http/event-stream.ts'
+import { askLogFor } from '../../ledger/log/ask.ts'
+import type { TailPlace } from '../../ledger/log/new-rows-queries.ts'
+import { LogTail, type TailBatch } from '../../ledger/log/tail.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { filterParameters } from './log-filter.ts'
+import { logRow, logRowJson } from './log-row.ts'
+import { filterOf, logAway, type WalkContext } from './log-walk.ts'
+
+export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
+  bounds: WalkContext['bounds'] & { keepAliveMs: number; clientStallMs: number }
+  /** Read again and again: it becomes true when the process ends. */
+  readonly draining: boolean
+}
+
+/** Tails of one process. */
+const tailsMax = 100
+
+/** New rows of the usage log, as they come. */
+export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
+  const { database, bounds } = context
+  const tail = new LogTail(askLogFor(database, 'tail', logAway), () => context.draining)
+  let tails = 0
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests/tail',
+    area: 'log',
+    tenants: 'own',
+    summary: 'New rows of the usage log, as they come',
+    description:
+      'Server-sent events. `row`: a row as in the list. `dropped`: so many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent behind the rows of a moment; its id, sent back as `last-event-id`, continues behind them. `end`: the process ends; connect again.',
+    query: z.strictObject(filterParameters),
+    media: 'text/event-stream',
+    answer: logRow,
+    async handle({ actor, query, request, response, signal }) {
+      const from = placeFrom(request.headers['last-event-id'])
+      if (tails >= tailsMax)
+        throw new GatewayError(
+          'rate_limited',
+          `This process has ${tailsMax} tails, as many as it may. Try again.`,
+          {
+            retryAfterSeconds: 5,
+          },
+        )
+      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+      const filter = await filterOf(ask, actor, query, { withinMs: bounds.logQueryMs, signal })
+      signal.throwIfAborted()
+      tails++
+      const stream = new EventStream(response, {}, bounds)
+      void stream.send((write) => write('retry: 2000\n\n'))
+      const over = Promise.withResolvers<void>()
+      signal.addEventListener('abort', () => over.resolve(), { once: true })
+      const stop = tail.follow(filter, {
+        from,
+        take: takerFor(stream),
+        end() {
+          void stream.send((write) => write('event: end\ndata: {}\n\n'))
+          over.resolve()
+        },
+      })
+      try {
+        await over.promise
+      } finally {
+        stop()
+        tails--
+        await stream.end()
+      }
+      return undefined
+    },
+  })
+}
+
+/** While the client has not taken one batch, the next ones are only counted. So no more than one is in memory. */
+function takerFor(stream: EventStream): (batch: TailBatch) => void {
+  let isBusy = false
+  let left = 0
+  return ({ rows, names, dropped, place }) => {
+    if (isBusy) {
+      left += rows.length + dropped
+      return
+    }
+    isBusy = true
+    const all = left + dropped
+    left = 0
+    const text = [
+      ...rows.map((row) => `event: row\ndata: ${JSON.stringify(logRowJson(row, names))}\n\n`),
+      ...(all === 0 ? [] : [`event: dropped\ndata: {"dropped":${all}}\n\n`]),
+      `event: place\nid: ${placeText(place)}\ndata: {}\n\n`,
+    ].join('')
+    void stream
+      .send((write) => write(text))
+      .finally(() => {
+        isBusy = false
+      })
+  }
+}
+
+function placeText(place: TailPlace): string {
+  return Buffer.from(JSON.stringify([place.snapshot, place.blocks])).toString('base64url')
+}
+
+const placeForm = z.tuple([
+  z
+    .string()
+    .max(10_000)
+    .regex(/^\d{1,20}:\d{1,20}:(?:\d{1,20}(?:,\d{1,20})*)?$/),
+  z.record(z.string().regex(/^requests_(?:\d{8}|default)$/), z.int().min(0)),
+])
+
+/** Throws `invalid_request` for an id that is none of ours. Its names become part of a statement. */
+function placeFrom(header: string | string[] | undefined): TailPlace | undefined {
+  if (header === undefined || header === '') return undefined
+  const read = placeForm.safeParse(parsed(Buffer.from(String(header), 'base64url').toString('utf8')))
+  if (!read.success) throw invalid('last-event-id', 'expected the id of an event of this path')
+  const [snapshot, blocks] = read.data
+  return { snapshot, blocks }
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

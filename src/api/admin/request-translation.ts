@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import { parseObject } from '../../canonical/json.ts'
+import type { Traits } from '../../canonical/traits.ts'
+import { findModel } from '../../catalog/catalog.ts'
+import type { Database } from '../../db/database.ts'
+import { askLogFor } from '../../ledger/log/ask.ts'
+import { findLogDetail, type LogDetail } from '../../ledger/log/detail-queries.ts'
+import type { Gateway } from '../../stages/gateway.ts'
+import { OfferTraits } from '../../traits/offer-traits.ts'
+import { showTranslation } from '../show-translation.ts'
+import { clients, translation, upstreams } from '../translate.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { logAway } from './log-walk.ts'
+import { tenantOf } from './permit.ts'
+import { conflict } from './refusals.ts'
+import { noSuchRequest, requestIdOf, requestParams } from './request-detail.ts'
+
+export interface AdminTranslationContext extends Pick<Gateway, 'envelope' | 'bounds' | 'catalog' | 'ledger'> {
+  database: Database
+}
+
+const madeAnew = translation
+  .extend({
+    made_anew: z
+      .literal(true)
+      .describe(
+        'It is made now, of the kept body and by what is known of the model now: what was sent then may differ.',
+      ),
+    made_at: z.iso.datetime(),
+    catalog_revision: z.int(),
+    channel: z.string().nullable().describe('Null for members, and where no channel was called.'),
+    to: z.enum(upstreams),
+    is_body_whole: z
+      .boolean()
+      .describe('False: the kept body has placeholders in place of secrets or of the middle of long texts.'),
+  })
+  .meta({ id: 'TranslationMadeAnew' })
+
+/** What would be sent upstream today for a request of the log. */
+export function adminTranslationEndpoint(context: AdminTranslationContext): AdminEndpoint {
+  const { database, bounds, catalog, ledger } = context
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests/{id}/translation',
+    area: 'log',
+    tenants: 'own',
+    summary: 'What would be sent upstream today for the kept body of a request',
+    params: requestParams,
+    answer: madeAnew,
+    async handle({ actor, params, signal }) {
+      const id = requestIdOf(params.id)
+      await ledger.shipNow()
+      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+      const terms = { withinMs: bounds.logQueryMs, signal }
+      const found = await ask((sql) => findLogDetail(sql, id, tenantOf(actor)), terms)
+      if (found === undefined) throw noSuchRequest()
+      const { snapshot } = catalog
+      const { row } = found
+      const from = clients.find((each) => each === row.client_protocol)
+      const to = upstreams.find((each) => each === row.upstream_protocol)
+      if (from === undefined || to === undefined || row.endpoint === '/v1/embeddings')
+        throw conflict('The request went to no channel as a chat, so there is nothing to translate.')
+      const { request, isWhole } = keptBody(found)
+      const model = row.requested_model ?? ''
+      const called = found.detail.attempt_rows.findLast(({ passed_over }) => !passed_over)
+      const upstreamModel = called?.upstream_model ?? model
+      const known = findModel(snapshot, model)
+      const offer = known?.offers.find(({ channel }) => channel.name === called?.channel)
+      const traits: Traits = (
+        offer?.traits ?? new OfferTraits({ vendor: undefined, stated: [], verdicts: [] })
+      ).of(to, upstreamModel)
+      const now = Date.now()
+      const asked = { from, to, request, model, upstreamModel, stream: row.stream, traits, strict: false }
+      return {
+        body: {
+          ...showTranslation(context, { id, startedAt: now, known }, asked),
+          made_anew: true as const,
+          made_at: new Date(now).toISOString(),
+          catalog_revision: snapshot.revision,
+          channel: actor.tenantId === null ? (called?.channel ?? null) : null,
+          to,
+          is_body_whole: isWhole,
+        },
+      }
+    },
+  })
+}
+
+/** Throws `conflict` where there is nothing to translate. */
+function keptBody({ detail: { payload } }: LogDetail) {
+  if (payload === null)
+    throw conflict('The body of this request is not kept: its key has capture: none, or its time is over.')
+  if (payload.capture !== 'content')
+    throw conflict(
+      'Only the shape of the body is kept: its texts are gone. Set capture: content for the key.',
+    )
+  const request = parseObject(payload.body)
+  if (request === undefined)
+    throw conflict('The kept body lacks its middle: it was longer than CAPTURE_BYTES_MAX.')
+  return { request, isWhole: !/\[REDACTED |\u2026\[\d+ bytes cut\]\u2026/.test(payload.body) }
+}

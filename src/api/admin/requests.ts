@@ -1,0 +1,144 @@
+import { z } from 'zod'
+import { invalid } from '../../canonical/field-error.ts'
+import { countRequests } from '../../ledger/log/count.ts'
+import { firstRows } from '../../ledger/log/first-rows.ts'
+import { namesFor } from '../../ledger/log/names-queries.ts'
+import { uuid } from '../../ledger/log/positions.ts'
+import { walkRequests } from '../../ledger/log/walk.ts'
+import { oneOf } from '../parameter.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { cursorAt, listParameters, orderOf, placeAt } from './list.ts'
+import { filterParameters } from './log-filter.ts'
+import { logRow, logRowJson } from './log-row.ts'
+import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
+
+export type AdminRequestsContext = WalkContext
+
+const progress = z
+  .object({
+    searched_from: z.iso.datetime(),
+    searched_to: z.iso.datetime(),
+    done: z
+      .boolean()
+      .describe('False: the page is not full, and there is more to search. Ask for the next page.'),
+  })
+  .describe('The part of the log in which all matching rows are found.')
+
+const page = z
+  .object({
+    data: z.array(logRow),
+    next_cursor: z.string().nullable().describe('Null when the whole time is searched.'),
+    progress,
+  })
+  .meta({ id: 'LogPage' })
+
+const widths = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+const bucketsMax = 2_000
+
+const histogram = z
+  .object({
+    from: z.iso.datetime(),
+    to: z.iso.datetime(),
+    width: z.enum(['minute', 'hour', 'day']),
+    data: z.array(
+      z.object({
+        starts_at: z.iso.datetime(),
+        outcomes: z.record(z.string(), z.int()).describe('Requests by outcome.'),
+      }),
+    ),
+    requests: z.int().describe('All that were counted.'),
+    exact: z.boolean().describe('False: only the requests in `progress` are counted.'),
+    progress,
+  })
+  .meta({ id: 'LogHistogram' })
+
+/** The usage log of all tenants. A member sees the rows of its own tenant. */
+export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndpoint[] {
+  const { bounds } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/requests',
+      area: 'log',
+      tenants: 'own',
+      summary: 'The usage log, by any of its columns',
+      description:
+        'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
+      query: z.strictObject({ ...filterParameters, ...listParameters(['-created_at']), ...logTimes }),
+      answer: page,
+      async handle({ actor, query, signal }) {
+        const { limit, cursor, sort } = query
+        requireOrder(query)
+        const at = placeAt(sort, cursor)?.id
+        if (at !== undefined && !uuid.test(at))
+          throw invalid('cursor', 'expected next_cursor of the page before')
+        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+        const { descending } = orderOf(sort)
+        const order = descending ? 'newest' : 'oldest'
+        const withinMs = bounds.logQueryMs
+        const endAt = performance.now() + withinMs
+        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
+        const found = await firstRows(batches, { most: limit, withinMs, order })
+        const names = await ask((sql) => namesFor(sql, found.rows), { withinMs: bounds.logQueryMs, signal })
+        const begins = descending ? walk.to : walk.from
+        const reached = found.searchedTo ?? (descending ? walk.from : walk.to)
+        return {
+          body: {
+            data: found.rows.map((row) => logRowJson(row, names)),
+            next_cursor: found.cursor === null ? null : cursorAt(sort, { value: null, id: found.cursor }),
+            progress: {
+              searched_from: (descending ? reached : begins).toISOString(),
+              searched_to: (descending ? begins : reached).toISOString(),
+              done: found.cursor === null || found.rows.length === limit,
+            },
+          },
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/requests/histogram',
+      area: 'log',
+      tenants: 'own',
+      summary: 'How many requests match, by time and outcome',
+      query: z.strictObject({
+        ...filterParameters,
+        ...logTimes,
+        width: oneOf(['minute', 'hour', 'day'])
+          .optional()
+          .describe('Default: by the time between `from` and `to`.'),
+      }),
+      answer: histogram,
+      async handle({ actor, query, signal }) {
+        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+        const spanMs = walk.to.getTime() - walk.from.getTime()
+        const width =
+          query.width ?? (spanMs <= 3 * widths.hour ? 'minute' : spanMs <= 7 * widths.day ? 'hour' : 'day')
+        if (spanMs / widths[width] > bucketsMax)
+          throw invalid('width', `expected at most ${bucketsMax} of them between "from" and "to"`)
+        const counted = await countRequests(ask, walk, {
+          bucketMs: widths[width],
+          withinMs: bounds.logQueryMs,
+        })
+        return {
+          body: {
+            from: walk.from.toISOString(),
+            to: walk.to.toISOString(),
+            width,
+            data: counted.buckets.map(({ startsAt, outcomes }) => ({
+              starts_at: startsAt.toISOString(),
+              outcomes,
+            })),
+            requests: counted.requests,
+            exact: counted.done,
+            progress: {
+              searched_from: counted.searchedTo.toISOString(),
+              searched_to: walk.to.toISOString(),
+              done: counted.done,
+            },
+          },
+        }
+      },
+    }),
+  ]
+}

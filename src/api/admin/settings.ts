@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
+import { checked } from '../../canonical/checked.ts'
+import { rowsToChange } from '../../catalog/change-entries.ts'
+import { pricesEntry } from '../../catalog/gateway-file.ts'
+import { libraryWords, setLibrary } from '../../catalog/library/admin-library.ts'
+import { readPriceLibrary } from '../../catalog/library/library-queries.ts'
+import { type Config, readConfig, variableOf } from '../../config.ts'
+import type { Database } from '../../db/database.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+
+export interface AdminSettingsContext extends ManagedContext {
+  database: Pick<Database, 'admin' | 'reads'>
+  config: Config
+}
+
+const prices = z
+  .object({
+    value: z.unknown().describe('As `prices` of gateway.yaml; null: prices of the library do not apply.'),
+    managed_by: z.enum(['file', 'admin']).nullable(),
+    version: z.string().nullable().describe('Of the package that its data come from.'),
+    renewed_at: z.iso.datetime().nullable(),
+  })
+  .describe('Can be changed here.')
+
+const settings = z
+  .object({
+    prices,
+    environment: z
+      .array(
+        z.object({
+          name: z.string(),
+          value: z.unknown().describe('Null where it is not set, and for secrets.'),
+          default: z.unknown(),
+          from: z
+            .enum(['environment', 'default'])
+            .describe('`environment`: its value is another than the default.'),
+          is_secret: z.boolean(),
+          is_set: z.boolean(),
+        }),
+      )
+      .describe('Settings and bounds of the process that answers. They change with a restart.'),
+  })
+  .meta({ id: 'Settings' })
+
+const settingsPatch = z
+  .strictObject({
+    prices: z
+      .unknown()
+      .describe('As in gateway.yaml: "library", or a map with renew and renew_from; null: none.'),
+  })
+  .meta({ id: 'SettingsPatch' })
+
+const secrets: ReadonlySet<string> = new Set([
+  'secretKey',
+  'adminToken',
+  's3AccessKeyId',
+  's3SecretAccessKey',
+])
+
+/** What holds for the whole gateway. */
+export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[] {
+  const { database, config } = context
+  const environment = environmentOf(config)
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/settings',
+      area: 'settings',
+      summary: 'All settings and bounds, without secrets',
+      answer: settings,
+      async handle() {
+        const state = await database.reads.ask(({ db }) => readPriceLibrary(db))
+        const shown = pricesJson(state)
+        return { body: { prices: shown, environment }, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/settings',
+      area: 'settings',
+      summary: 'Change what can be changed while the gateway runs',
+      body: settingsPatch,
+      answer: settings,
+      async change({ tx, body, requireMatch, audit }) {
+        const rows = await rowsToChange(tx)
+        const state = await readPriceLibrary(tx)
+        if (state !== undefined) await refuseManaged(tx, context, state, { kind: 'prices' })
+        const before = pricesJson(state)
+        requireMatch(etagOf(before))
+        const { prices: wanted } = body
+        if (wanted !== undefined) {
+          const entry = z.strictObject({ prices: pricesEntry.nullable() })
+          await setLibrary(tx, rows, checked(entry, { prices: wanted }).prices ?? undefined)
+        }
+        const after = pricesJson(await readPriceLibrary(tx))
+        await audit({
+          action: 'settings.change',
+          resource: 'settings',
+          id: 'settings',
+          before: { prices: before },
+          after: { prices: after },
+        })
+        return { body: { prices: after, environment }, etag: etagOf(after) }
+      },
+    }),
+  ]
+}
+
+function pricesJson(state: Awaited<ReturnType<typeof readPriceLibrary>>): z.output<typeof prices> {
+  return {
+    value: libraryWords(state) ?? null,
+    managed_by: state?.managedBy ?? null,
+    version: state?.version ?? null,
+    renewed_at: state?.renewedAt?.toISOString() ?? null,
+  }
+}
+
+function environmentOf({ bounds, ...config }: Config): z.output<typeof settings>['environment'] {
+  const { bounds: defaultBounds, ...defaults } = readConfig({})
+  const ofDefault = new Map<string, unknown>([...Object.entries(defaults), ...Object.entries(defaultBounds)])
+  return [...Object.entries(config), ...Object.entries(bounds)]
+    .map(([name, value]) => {
+      const isSecret = secrets.has(name)
+      const fallback = ofDefault.get(name)
+      return {
+        name: variableOf(name),
+        value: isSecret || value === undefined ? null : withoutCredentials(value),
+        default: fallback ?? null,
+        from: isDeepStrictEqual(value, fallback) ? ('default' as const) : ('environment' as const),
+        is_secret: isSecret,
+        is_set: value !== undefined,
+      }
+    })
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+/** A URL may have a user and a password, or a token in its query. */
+function withoutCredentials(value: unknown): unknown {
+  if (typeof value !== 'string' || !/^\w+:\/\//.test(value)) return value
+  if (!URL.canParse(value)) return '***'
+  const url = new URL(value)
+  return `${url.protocol}//${url.username + url.password === '' ? '' : '***@'}${url.host}${url.pathname}`
+}

@@ -1,0 +1,222 @@
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import { invalid } from '../../canonical/field-error.ts'
+import type { Database } from '../../db/database.ts'
+import {
+  type SummaryGroup,
+  SummaryRangeError,
+  type SummarySort,
+  summarise,
+  timeline,
+} from '../../ledger/rollup-queries.ts'
+import { partColumns } from '../../ledger/summary-pieces.ts'
+import type { Part, Span } from '../../ledger/summary-range.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
+import { tenantOf } from './permit.ts'
+import { notAllowed } from './refusals.ts'
+import { sums, sumsJson, sumsSchema } from './summary-json.ts'
+import { filterOf, partsOf, spanOf, stepOf, summaryQuery, timelineQuery } from './summary-query.ts'
+
+export interface AdminSummaryContext {
+  database: Pick<Database, 'reads'>
+  bounds: { rollupHoursDays: number }
+}
+
+/** Of what is asked for by `group_by`; a value is null for requests that have none. */
+const keys = {
+  at: z.iso.datetime().optional().describe('The beginning of the minute, the hour or the day.'),
+  tenant_id: z.uuid().nullable().optional(),
+  key_id: z.uuid().nullable().optional(),
+  group_id: z.uuid().nullable().optional(),
+  model: z.string().nullable().optional().describe('As requested; null also where no such model was found.'),
+  channel: z.string().nullable().optional(),
+  outcome: z.string().optional(),
+}
+
+const span = {
+  from: z.iso.datetime(),
+  to: z.iso.datetime(),
+  exact: z
+    .boolean()
+    .describe(
+      'False: the time was widened to whole hours, because its ends have too many requests to read, or none any more.',
+    ),
+  waiting_days: z
+    .number()
+    .int()
+    .describe('Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade.'),
+}
+
+const summary = z
+  .object({
+    ...span,
+    data: z.array(z.object({ ...keys, ...sums })),
+    other: z
+      .object({ groups: z.number().int(), ...sums })
+      .nullable()
+      .describe('The groups behind this page together; null: there are none.'),
+    total: sumsSchema.describe('Of all groups.'),
+    next_cursor: z.string().nullable().describe('Null on the last page.'),
+  })
+  .meta({ id: 'Summary' })
+
+const { at: _, ...seriesKeys } = keys
+const series = z
+  .object({
+    ...span,
+    step: z.enum(['minute', 'hour', 'day']),
+    series: z.array(
+      z.object({
+        ...seriesKeys,
+        other: z.boolean().describe('True: all that have no series of their own, together.'),
+        points: z
+          .array(z.object({ at: z.iso.datetime(), ...sums }))
+          .describe('In the order of time; steps without requests are left out.'),
+      }),
+    ),
+  })
+  .meta({ id: 'SummaryTimeline' })
+
+/** The sums of the usage log, by anything and over any time. */
+export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext): AdminEndpoint[] {
+  const times = () => ({ nowMs: Date.now(), hoursDays: bounds.rollupHoursDays })
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/summary',
+      area: 'log',
+      tenants: 'own',
+      summary: 'Requests, errors, tokens, cost and latency by anything, over any time',
+      query: summaryQuery,
+      answer: summary,
+      async handle({ actor, query, signal }) {
+        const { parts, step } = partsOf(query.group_by)
+        keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
+        const { by, descending } = orderOf(query.sort)
+        const skip = skipAt(query.sort, query.cursor)
+        const found = await answered(
+          database.reads.ask(
+            ({ sql }) =>
+              summarise(
+                sql,
+                {
+                  ...spanOf(query, Date.now()),
+                  parts,
+                  step,
+                  filter: filterOf(query, tenantOf(actor, query.tenant_id)),
+                  sort: sortOf(by),
+                  descending,
+                  limit: query.limit,
+                  skip,
+                },
+                times(),
+              ),
+            { owner: 'admin', signal },
+          ),
+        )
+        return {
+          body: {
+            ...spanJson(found),
+            data: found.groups.map((group) => ({
+              ...keysJson(group, parts, step !== undefined),
+              ...sumsJson(group),
+            })),
+            other:
+              found.other === undefined ? null : { groups: found.other.groups, ...sumsJson(found.other) },
+            total: sumsJson(found.total),
+            next_cursor:
+              found.other === undefined ? null : cursorAt(query.sort, { value: skip + query.limit, id: '' }),
+          },
+        }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/summary/timeline',
+      area: 'log',
+      tenants: 'own',
+      summary: 'The same over time: one series for each of the highest',
+      query: timelineQuery,
+      answer: series,
+      async handle({ actor, query, signal }) {
+        const parts: Part[] = query.by === undefined ? [] : [query.by]
+        keepFromChannels(actor, [...parts, ...(query.channel === undefined ? [] : ['channel' as const])])
+        const asked = spanOf(query, Date.now())
+        const step = stepOf(query.step, asked, parts.length === 0 ? 1 : query.top + 1)
+        const found = await answered(
+          database.reads.ask(
+            ({ sql }) =>
+              timeline(
+                sql,
+                {
+                  ...asked,
+                  parts,
+                  step,
+                  filter: filterOf(query, tenantOf(actor, query.tenant_id)),
+                  sort: sortOf(orderOf(query.sort).by),
+                  descending: orderOf(query.sort).descending,
+                  limit: query.top,
+                },
+                times(),
+              ),
+            { owner: 'admin', signal },
+          ),
+        )
+        const named = found.series.map(({ group, isOther, points }) => ({
+          ...(isOther ? {} : keysJson(group, parts, false)),
+          other: isOther,
+          points: points.map((point) => ({
+            at: (point.at ?? new Date(0)).toISOString(),
+            ...sumsJson(point),
+          })),
+        }))
+        return { body: { ...spanJson(found), step, series: named } }
+      },
+    }),
+  ]
+}
+
+/** Channels are the operator's. */
+function keepFromChannels({ tenantId }: Actor, parts: readonly Part[]): void {
+  if (tenantId !== null && parts.includes('channel'))
+    throw notAllowed('A member of one tenant sees no channels. Ask without "channel".')
+}
+
+/** Groups before the page. */
+function skipAt(sort: string, cursor: string | undefined): number {
+  const place = placeAt(sort, cursor)
+  if (place === undefined) return 0
+  const { value } = place
+  if (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0) return value
+  throw noCursor()
+}
+
+async function answered<Answer>(answer: Promise<Answer>): Promise<Answer> {
+  try {
+    return await answer
+  } catch (error) {
+    throw error instanceof SummaryRangeError ? invalid(error.field, error.message) : error
+  }
+}
+
+function sortOf(name: string): SummarySort {
+  return name === 'errors' || name === 'cost' || name === 'tokens' || name === 'latency' ? name : 'requests'
+}
+
+function spanJson(found: Span & { exact: boolean; waitingDays: number }) {
+  return {
+    from: new Date(found.from).toISOString(),
+    to: new Date(found.to).toISOString(),
+    exact: found.exact,
+    waiting_days: found.waitingDays,
+  }
+}
+
+function keysJson(group: SummaryGroup, parts: readonly Part[], hasStep: boolean) {
+  const values: Record<string, unknown> = { ...group }
+  return {
+    ...(hasStep && group.at !== null ? { at: group.at.toISOString() } : {}),
+    ...Object.fromEntries(parts.map((part) => [partColumns[part], values[partColumns[part]]])),
+  }
+}

@@ -1,0 +1,167 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { z } from 'zod'
+import { addTenants, setLimited } from '../../access/queries.ts'
+import { tenantEntry, tenantSettings } from '../../catalog/gateway-file.ts'
+import { limitColumns } from '../../catalog/limit-columns.ts'
+import { lockRows } from '../../catalog/queries.ts'
+import type { Database } from '../../db/database.ts'
+import type { TypedTransaction } from '../../db/transactions.ts'
+import { limitAccount } from '../../ledger/account-queries.ts'
+import { usd } from '../../ledger/price.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { type ManagedContext, refuseManaged } from './managed.ts'
+import { requireOwn, tenantOf } from './permit.ts'
+import { conflict, notFound } from './refusals.ts'
+import { merged, settingBody } from './setting-body.ts'
+import { calledParams, nameFilters, yesOrNo } from './setting-schema.ts'
+import { tenantJson, tenantShown } from './tenant-json.ts'
+import { changeTenant, findTenant, listTenants, lockTenant, type TenantRow } from './tenant-queries.ts'
+
+export interface AdminTenantsContext extends ManagedContext {
+  database: Pick<Database, 'reads'>
+}
+
+/** A tenant is never deleted: the usage log and the ledger go on to name it. */
+export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] {
+  const { database } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/tenants',
+      area: 'tenants',
+      tenants: 'own',
+      summary: 'Tenants',
+      query: z.strictObject({
+        ...listParameters(['name', 'created_at']),
+        ...nameFilters,
+        disabled: yesOrNo.optional(),
+        limited: yesOrNo.optional(),
+      }),
+      answer: pageSchema(tenantShown).meta({ id: 'TenantList' }),
+      async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+        const order = orderOf(sort)
+        const wanted = {
+          ...filter,
+          id: tenantOf(actor),
+          order,
+          after: rowPlaceAt(sort, cursor),
+          limit: limit + 1,
+        }
+        const rows = await database.reads.ask(({ db }) => listTenants(db, wanted), { owner: 'admin', signal })
+        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+          value: order.by === 'name' ? name : null,
+          id,
+        }))
+        return { body: { ...page, data: page.data.map(tenantJson) } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/tenants/{id}',
+      area: 'tenants',
+      tenants: 'own',
+      summary: 'A tenant',
+      params: calledParams,
+      answer: tenantShown,
+      async handle({ actor, params: { id }, signal }) {
+        const row = await database.reads.ask(({ db }) => findTenant(db, id), { owner: 'admin', signal })
+        if (row === undefined) throw notFound('such tenant')
+        requireOwn(actor, row.id, 'such tenant')
+        const shown = tenantJson(row)
+        return { body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/tenants',
+      area: 'tenants',
+      summary: 'Make a tenant',
+      description:
+        'With `balance_usd`, even of 0, it can spend its balance only. Its keys are made at `/admin/v1/keys`.',
+      body: settingBody(tenantSettings, { id: 'NewTenant', leaveOut: ['keys'], required: ['name'] }),
+      statuses: [201],
+      answer: tenantShown,
+      async change({ tx, body, audit }) {
+        const { name, balance, limits, retention, disabled } = merged(tenantEntry, {}, body)
+        await lockRows(tx)
+        await requireFreeName(context, tx, name, undefined)
+        const id = randomUUIDv7()
+        const disabledAt = disabled ? new Date() : null
+        const row = {
+          id,
+          name,
+          ...limitColumns(limits),
+          ...retention,
+          disabledAt,
+          managedBy: 'admin' as const,
+        }
+        await addTenants(tx, [{ row, balance }])
+        const shown = tenantJson(await requireTenant(tx, id))
+        const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
+        await audit({ action: 'tenant.make', resource: 'tenant', id, name, tenantId: id, after })
+        return { status: 201, body: shown, etag: etagOf(shown) }
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path: '/admin/v1/tenants/{id}',
+      area: 'tenants',
+      summary: 'Change a tenant',
+      description:
+        'What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.',
+      params: calledParams,
+      body: settingBody(tenantSettings, { id: 'TenantChange', leaveOut: ['keys'] }),
+      answer: tenantShown,
+      async change({ tx, params, body, requireMatch, audit }) {
+        await lockRows(tx)
+        const row = await requireTenant(tx, params.id)
+        const { id } = row
+        const before = tenantJson(row)
+        requireMatch(etagOf(before))
+        await refuseManaged(tx, context, row, { kind: 'tenant', name: row.name })
+        const { name, balance, limits, retention, disabled } = merged(tenantEntry, settingsIn(before), body)
+        await requireFreeName(context, tx, name, id)
+        const disabledAt = disabled ? (row.disabledAt ?? new Date()) : null
+        await changeTenant(tx, id, { name, ...limitColumns(limits), ...retention, disabledAt })
+        if (body.balance_usd === null && row.limited) await setLimited(tx, id, false)
+        if (balance !== undefined) {
+          if (row.limited)
+            throw conflict(
+              `The balance of tenant "${row.name}" is limited already. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
+              'balance_usd',
+            )
+          await limitAccount(tx, id, balance)
+        }
+        const shown = tenantJson(await requireTenant(tx, id))
+        const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
+        await audit({ action: 'tenant.change', resource: 'tenant', id, name, tenantId: id, before, after })
+        return { body: shown, etag: etagOf(shown) }
+      },
+    }),
+  ]
+}
+
+async function requireTenant(tx: TypedTransaction, called: string): Promise<TenantRow> {
+  const row = await lockTenant(tx, called)
+  if (row === undefined) throw notFound('such tenant')
+  return row
+}
+
+function settingsIn({ name, limits, retention, disabled }: z.output<typeof tenantShown>) {
+  return { name, limits, retention, disabled }
+}
+
+async function requireFreeName(
+  context: AdminTenantsContext,
+  tx: TypedTransaction,
+  name: string,
+  ownId: string | undefined,
+): Promise<void> {
+  const order = { by: 'name', descending: false }
+  const [other] = await listTenants(tx, { name, order, after: undefined, limit: 1 })
+  if (other === undefined || other.id === ownId) return
+  await refuseManaged(tx, context, other, { kind: 'tenant', name })
+  throw conflict(`There is a tenant "${name}" already. Choose another name.`, 'name')
+}

@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import {
+  addView,
+  changeView,
+  countViews,
+  deleteView,
+  findView,
+  listViews,
+  type SavedView,
+  viewerOf,
+} from '../../access/view-queries.ts'
+import type { Database } from '../../db/database.ts'
+import type { Queries } from '../../db/transactions.ts'
+import { text } from '../parameter.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
+import { listParameters, pageOf, pageSchema, placeAt } from './list.ts'
+import { conflict, notAllowed, notFound } from './refusals.ts'
+
+const viewsMax = 200
+const valuesMax = 32
+/** Postgres takes no NUL in jsonb. */
+const value = z
+  .string()
+  .max(1_024)
+  .refine((each) => !each.includes('\0'), { error: 'expected no NUL' })
+
+const fields = z.strictObject({
+  name: value.min(1).max(128),
+  page: z
+    .string()
+    .regex(/^[a-z][a-z-]{0,31}$/, { error: 'expected a word such as "log"' })
+    .describe('The page of the console, such as `log`.'),
+  query: z
+    .record(z.string().regex(/^[a-z][a-z0-9_]{0,63}$/), z.union([value, z.array(value).max(valuesMax)]))
+    .refine((all) => Object.keys(all).length <= 64, { error: 'expected at most 64 parameters' })
+    .describe('The parameters of the page: each a text, or a list of texts.'),
+  shared: z.boolean().default(false).describe('Whether all of the tenant, or all operators, see it.'),
+})
+
+const changes = z
+  .strictObject({
+    ...fields.shape,
+    shared: z.boolean(),
+  })
+  .partial()
+
+const savedView = z
+  .object({
+    ...fields.shape,
+    id: z.uuid(),
+    shared: z.boolean(),
+    user: z.string().describe('Who has made it, by the name then.'),
+    own: z.boolean().describe('Whether it is yours: only then can you change it.'),
+    tenant_id: z.uuid().nullable(),
+    created_at: z.iso.datetime(),
+    changed_at: z.iso.datetime(),
+  })
+  .meta({ id: 'SavedView' })
+
+const params = z.object({ id: z.uuid() })
+const path = '/admin/v1/views/{id}'
+
+/** Views that people keep of a page: a name for its filters. */
+export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'> }): AdminEndpoint[] {
+  const shown = (view: SavedView, actor: Actor) => {
+    const body = viewJson(view, actor)
+    return { body, etag: etagOf(body) }
+  }
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/views',
+      area: 'views',
+      tenants: 'own',
+      summary: 'Your saved views, and those that others share with you',
+      query: z.strictObject({ ...listParameters(['created_at']), page: text.optional() }),
+      answer: pageSchema(savedView).meta({ id: 'SavedViewList' }),
+      async handle({ actor, query: { limit, cursor, sort, page } }) {
+        const after = placeAt(sort, cursor)?.id
+        const rows = await database.admin.transact((tx) =>
+          listViews(tx, actor, { page, after, limit: limit + 1 }),
+        )
+        const found = pageOf(rows, { limit, sort }, ({ id }) => ({ value: null, id }))
+        return { body: { ...found, data: found.data.map((view) => viewJson(view, actor)) } }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/views',
+      area: 'views',
+      tenants: 'own',
+      summary: 'Save a view',
+      body: fields.meta({ id: 'NewSavedView' }),
+      answer: savedView,
+      statuses: [201],
+      async change({ tx, actor, body, audit }) {
+        if ((await countViews(tx, actor)) >= viewsMax)
+          throw conflict(`You have ${viewsMax} saved views, as many as one user may. Delete one first.`)
+        const view = await addView(tx, actor, body)
+        const after = viewJson(view, actor)
+        await audit({ ...lineOf(view), action: 'view.create', after })
+        return { status: 201, ...shown(view, actor) }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path,
+      area: 'views',
+      tenants: 'own',
+      summary: 'A saved view',
+      params,
+      answer: savedView,
+      async handle({ actor, params: { id } }) {
+        return shown(await database.admin.transact((tx) => requireView(tx, actor, id)), actor)
+      },
+    }),
+    adminChange({
+      method: 'PATCH',
+      path,
+      area: 'views',
+      tenants: 'own',
+      summary: 'Change a saved view of yours',
+      params,
+      body: changes.meta({ id: 'SavedViewChanges' }),
+      answer: savedView,
+      async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
+        const view = await requireOwnView(tx, actor, id)
+        const before = viewJson(view, actor)
+        requireMatch(etagOf(before))
+        const changed = { ...view, ...definedOf(body), changedAt: new Date() }
+        await changeView(tx, changed)
+        await audit({ ...lineOf(changed), action: 'view.change', before, after: viewJson(changed, actor) })
+        return shown(changed, actor)
+      },
+    }),
+    adminChange({
+      method: 'DELETE',
+      path,
+      area: 'views',
+      tenants: 'own',
+      summary: 'Delete a saved view of yours',
+      description: 'Answers with the view as it was.',
+      params,
+      answer: savedView,
+      async change({ tx, actor, params: { id }, requireMatch, audit }) {
+        const view = await requireOwnView(tx, actor, id)
+        const before = viewJson(view, actor)
+        requireMatch(etagOf(before))
+        await deleteView(tx, id)
+        await audit({ ...lineOf(view), action: 'view.delete', before })
+        return { body: before }
+      },
+    }),
+  ]
+}
+
+async function requireView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
+  const view = await findView(db, actor, id)
+  if (view === undefined) throw notFound('such view')
+  return view
+}
+
+async function requireOwnView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
+  const view = await requireView(db, actor, id)
+  if (view.userId === viewerOf(actor)) return view
+  throw notAllowed(`The view belongs to ${view.userName}. Save one of your own.`)
+}
+
+function lineOf({ id, name, tenantId }: SavedView) {
+  return { resource: 'view', id, name, tenantId }
+}
+
+function definedOf<Fields extends object>(fields: Fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, each]) => each !== undefined))
+}
+
+const readQuery = fields.shape.query
+
+function viewJson(view: SavedView, actor: Actor): z.output<typeof savedView> {
+  const { id, name, page, shared, tenantId } = view
+  return {
+    ...{ id, name, page, query: readQuery.parse(view.query), shared },
+    user: view.userName,
+    own: view.userId === viewerOf(actor),
+    tenant_id: tenantId,
+    created_at: view.createdAt.toISOString(),
+    changed_at: view.changedAt.toISOString(),
+  }
+}

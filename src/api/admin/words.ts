@@ -1,0 +1,35 @@
+import { z } from 'zod'
+import type { Json } from '../../canonical/json.ts'
+import { isRecord } from '../../canonical/json.ts'
+
+/** Settings that name files beside gateway.yaml: the API takes their text. */
+const filesOnly: ReadonlySet<string> = new Set(['ca_file', 'cert_file', 'key_file'])
+
+/**
+ * A body in the words of gateway.yaml. Its JSON Schema is made from the schema of the file, so a new setting of the file is
+ * one of the API. The handler checks the words with that schema, when it has the rows that they belong to.
+ */
+export function wordsOf(schema: z.ZodType, id: string) {
+  const { required, properties, ...rest } = schemaOf(schema)
+  return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties, required })
+}
+
+/** A JSON merge patch of such a body: null stands for the default. */
+export function patchOf(schema: z.ZodType, id: string) {
+  const { required: _, properties, ...rest } = schemaOf(schema)
+  const members = Object.entries(properties).map(([name, member]) => [
+    name,
+    { anyOf: [member, { type: 'null' }] },
+  ])
+  return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties: Object.fromEntries(members) })
+}
+
+function schemaOf(schema: z.ZodType): Json & { properties: Json; required: unknown } {
+  const { $schema: _, ...made } = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  const properties = isRecord(made.properties) ? made.properties : {}
+  return {
+    ...made,
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !filesOnly.has(name))),
+    required: made.required,
+  }
+}

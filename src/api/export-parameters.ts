@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import type { ExportFormat } from './export/formats.ts'
+import { oneOf } from './parameter.ts'
+
+/** Names, with commas between them. */
+export function columnsParameter(names: readonly string[]) {
+  return z
+    .string({ error: 'given more than once' })
+    .transform((text, context) => {
+      const asked = [...new Set(text.split(','))]
+      const wrong = asked.find((name) => !names.includes(name))
+      if (wrong !== undefined)
+        context.addIssue({ code: 'custom', message: `there is no column "${wrong.slice(0, 64)}"` })
+      return asked
+    })
+    .meta({ type: 'string' })
+    .describe(
+      `The columns of the file in their order, with commas between them. Default: those of the list. They are: ${names.join(', ')}.`,
+    )
+}
+
+export const formatParameter = <const Formats extends readonly ExportFormat[]>(formats: Formats) =>
+  oneOf(formats).describe('The format of the file.')

@@ -1,0 +1,68 @@
+import type { ColumnKind } from '../../ledger/column.ts'
+import { csvLine } from './csv.ts'
+import type { ExportColumn, RowEncoder } from './row-encoder.ts'
+
+export const exportFormats = ['csv', 'ndjson', 'parquet'] as const
+export type ExportFormat = (typeof exportFormats)[number]
+
+export const mediaOf: Readonly<Record<ExportFormat, string>> = {
+  csv: 'text/csv; charset=utf-8; header=present',
+  ndjson: 'application/x-ndjson',
+  parquet: 'application/vnd.apache.parquet',
+}
+
+export async function encoderOf(format: ExportFormat, columns: readonly ExportColumn[]): Promise<RowEncoder> {
+  switch (format) {
+    case 'csv':
+      return csvEncoder(columns)
+    case 'ndjson':
+      return ndjsonEncoder(columns)
+    case 'parquet': {
+      // A process that writes no Parquet does not load it.
+      const { parquetEncoder } = await import('./parquet.ts')
+      return parquetEncoder(columns)
+    }
+  }
+}
+
+const nothing = Buffer.alloc(0)
+
+function csvEncoder(columns: readonly ExportColumn[]): RowEncoder {
+  return {
+    begin: () => Buffer.from(csvLine(columns.map(({ name }) => name))),
+    rows: (rows) =>
+      Buffer.from(
+        rows.map((row) => csvLine(columns.map(({ kind }, at) => csvValue(kind, row[at])))).join(''),
+      ),
+    end: () => nothing,
+  }
+}
+
+/** Numbers as numbers, times in ISO 8601, lists as JSON. */
+function csvValue(kind: ColumnKind, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (value instanceof Date) return value.toISOString()
+  if (kind === 'money') return BigInt(String(value))
+  return Array.isArray(value) ? JSON.stringify(value) : value
+}
+
+function ndjsonEncoder(columns: readonly ExportColumn[]): RowEncoder {
+  const line = (row: readonly unknown[]) =>
+    `${JSON.stringify(Object.fromEntries(columns.map(({ name, kind }, at) => [name, jsonValue(kind, row[at])])))}\n`
+  return {
+    begin: () => nothing,
+    rows: (rows) => Buffer.from(rows.map(line).join('')),
+    end: () => nothing,
+  }
+}
+
+/** Money stays decimal digits: a double has not enough of them. */
+function jsonValue(kind: ColumnKind, value: unknown): unknown {
+  if (value === null || value === undefined) return null
+  if (kind !== 'array') return value
+  try {
+    return JSON.parse(String(value))
+  } catch {
+    return value
+  }
+}

@@ -1,0 +1,62 @@
+import type { ServerResponse } from 'node:http'
+import { setImmediate } from 'node:timers/promises'
+import { endAnswer, writeTo } from '../../http/event-stream.ts'
+import { type ExportFormat, encoderOf, mediaOf } from './formats.ts'
+import type { ExportColumn } from './row-encoder.ts'
+
+export interface Export {
+  format: ExportFormat
+  columns: readonly ExportColumn[]
+  /** Name of the file, without its ending. */
+  name: string
+  /** More rows are left out. */
+  rowsMax: number
+  stallMs: number
+  signal: AbortSignal
+}
+
+/**
+ * Send rows as a file while they are read. The next batch is read when the client has taken the one before. When the client
+ * leaves, the reading ends. A failure cuts the connection, so that nobody takes the part for the whole. The trailers say how many
+ * rows were sent, and whether rows were left out.
+ */
+export async function sendExport(
+  response: ServerResponse,
+  batches: AsyncIterable<readonly (readonly unknown[])[]>,
+  { format, columns, name, rowsMax, stallMs, signal }: Export,
+): Promise<void> {
+  const encoder = await encoderOf(format, columns)
+  let sent = 0
+  let isCut = false
+  let hasBegun = false
+  const begin = async () => {
+    if (hasBegun) return
+    hasBegun = true
+    response.writeHead(200, {
+      'content-type': mediaOf[format],
+      'content-disposition': `attachment; filename="${name}.${format}"`,
+      'x-tollgate-rows-max': String(rowsMax),
+      trailer: 'x-tollgate-rows, x-tollgate-cut',
+    })
+    await write(encoder.begin())
+  }
+  const write = async (bytes: Buffer) => {
+    if (bytes.length > 0) await writeTo(response, bytes, stallMs)
+    signal.throwIfAborted()
+  }
+  for await (const rows of batches) {
+    // The first batch is here: an error before it has a status of its own.
+    await begin()
+    const kept = rows.slice(0, rowsMax - sent)
+    isCut = kept.length < rows.length
+    if (kept.length > 0) await write(await encoder.rows(kept))
+    sent += kept.length
+    if (isCut) break
+    // Requests to models go first.
+    await setImmediate()
+  }
+  await begin()
+  await write(await encoder.end())
+  response.addTrailers({ 'x-tollgate-rows': String(sent), 'x-tollgate-cut': String(isCut) })
+  endAnswer(response, stallMs)
+}

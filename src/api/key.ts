@@ -1,0 +1,323 @@
+import { z } from 'zod'
+import { writeAudit } from '../access/audit-queries.ts'
+import type { Identity } from '../access/identity.ts'
+import type { Keys } from '../access/keys.ts'
+import { modelsFor } from '../access/permitted.ts'
+import { listSubKeys, makeSubKey, revokeSubKey, type SubKeyRow } from '../access/sub-key-queries.ts'
+import { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
+import type { ModelLists } from '../catalog/listed-models.ts'
+import { budget, cidr, expiry, name, ownLimits } from '../catalog/setting.ts'
+import type { RateLimits } from '../catalog/snapshot.ts'
+import type { Database } from '../db/database.ts'
+import { usd } from '../ledger/price.ts'
+import type { Allowance } from '../limits/limits.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import type { Identified } from '../stages/identify.ts'
+import { budgetAnswer, readMoney } from './budget.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { noParameters } from './parameter.ts'
+import { readFor } from './read-for.ts'
+import type { UsageContext } from './usage.ts'
+
+export interface KeyContext {
+  database: Pick<Database, 'admin' | 'reads'>
+  modelLists: { readonly lists: ModelLists }
+  keeper: Pick<SecretKeeper, 'pepper'>
+  keys: Pick<Keys, 'hashes'>
+}
+
+const rate = z
+  .object({
+    limit: z.int(),
+    remaining: z.int(),
+    full_in_ms: z.int().describe('Until all are left again.'),
+  })
+  .nullable()
+  .describe('Of all limits that hold, the one with the least left; null: none.')
+
+const moment = z.iso.datetime().nullable()
+
+const ownKey = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    tenant: z.string(),
+    group: z.string(),
+    parent_id: z.uuid().nullable().describe('The key that made this one.'),
+    capture: z.enum(['none', 'shape', 'content']).describe('What the usage log keeps of bodies.'),
+    usage_scope: z.enum(['tenant', 'key']),
+    expires_at: moment,
+    allowed_cidrs: z.array(z.string()).nullable().describe('Null: any address.'),
+    requests_per_minute: rate,
+    tokens_per_minute: rate,
+    concurrency: z.int().nullable().describe('Requests that may run at once; null: unbounded.'),
+    money: budgetAnswer,
+    models: z.array(z.string()).describe('The models that it may use. `GET /v1/models` says more of each.'),
+    sub_keys_max: z.int().describe('How many sub-keys it may have at once.'),
+  })
+  .meta({ id: 'OwnKey' })
+
+const subKeyRequest = z
+  .strictObject({
+    name: name(128),
+    allowed_models: z.array(name(256)).min(1).optional().describe('Ids. Default: those of this key.'),
+    allowed_cidrs: z.array(cidr).min(1).optional().describe('Blocks. They hold beside those of this key.'),
+    expires_at: expiry.optional(),
+    limits: ownLimits.describe('They hold beside those of this key, which all its sub-keys share.'),
+    budget: budget.describe('USD. It holds beside that of this key, which all its sub-keys share.'),
+  })
+  .meta({ id: 'SubKeyRequest' })
+
+const limitsShown = z.object({
+  requests_per_minute: z.int().nullable(),
+  tokens_per_minute: z.int().nullable(),
+  concurrency: z.int().nullable(),
+})
+const budgetShown = z.object({
+  day: z.string().nullable(),
+  month: z.string().nullable(),
+  total: z.string().nullable(),
+})
+
+const subKey = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    hint: z.string().describe('The start of its secret.'),
+    allowed_models: z.array(z.string()).nullable(),
+    allowed_cidrs: z.array(z.string()).nullable(),
+    limits: limitsShown,
+    budget: budgetShown.describe('USD.'),
+    expires_at: moment,
+    revoked_at: moment,
+    created_at: z.iso.datetime(),
+  })
+  .meta({ id: 'SubKey' })
+
+const madeSubKey = subKey
+  .extend({ secret: z.string().describe('Shown this once.') })
+  .meta({ id: 'MadeSubKey' })
+
+const listMax = 1000
+const terms = { withinMs: 5_000 }
+
+/** A key asks about itself, and makes keys below itself where it may. */
+export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
+  const { database, keeper, keys } = context
+  return [
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/key',
+      summary: 'What this key may, and what is left of its limits',
+      description: 'It takes one request from the limits that it shows.',
+      limited: true,
+      query: noParameters,
+      answer: ownKey,
+      async handle({ stage }) {
+        return { body: await keyJson(context, usage, stage) }
+      },
+    }),
+    keyEndpoint({
+      method: 'GET',
+      path: '/v1/keys',
+      summary: 'The sub-keys of this key, the newest first',
+      query: noParameters,
+      answer: z.object({ data: z.array(subKey) }).meta({ id: 'SubKeyList' }),
+      async handle({ stage }) {
+        const rows = await readFor(stage, (asked) =>
+          database.reads.ask(({ db }) => listSubKeys(db, stage.identity.keyId, listMax), {
+            ...terms,
+            ...asked,
+          }),
+        )
+        return { body: { data: rows.map(subKeyJson) } }
+      },
+    }),
+    keyEndpoint({
+      method: 'POST',
+      path: '/v1/keys',
+      summary: 'Make a sub-key: it may do no more than this key',
+      description: "What it spends and uses counts against this key's budgets and limits too.",
+      limited: true,
+      logged: true,
+      body: subKeyRequest,
+      statuses: [201],
+      answer: madeSubKey,
+      async handle({ stage, body }) {
+        const { identity } = stage
+        requireMaker(identity)
+        requireAllowed(identity, body.allowed_models)
+        const made = await database.admin.transact(async (tx) => {
+          const answer = await makeSubKey(
+            tx,
+            identity.keyId,
+            {
+              name: body.name,
+              allowedModels: body.allowed_models,
+              allowedCidrs: body.allowed_cidrs,
+              expiresAt: body.expires_at,
+              limits: body.limits,
+              budget: body.budget,
+            },
+            keeper.pepper,
+          )
+          if (answer.verdict === 'made')
+            await writeAudit(tx, sourceOf(stage), {
+              action: 'key.create',
+              resource: 'key',
+              id: answer.row.id,
+              name: answer.row.name,
+              tenantId: identity.tenantId,
+              after: { ...subKeyJson(answer.row), parent_id: identity.keyId },
+            })
+          return answer
+        }, terms)
+        switch (made.verdict) {
+          case 'made':
+            // Other processes see it at the next look at the revisions.
+            keys.hashes.add([made.row.secretHash])
+            return { status: 201, body: { ...subKeyJson(made.row), secret: made.secret } }
+          case 'taken':
+            throw invalid('name', 'another key of this tenant has this name')
+          case 'too-many':
+            throw new GatewayError(
+              'permission_denied',
+              `This key has ${made.most} sub-keys, as many as it may. Revoke one first.`,
+            )
+          case 'gone':
+            throw mayMakeNone()
+        }
+      },
+    }),
+    keyEndpoint({
+      method: 'DELETE',
+      path: '/v1/keys/{id}',
+      summary: 'Revoke a sub-key: every process refuses it within a second',
+      logged: true,
+      params: z.object({ id: z.string() }),
+      answer: subKey,
+      async handle({ stage, params: { id } }) {
+        const { identity } = stage
+        if (!z.uuid().safeParse(id).success) throw noSuchKey()
+        const ended = await database.admin.transact(async (tx) => {
+          const revoked = await revokeSubKey(tx, identity.keyId, id)
+          if (revoked?.isNew === true)
+            await writeAudit(tx, sourceOf(stage), {
+              action: 'key.revoke',
+              resource: 'key',
+              id,
+              name: revoked.row.name,
+              tenantId: identity.tenantId,
+              after: subKeyJson(revoked.row),
+            })
+          return revoked
+        }, terms)
+        if (ended === undefined) throw noSuchKey()
+        return { body: subKeyJson(ended.row) }
+      },
+    }),
+  ]
+}
+
+async function keyJson(
+  { modelLists }: KeyContext,
+  usage: Omit<UsageContext, 'archive'>,
+  stage: Identified,
+): Promise<z.input<typeof ownKey>> {
+  const { identity, snapshot, group, life } = stage
+  const { keyId, keyName, tenantId, capture, usageScope, expiresAt, allowedCidrs, parent } = identity
+  const limits = identity.limits ?? parent?.limits ?? group.limits
+  return {
+    id: keyId,
+    name: keyName,
+    tenant: snapshot.tenants.get(tenantId)?.name ?? '',
+    group: group.name,
+    parent_id: parent?.keyId ?? null,
+    capture,
+    usage_scope: usageScope,
+    expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+    allowed_cidrs: cidrsJson(allowedCidrs ?? parent?.allowedCidrs),
+    requests_per_minute: rateJson(life.lease?.requests),
+    tokens_per_minute: rateJson(life.lease?.tokens),
+    concurrency: limits.concurrency ?? null,
+    money: await readMoney(usage, stage),
+    models: modelsFor(snapshot, identity, modelLists.lists).map(({ id }) => id),
+    sub_keys_max: identity.subKeysMax,
+  }
+}
+
+function cidrsJson(cidrs: readonly string[] | undefined): string[] | null {
+  return cidrs === undefined ? null : [...cidrs]
+}
+
+function rateJson(allowance: Allowance | undefined) {
+  if (allowance === undefined) return null
+  const { limit, remaining, resetMs } = allowance
+  return { limit, remaining, full_in_ms: resetMs }
+}
+
+function subKeyJson(row: SubKeyRow): z.input<typeof subKey> {
+  return {
+    id: row.id,
+    name: row.name,
+    hint: row.hint,
+    allowed_models: row.allowedModels,
+    allowed_cidrs: row.allowedCidrs,
+    limits: limitsJson({
+      requestsPerMinute: row.requestsPerMinute ?? undefined,
+      tokensPerMinute: row.tokensPerMinute ?? undefined,
+      concurrency: row.concurrency ?? undefined,
+    }),
+    budget: {
+      day: usdOrNull(row.budgetDay),
+      month: usdOrNull(row.budgetMonth),
+      total: usdOrNull(row.budgetTotal),
+    },
+    expires_at: row.expiresAt?.toISOString() ?? null,
+    revoked_at: row.revokedAt?.toISOString() ?? null,
+    created_at: row.createdAt.toISOString(),
+  }
+}
+
+function limitsJson({ requestsPerMinute, tokensPerMinute, concurrency }: RateLimits) {
+  return {
+    requests_per_minute: requestsPerMinute ?? null,
+    tokens_per_minute: tokensPerMinute ?? null,
+    concurrency: concurrency ?? null,
+  }
+}
+
+function usdOrNull(nano: bigint | null): string | null {
+  return nano === null ? null : usd(nano)
+}
+
+function sourceOf({ identity, clientAddress, request, id }: Identified) {
+  return {
+    actor: { kind: 'key' as const, id: identity.keyId, userId: null, name: identity.keyName },
+    address: clientAddress,
+    userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+    requestId: id,
+  }
+}
+
+function requireMaker({ subKeysMax }: Identity): void {
+  if (subKeysMax === 0) throw mayMakeNone()
+}
+
+/** A model that its maker may not use would never work: say so now. */
+function requireAllowed({ allowedModels }: Identity, wanted: readonly string[] | undefined): void {
+  const index = wanted?.findIndex((model) => allowedModels !== undefined && !allowedModels.has(model)) ?? -1
+  if (index !== -1) throw invalid(`allowed_models[${index}]`, 'this key may not use that model itself')
+}
+
+function mayMakeNone(): GatewayError {
+  return new GatewayError(
+    'permission_denied',
+    'This key may make no sub-keys. An admin allows it with "sub_keys" of the key.',
+  )
+}
+
+function noSuchKey(): GatewayError {
+  return new GatewayError('unknown_path', 'This key has no such sub-key.')
+}

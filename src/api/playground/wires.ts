@@ -1,0 +1,106 @@
+import { redactText } from '../../redaction/redact.ts'
+import { secretsOf } from '../../routing/credentials.ts'
+import type { Gateway } from '../../stages/gateway.ts'
+
+type Upstreams = Gateway['upstreams']
+type Call = Parameters<Upstreams['call']>
+type Listener = Call[2]
+
+/** Told what goes to channels and comes back. The texts have no secrets. */
+export interface WireListener {
+  request(
+    attempt: number,
+    request: { channel: string; address: string; method: string; body: string | null },
+  ): void
+  start(attempt: number, status: number): void
+  data(attempt: number, text: string): void
+  /** `error`: why the answer is not whole. */
+  end(attempt: number, error: string | undefined): void
+}
+
+/**
+ * The upstreams, with a listener to all calls. What is sent and how it is answered stays the same. Adds the secrets of each
+ * call to `known`: an upstream may repeat them to the client.
+ */
+export function overheard(upstreams: Upstreams, wires: WireListener, known: string[]): Upstreams {
+  let attempts = 0
+  return {
+    call(...[target, request, listener]: Call) {
+      const attempt = ++attempts
+      const { channel, credential, baseUrl } = target
+      const secrets = credential === undefined ? [] : [...secretsOf({ channel, credential })]
+      known.push(...secrets)
+      const { method, body } = request
+      wires.request(attempt, {
+        channel: channel.name,
+        address: redactText(baseUrl + request.path, secrets),
+        method,
+        body: Buffer.isBuffer(body) ? redactText(body.toString('utf8'), secrets) : null,
+      })
+      const text = new WireText(secrets, (part) => wires.data(attempt, part))
+      return upstreams.call(target, request, overhear(listener, attempt, text, wires))
+    },
+  }
+}
+
+function overhear(listener: Listener, attempt: number, text: WireText, wires: WireListener): Listener {
+  return {
+    isWanted: () => listener.isWanted?.() ?? true,
+    start(call, status, headers) {
+      wires.start(attempt, status)
+      listener.start(call, status, headers)
+    },
+    data(call, chunk) {
+      text.add(chunk)
+      listener.data(call, chunk)
+    },
+    end() {
+      text.end()
+      wires.end(attempt, undefined)
+      listener.end()
+    },
+    fail(error, sent) {
+      text.end()
+      wires.end(attempt, redactText(error.message, text.secrets))
+      listener.fail(error, sent)
+    },
+  }
+}
+
+/** Bytes as text without secrets. A part ends with a line, so that no secret lies across two of them. */
+export class WireText {
+  readonly secrets: readonly string[]
+  readonly #write: (part: string) => void
+  readonly #decoder = new TextDecoder()
+  #line = ''
+  #written = 0
+
+  constructor(secrets: readonly string[], write: (part: string) => void) {
+    this.secrets = secrets
+    this.#write = write
+  }
+
+  add(chunk: Uint8Array): void {
+    if (this.#written > charactersMax) return
+    this.#line += this.#decoder.decode(chunk, { stream: true })
+    const at = this.#line.lastIndexOf('\n') + 1
+    if (at > 0) this.#pass(this.#line.slice(0, at))
+    this.#line = this.#line.slice(at)
+    if (this.#line.length > charactersMax) this.end()
+  }
+
+  end(): void {
+    if (this.#line !== '') this.#pass(this.#line)
+    this.#line = ''
+  }
+
+  #pass(text: string): void {
+    this.#written += text.length
+    const shown = redactText(text, this.secrets)
+    const isLong = this.#written > charactersMax
+    this.#write(isLong ? `${shown.slice(0, charactersMax)}\n[the rest is not shown]` : shown)
+  }
+}
+
+/** Of one wire that is shown. */
+const charactersMax = 4 * 1024 * 1024

@@ -1,0 +1,137 @@
+import { z } from 'zod'
+import type { Identity } from '../access/identity.ts'
+import { invalid } from '../canonical/field-error.ts'
+import type { Database } from '../db/database.ts'
+import { askLogFor } from '../ledger/log/ask.ts'
+import type { AdminFilter, LogRow } from '../ledger/log/filter.ts'
+import { firstRows } from '../ledger/log/first-rows.ts'
+import { logSpan } from '../ledger/log/span-queries.ts'
+import { type AskLog, walkRequests } from '../ledger/log/walk.ts'
+import { requestColumns } from '../ledger/row.ts'
+import type { Identified } from '../stages/identify.ts'
+import { sendExport } from './export/send-export.ts'
+import { columnsParameter, formatParameter } from './export-parameters.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { moment, oneOf } from './parameter.ts'
+import { ownFilterFrom, ownFilters } from './usage-filter.ts'
+
+export interface UsageWalkContext {
+  database: Pick<Database, 'log'>
+  bounds: { logQueryMs: number; exportRowsMax: number; clientStallMs: number }
+  shipNow(): Promise<unknown>
+}
+
+interface Span {
+  from?: Date | undefined
+  to?: Date | undefined
+}
+
+const away = {
+  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  retryAfterSeconds: 5,
+}
+
+/** The first rows of a key's own that match, newest first. The walk stops after `logQueryMs`, with a cursor for the rest. */
+export async function ownRows(
+  { database, bounds }: Pick<UsageWalkContext, 'database' | 'bounds'>,
+  identity: Identity,
+  filter: AdminFilter,
+  {
+    from,
+    to,
+    cursor,
+    limit,
+    signal,
+  }: Span & { cursor?: string | undefined; limit: number; signal: AbortSignal },
+): Promise<{ rows: LogRow[]; cursor: string | null }> {
+  const ask = askOf(database, identity)
+  const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
+  const batches = walkRequests(ask, { ...span, filter, cursor, rowsMax: limit, signal })
+  return await firstRows(batches, { most: limit, withinMs: bounds.logQueryMs, order: 'newest' })
+}
+
+/** Aborts when the client has left. */
+export function leftSignal({ response }: Pick<Identified, 'response'>): AbortSignal {
+  const left = new AbortController()
+  response.once('close', () => left.abort(new Error('the client has left')))
+  return left.signal
+}
+
+const columns = requestColumns.flatMap(({ name, kind, shown }) =>
+  shown === 'nowhere' ? [] : [{ name, kind, isDefault: shown === 'list' }],
+)
+
+/** The caller's own rows that match, as a file. */
+export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
+  const { database, bounds } = context
+  return keyEndpoint({
+    method: 'GET',
+    path: '/v1/usage/export',
+    summary: 'The usage log as CSV or NDJSON',
+    description:
+      'Sent while it is read, newest first. It has at most EXPORT_ROWS_MAX rows: the trailer `x-tollgate-cut` says whether more matched. A connection that is cut says that the file is not whole.',
+    query: z.strictObject({
+      ...ownFilters,
+      from: moment('first moment').optional().describe('Requests from this moment on.'),
+      to: moment('end').optional().describe('Requests before this moment; a day is meant to its end.'),
+      format: formatParameter(['csv', 'ndjson']).default('csv'),
+      columns: columnsParameter(columns.map(({ name }) => name)).optional(),
+      sort: oneOf(['-created_at', 'created_at']).default('-created_at'),
+    }),
+    media: 'text/csv',
+    async handle({ stage, query }) {
+      const { from, to, format, sort } = query
+      if (from !== undefined && to !== undefined && from >= to)
+        throw invalid('to', 'expected a time after "from"')
+      const signal = leftSignal(stage)
+      const { identity, response } = stage
+      await context.shipNow()
+      const filter = ownFilterFrom(identity, query)
+      const ask = askOf(database, identity)
+      const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
+      const chosen =
+        query.columns?.flatMap((name) => columns.filter((column) => column.name === name)) ??
+        columns.filter(({ isDefault }) => isDefault)
+      const order = sort === '-created_at' ? ('newest' as const) : ('oldest' as const)
+      const walk = { ...span, filter, order, rowsMax: batchRows, signal }
+      try {
+        await sendExport(response, valuesOf(ask, walk, chosen), {
+          ...{ format, columns: chosen, name: 'usage', signal },
+          ...{ rowsMax: bounds.exportRowsMax, stallMs: bounds.clientStallMs },
+        })
+      } catch (error) {
+        if (!response.headersSent) throw error
+        response.destroy()
+      }
+      return undefined
+    },
+  })
+}
+
+const batchRows = 1_000
+
+async function* valuesOf(
+  ask: AskLog,
+  walk: Parameters<typeof walkRequests>[1],
+  chosen: readonly (typeof columns)[number][],
+): AsyncGenerator<unknown[][]> {
+  for await (const { rows } of walkRequests(ask, walk)) {
+    yield rows.map((row) => chosen.map(({ name }) => row[name]))
+  }
+}
+
+function askOf(database: Pick<Database, 'log'>, { tenantId }: Identity): AskLog {
+  return askLogFor(database, `tenant ${tenantId}`, away)
+}
+
+async function spanOf(
+  ask: AskLog,
+  filter: AdminFilter,
+  { from, to }: Span,
+  terms: { withinMs: number; signal: AbortSignal },
+): Promise<{ from: Date; to: Date }> {
+  const kept = await ask((sql) => logSpan(sql, filter), terms)
+  const begin = from === undefined || from < kept.from ? kept.from : from
+  const end = to === undefined || to > kept.to ? kept.to : to
+  return begin < end ? { from: begin, to: end } : { from: end, to: end }
+}

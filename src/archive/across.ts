@@ -1,0 +1,108 @@
+import type { Position } from '../ledger/queries.ts'
+import type { ListRow } from '../ledger/row.ts'
+import type { Archive } from './archive.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
+import type { PartInForce } from './parts-in-force.ts'
+import type { Condition } from './where.ts'
+
+export interface PageQuestion {
+  /** Ask Postgres for so many rows, newest first, behind `after`. */
+  hot(limit: number): Promise<ListRow[]>
+  archive: Pick<Archive, 'parts' | 'rows'>
+  /** The same choice of rows, for the archive. */
+  where: Condition
+  from?: Date | undefined
+  to?: Date | undefined
+  after: Position | undefined
+  limit: number
+  signal?: AbortSignal | undefined
+  /** Milliseconds since the epoch. */
+  nowMs: number
+}
+
+/** `next`: where the next page begins; null on the last page. A page may be short, or empty, before the last. */
+export interface Page {
+  rows: ListRow[]
+  next: Position | null
+}
+
+/**
+ * A page of the log over Postgres and the archive, each row once. Postgres is asked first: a day that is archived between the
+ * two questions is then found twice, never nowhere, and rows with the same id count once.
+ *
+ * Where the archive cannot be read, the page ends before its newest row, and the page behind it rejects.
+ */
+export async function pageAcross(question: PageQuestion): Promise<Page> {
+  const { limit, nowMs } = question
+  for (let attempt = 0; ; attempt++) {
+    const hot = await question.hot(limit + 1)
+    const oldest = hot.length > limit ? hot.at(-1)?.created_at : undefined
+    const from = later(oldest, question.from)
+    // At least yesterday and today are in Postgres: the first pages ask nothing else.
+    if (from !== undefined && from.getTime() >= nowMs - dayMs) return pageOf(hot, limit)
+    const terms = question.signal === undefined ? {} : { signal: question.signal }
+    const parts = await question.archive.parts(
+      'requests',
+      { from, to: earlier(question.after?.createdAt, question.to) },
+      terms,
+    )
+    if (parts.length === 0) return pageOf(hot, limit)
+    try {
+      return await merged(question, hot, parts)
+    } catch (error) {
+      if (error instanceof ListAgainError && attempt < listAgainMax) continue
+      const first = before(hot, parts)
+      const last = first.at(-1)
+      if (last === undefined || question.signal?.aborted === true) throw error
+      return { rows: first.slice(0, limit), next: positionOf(first[limit - 1] ?? last) }
+    }
+  }
+}
+
+async function merged(
+  { archive, where, after, limit, signal }: PageQuestion,
+  hot: ListRow[],
+  parts: PartInForce[],
+): Promise<Page> {
+  const { rows: cold, searchedTo } = await archive.rows(parts, where, after, limit + 1, signal)
+  const all = new Map([...cold, ...hot].map((row) => [row.id, row]))
+  const rows = [...all.values()].sort(newestFirst)
+  if (searchedTo === undefined) return pageOf(rows, limit)
+  const known = rows.filter((row) => row.created_at >= searchedTo.createdAt)
+  return known.length > limit ? pageOf(known, limit) : { rows: known, next: searchedTo }
+}
+
+function pageOf(rows: readonly ListRow[], limit: number): Page {
+  const last = rows[limit - 1]
+  return {
+    rows: rows.slice(0, limit),
+    next: rows.length > limit && last !== undefined ? positionOf(last) : null,
+  }
+}
+
+/** The rows that are newer than all of the archive. */
+function before(rows: readonly ListRow[], parts: readonly PartInForce[]): ListRow[] {
+  return rows.filter((row) => parts.every(({ lastAt }) => row.created_at > lastAt))
+}
+
+function positionOf(row: ListRow): Position {
+  return { createdAt: row.created_at, id: row.id }
+}
+
+function newestFirst(one: ListRow, other: ListRow): number {
+  const ms = other.created_at.getTime() - one.created_at.getTime()
+  if (ms !== 0) return ms
+  return one.id < other.id ? 1 : -1
+}
+
+function later(one: Date | undefined, other: Date | undefined): Date | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one > other ? one : other
+}
+
+function earlier(one: Date | undefined, other: Date | undefined): Date | undefined {
+  if (one === undefined || other === undefined) return one ?? other
+  return one < other ? one : other
+}
+
+const dayMs = 86_400_000

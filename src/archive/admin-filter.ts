@@ -1,0 +1,173 @@
+import { allOf, type Condition, condition } from './where.ts'
+
+/**
+ * The filter of an admin, as ledger/log/filter.ts has it: a row matches when all conditions are true. Null among the values
+ * stands for a column without a value.
+ */
+export interface ArchiveFilter {
+  readonly conditions: readonly FilterCondition[]
+}
+
+/** `not`: the rows for which the condition is not true. */
+type FilterCondition = { readonly not: boolean } & FilterTest
+
+type FilterTest =
+  | {
+      readonly test: 'is'
+      readonly columns: readonly string[]
+      readonly values: readonly (string | number | boolean | null)[]
+    }
+  | { readonly test: 'named'; readonly kind: string; readonly names: readonly (string | null)[] }
+  | { readonly test: 'contains'; readonly column: string; readonly parts: readonly (string | null)[] }
+  | { readonly test: 'between'; readonly column: string; readonly ranges: readonly (FilterRange | null)[] }
+  | { readonly test: 'within'; readonly column: string; readonly blocks: readonly (string | null)[] }
+  | { readonly test: 'tagged'; readonly tags: readonly (string | null)[] }
+
+/** Both ends are in the range; undefined: it has no such end. */
+interface FilterRange {
+  readonly least: bigint | undefined
+  readonly most: bigint | undefined
+}
+
+/** The addresses of a block, as tests of their text: `addressTest` of ledger/log/address-test.ts. */
+export type AddressTest =
+  | { kind: 'prefix'; prefix: string }
+  | { kind: 'octet'; prefix: string; octet: number; least: number; most: number }
+  | { kind: 'inet'; prefix: string; block: string }
+  | { kind: 'address'; address: string }
+
+/** The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds` before. */
+export function adminRows(
+  { conditions }: ArchiveFilter,
+  addressTest: (block: string) => AddressTest,
+): Condition {
+  return allOf(conditions.map((one) => conditionOf(one, addressTest)))
+}
+
+function conditionOf(one: FilterCondition, addressTest: (block: string) => AddressTest): Condition {
+  if (one.test === 'tagged' && one.not)
+    return negated(anyOf(one.tags.map((tag) => testOf({ test: 'tagged', tags: [tag] }, addressTest))))
+  const test = testOf(one, addressTest)
+  return one.not ? negated(test) : test
+}
+
+/** Not true: false or NULL. */
+function negated({ text, parameters }: Condition): Condition {
+  return condition(`(${text}) IS NOT TRUE`, ...parameters)
+}
+
+function testOf(test: FilterTest, addressTest: (block: string) => AddressTest): Condition {
+  switch (test.test) {
+    case 'is':
+      return anyOf(test.columns.flatMap((column) => test.values.map((value) => isValue(column, value))))
+    case 'named':
+      throw new Error(`the names of a ${test.kind} have not been looked up: call withIds`)
+    case 'contains':
+      return anyOf(
+        test.parts.map((part) =>
+          part === null
+            ? isNull(test.column)
+            : condition(`contains(lower(${named(test.column)}), lower(?))`, part),
+        ),
+      )
+    case 'between':
+      return anyOf(
+        test.ranges.map((range) => (range === null ? isNull(test.column) : isIn(test.column, range))),
+      )
+    case 'within':
+      return anyOf(
+        test.blocks.map((block) =>
+          block === null ? isNull(test.column) : isWithin(named(test.column), addressTest(block)),
+        ),
+      )
+    case 'tagged': {
+      const tags = test.tags.filter((tag) => tag !== null)
+      const parts = tags.length === 0 ? [] : [condition('list_has_all(tags, ?)', tags)]
+      return allOf(test.tags.includes(null) ? [...parts, condition('coalesce(len(tags), 0) = 0')] : parts)
+    }
+  }
+}
+
+function isValue(column: string, value: string | number | boolean | null): Condition {
+  return value === null ? isNull(column) : condition(`${named(column)} = ?`, value)
+}
+
+function isNull(column: string): Condition {
+  return condition(`${named(column)} IS NULL`)
+}
+
+function isIn(name: string, { least, most }: FilterRange): Condition {
+  const column = named(name)
+  const from = least === undefined ? condition(`${column} IS NOT NULL`) : condition(`${column} >= ?`, least)
+  return most === undefined ? from : allOf([from, condition(`${column} <= ?`, most)])
+}
+
+function isWithin(column: string, test: AddressTest): Condition {
+  switch (test.kind) {
+    case 'address':
+      return condition(`${column} = ?`, test.address)
+    case 'prefix':
+      return condition(`starts_with(${column}, ?)`, test.prefix)
+    case 'octet':
+      return condition(
+        `starts_with(${column}, ?) AND regexp_full_match(${column}, '[0-9]+[.][0-9]+[.][0-9]+[.][0-9]+')
+          AND TRY_CAST(split_part(${column}, '.', ?::BIGINT) AS BIGINT) BETWEEN ? AND ?`,
+        test.prefix,
+        test.octet,
+        test.least,
+        test.most,
+      )
+    case 'inet': {
+      const { least, most } = hexRange(test.block)
+      return condition(
+        `starts_with(${column}, ?) AND (${expandedAddress(column)}) BETWEEN ? AND ?`,
+        test.prefix,
+        least,
+        most,
+      )
+    }
+  }
+}
+
+/**
+ * An IPv6 address as 32 hex digits, in which order and blocks are those of the addresses; NULL for other texts. DuckDB's type
+ * for addresses is an extension, which is never loaded.
+ */
+function expandedAddress(column: string): string {
+  const head = `split_part(${column}, '::', 1)`
+  const tail = `CASE WHEN contains(${column}, '::') THEN split_part(${column}, '::', 2) ELSE '' END`
+  const parts = (text: string) =>
+    `CASE WHEN (${text}) = '' THEN []::VARCHAR[] ELSE string_split(${text}, ':') END`
+  const padded = (text: string) =>
+    `array_to_string(list_transform(${parts(text)}, lambda p: lpad(p, 4, '0')), '')`
+  const digits = `concat(${padded(head)}, repeat('0', greatest(0, 32 - len(${padded(head)}) - len(${padded(tail)}))), ${padded(tail)})`
+  return `CASE WHEN regexp_full_match(${column}, '[0-9a-f:]*:[0-9a-f:]*:[0-9a-f:]*') THEN ${digits} END`
+}
+
+/** The first and the last address of an IPv6 block, as 32 hex digits. */
+function hexRange(block: string): { least: string; most: string } {
+  const [address = '', bits = '128'] = block.split('/')
+  const [head = '', tail] = address.split('::')
+  const parts = (text: string) => (text === '' ? [] : text.split(':').map((part) => part.padStart(4, '0')))
+  const [first, last] = [parts(head), parts(tail ?? '')]
+  const zeros = Array.from({ length: 8 - first.length - last.length }, () => '0000')
+  const value = BigInt(`0x${[...first, ...zeros, ...last].join('')}`)
+  const size = 1n << BigInt(128 - Number(bits))
+  const least = value - (value % size)
+  const hex = (number: bigint) => number.toString(16).padStart(32, '0')
+  return { least: hex(least), most: hex(least + size - 1n) }
+}
+
+function anyOf(conditions: readonly Condition[]): Condition {
+  if (conditions.length === 0) return condition('false')
+  return {
+    text: conditions.map(({ text }) => `(${text})`).join(' OR '),
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  }
+}
+
+/** Columns are names of our own, never of clients. */
+function named(column: string): string {
+  if (!/^[a-z][a-z0-9_]*$/.test(column)) throw new Error(`"${column}" is no column`)
+  return `"${column}"`
+}

@@ -1,0 +1,314 @@
+import type { Database } from '../db/database.ts'
+import type { Terms } from '../db/pool.ts'
+import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
+import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
+import { SliceTooLong } from '../ledger/log/older-days.ts'
+import type { Position } from '../ledger/queries.ts'
+import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
+import { momentOf } from '../ledger/tuple.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
+import type { ArchivedTable } from './options.ts'
+import { inTurns, type PartInForce, partsInForce, type Span } from './parts-in-force.ts'
+import type { ArchiveReader, ReaderTerms } from './reader.ts'
+import { allOf, type Condition, condition } from './where.ts'
+
+export interface ArchiveNeeds {
+  database: Pick<Database, 'reads'>
+  reader: ArchiveReader
+  /** Longest time of a query in all. */
+  readMs: number
+  /** Bytes of files that one query reads at once. */
+  turnBytes: number
+}
+
+/** A row with all its columns. */
+export type LogRow = RowOf<(typeof requestColumns)[number]>
+
+/** A span of the log, and which rows of it. */
+export interface Slice {
+  where: Condition
+  /** Inclusive. */
+  from: Date
+  /** Exclusive. */
+  to: Date
+}
+
+/** What stands in the archive alone: the rows of days that Postgres has dropped. */
+export class Archive {
+  readonly #needs: ArchiveNeeds
+
+  constructor(needs: ArchiveNeeds) {
+    this.#needs = needs
+  }
+
+  /** The files with rows of this time. */
+  parts(table: ArchivedTable, span: Span, terms: Terms = {}): Promise<PartInForce[]> {
+    return partsInForce(this.#needs.database, table, span, terms)
+  }
+
+  /**
+   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over; rows at or before this position
+   * have not been looked at. Rejects as ArchiveReader.ask.
+   */
+  async rows(
+    parts: readonly PartInForce[],
+    where: Condition,
+    after: Position | undefined,
+    limit: number,
+    signal?: AbortSignal,
+  ): Promise<{ rows: ListRow[]; searchedTo?: Position }> {
+    const names = namesOf(requestColumns, ['list'])
+    const all = after === undefined ? where : allOf([where, before(after)])
+    const rows: ListRow[] = []
+    const endMs = performance.now() + this.#needs.readMs
+    for (const [index, turn] of inTurns(parts, this.#needs.turnBytes).entries()) {
+      const leftMs = endMs - performance.now()
+      const last = turn.at(-1)
+      if (index > 0 && leftMs < this.#needs.readMs / 2) return { rows, searchedTo: endOf(turn) }
+      const found = await this.#ask('requests', turn, {
+        select: `SELECT ${names} FROM archive WHERE ${all.text} ORDER BY created_at DESC, id DESC LIMIT ${limit - rows.length}`,
+        parameters: all.parameters,
+        terms: { withinMs: leftMs, signal },
+      })
+      // The rows of DuckDB in the shape of those of Postgres.
+      rows.push(...found.map((row) => asRow(row) as unknown as ListRow))
+      if (rows.length >= limit || last === undefined) break
+    }
+    return { rows }
+  }
+
+  /** Sums over the files, in one or more turns: the caller adds them up. The query reads the table `archive`. */
+  async *sums(
+    parts: readonly PartInForce[],
+    select: string,
+    where: Condition,
+    signal?: AbortSignal,
+  ): AsyncGenerator<Record<string, unknown>[]> {
+    const endMs = performance.now() + this.#needs.readMs
+    for (const turn of inTurns(parts, this.#needs.turnBytes)) {
+      yield await this.#ask('requests', turn, {
+        select: select.replace('{where}', () => where.text),
+        parameters: where.parameters,
+        terms: { withinMs: Math.max(1, endMs - performance.now()), signal },
+      })
+    }
+  }
+
+  /**
+   * Rows of a span with all their columns, in its order, `most` at most. `to` is not included. One query. Rejects as
+   * ArchiveReader.ask, and SliceTooLong where the files of several days are more than one query may read. It lists the files
+   * itself.
+   */
+  async slice(
+    { where, from, to, order, most }: Slice & { order: 'newest' | 'oldest'; most: number },
+    signal?: AbortSignal,
+  ): Promise<LogRow[]> {
+    const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
+    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
+    const direction = order === 'newest' ? 'DESC' : 'ASC'
+    const select = `
+      SELECT ${names} FROM archive WHERE ${all.text}
+      ORDER BY created_at ${direction}, id ${direction} LIMIT ${Math.trunc(most)}`
+    const rows = await this.#overSpan({ from, to }, select, all, signal, 'requests', true)
+    return rows.map((row) => asRow(row) as unknown as LogRow)
+  }
+
+  /**
+   * The requests of a span by time and outcome, in decimal digits. `expected`: the files that were in force when Postgres was
+   * asked; undefined: others are by now, so ask both again.
+   */
+  async counts(
+    { where, from, to, bucketMs }: Slice & { bucketMs: number },
+    expected: readonly PartInForce[],
+    signal?: AbortSignal,
+  ): Promise<{ starts_ms: string; outcome: string; requests: string }[] | undefined> {
+    const parts = await this.parts('requests', { from, to }, signal === undefined ? {} : { signal })
+    if (JSON.stringify(parts) !== JSON.stringify(expected)) return undefined
+    if (parts.length === 0) return []
+    this.#requireOneTurn(parts)
+    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
+    const bucket = Math.trunc(bucketMs)
+    const select = `
+      SELECT (epoch_ms(created_at) // ${bucket}) * ${bucket} AS starts_ms, outcome, sum(folded) AS requests
+      FROM archive WHERE ${all.text} GROUP BY 1, 2`
+    const terms = { withinMs: this.#needs.readMs, signal }
+    const rows = await this.#ask('requests', parts, { select, parameters: all.parameters, terms })
+    return rows.map((row) => ({
+      starts_ms: String(row.starts_ms),
+      outcome: String(row.outcome),
+      requests: String(row.requests),
+    }))
+  }
+
+  /** One row, if the condition holds for it. */
+  async find(
+    id: string,
+    where: Condition,
+    signal?: AbortSignal,
+  ): Promise<(DetailRow & { price_id: string | null }) | undefined> {
+    const all = allOf([where, condition('id = ? AND created_at = ?', id, new Date(momentOf(id)))])
+    const names = `${namesOf(requestColumns, ['list', 'detail'])}, price_id`
+    const rows = await this.#ofRequest(
+      'requests',
+      id,
+      `SELECT ${names} FROM archive WHERE ${all.text}`,
+      all,
+      signal,
+    )
+    const [row] = rows
+    return row === undefined ? undefined : (asRow(row) as unknown as DetailRow & { price_id: string | null })
+  }
+
+  async attempts(id: string, signal?: AbortSignal): Promise<AttemptRow[]> {
+    const names = namesOf(attemptColumns, ['list'])
+    const where = ofRequest(id)
+    const select = `SELECT ${names} FROM archive WHERE ${where.text} ORDER BY ordinal`
+    const rows = await this.#ofRequest('attempts', id, select, where, signal)
+    return rows.map((row) => asRow(row) as unknown as AttemptRow)
+  }
+
+  /** The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is not known. */
+  async credentials(id: string, signal?: AbortSignal): Promise<(string | null)[]> {
+    const where = ofRequest(id)
+    const select = `SELECT credential FROM archive WHERE ${where.text} ORDER BY ordinal`
+    const rows = await this.#ofRequest('attempts', id, select, where, signal)
+    return rows.map(({ credential }) => (typeof credential === 'string' ? credential : null))
+  }
+
+  async payload(id: string, signal?: AbortSignal): Promise<{ capture: string; body: string } | undefined> {
+    const where = ofRequest(id)
+    const select = `SELECT capture, body FROM archive WHERE ${where.text}`
+    const [row] = await this.#ofRequest('request_payloads', id, select, where, signal)
+    return row === undefined ? undefined : { capture: String(row.capture), body: String(row.body) }
+  }
+
+  async answer(
+    id: string,
+    signal?: AbortSignal,
+  ): Promise<{ capture: string; truncated: boolean; answer: string } | undefined> {
+    const where = ofRequest(id)
+    const select = `SELECT capture, truncated, answer FROM archive WHERE ${where.text}`
+    const [row] = await this.#ofRequest('request_answers', id, select, where, signal)
+    return row === undefined
+      ? undefined
+      : { capture: String(row.capture), truncated: row.truncated === true, answer: String(row.answer) }
+  }
+
+  async #ofRequest(
+    table: ArchivedTable,
+    id: string,
+    select: string,
+    { parameters }: Condition,
+    signal: AbortSignal | undefined,
+  ): Promise<Record<string, unknown>[]> {
+    const at = new Date(momentOf(id))
+    return await this.#overSpan({ from: at, to: at }, select, { parameters }, signal, table)
+  }
+
+  async #overSpan(
+    span: Span,
+    select: string,
+    { parameters }: Pick<Condition, 'parameters'>,
+    signal: AbortSignal | undefined,
+    table: ArchivedTable = 'requests',
+    inOneTurn = false,
+  ): Promise<Record<string, unknown>[]> {
+    const terms = signal === undefined ? {} : { signal }
+    for (let attempt = 0; ; attempt++) {
+      const parts = await this.parts(table, span, terms)
+      if (parts.length === 0) return []
+      if (inOneTurn) this.#requireOneTurn(parts)
+      try {
+        return await this.#ask(table, parts, {
+          select,
+          parameters,
+          terms: { withinMs: this.#needs.readMs, signal },
+        })
+      } catch (error) {
+        if (!(error instanceof ListAgainError) || attempt === listAgainMax) throw error
+      }
+    }
+  }
+
+  #requireOneTurn(parts: readonly PartInForce[]): void {
+    const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
+    // A span of a day may touch two.
+    if (bytes > this.#needs.turnBytes && new Set(parts.map(({ day }) => day)).size > 2)
+      throw new SliceTooLong(`${bytes} bytes of the archive are more than one query may read`)
+  }
+
+  #ask(
+    table: ArchivedTable,
+    parts: readonly PartInForce[],
+    { select, parameters, terms }: Pick<Condition, 'parameters'> & { select: string; terms: ReaderTerms },
+  ): Promise<Record<string, unknown>[]> {
+    const files = parts.map(({ location, bytes, sha256 }) => ({ location, bytes, sha256 }))
+    return this.#needs.reader.ask({ parts: files, columns: typesOf[table], select, parameters }, terms)
+  }
+}
+
+/** The rows behind a position. */
+function before({ createdAt, id }: Position): Condition {
+  return condition('created_at < ? OR (created_at = ? AND id < ?)', createdAt, createdAt, id)
+}
+
+function ofRequest(id: string): Condition {
+  return condition('request_id = ? AND created_at = ?', id, new Date(momentOf(id)))
+}
+
+/** The position before which all rows of a turn stand. */
+function endOf(turn: readonly PartInForce[]): Position {
+  const newestMs = Math.max(...turn.map(({ lastAt }) => lastAt.getTime()))
+  return { createdAt: new Date(newestMs + 1), id: leastId }
+}
+
+const leastId = '00000000-0000-0000-0000-000000000000'
+
+/** A row in the types that postgres.js has: int8 is text. */
+function asRow(row: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
+  )
+}
+
+function namesOf(columns: readonly ColumnDescription[], shown: readonly string[]): string {
+  return columns.flatMap((column) => (shown.includes(column.shown) ? [column.name] : [])).join(', ')
+}
+
+const duckTypes: Readonly<Record<ColumnKind, string>> = {
+  uuid: 'VARCHAR',
+  moment: 'TIMESTAMPTZ',
+  bool: 'BOOLEAN',
+  int2: 'SMALLINT',
+  int4: 'INTEGER',
+  money: 'BIGINT',
+  text: 'VARCHAR',
+  texts: 'VARCHAR[]',
+  array: 'VARCHAR',
+}
+
+function typed(columns: readonly Pick<Column<never>, 'name' | 'kind'>[]): { name: string; type: string }[] {
+  return columns.map(({ name, kind }) => ({ name, type: duckTypes[kind] }))
+}
+
+const typesOf: Readonly<Record<ArchivedTable, { name: string; type: string }[]>> = {
+  requests: typed(requestColumns),
+  // A younger column: DuckDB reads NULL where a file has none.
+  attempts: [
+    ...typed(attemptColumns).filter(({ name }) => name !== 'credential'),
+    { name: 'credential', type: 'VARCHAR' },
+  ],
+  request_payloads: [
+    { name: 'request_id', type: 'VARCHAR' },
+    { name: 'created_at', type: 'TIMESTAMPTZ' },
+    { name: 'capture', type: 'VARCHAR' },
+    { name: 'body', type: 'VARCHAR' },
+  ],
+  request_answers: [
+    { name: 'request_id', type: 'VARCHAR' },
+    { name: 'created_at', type: 'TIMESTAMPTZ' },
+    { name: 'capture', type: 'VARCHAR' },
+    { name: 'truncated', type: 'BOOLEAN' },
+    { name: 'answer', type: 'VARCHAR' },
+  ],
+}

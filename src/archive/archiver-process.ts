@@ -1,0 +1,51 @@
+// The process that archives: one task, told by a message, and answered by one. It may be killed at any moment.
+
+import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
+import { daysInForce } from './archived-days.ts'
+import type { ArchiverOptions } from './options.ts'
+import { type RewriteReport, rewriteWithout } from './rewrite-day.ts'
+import type { Condition } from './where.ts'
+
+export type ArchiverTask =
+  | { kind: 'pass'; options: ArchiverOptions }
+  /** Both days are included. `matches` is a condition on the columns of `requests`. */
+  | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; matches: Condition }
+
+/** `null`: another archiver works. */
+export type FromArchiver =
+  | { pass: ArchivePass | null }
+  | { rewritten: RewriteReport | null }
+  | { failed: string }
+
+process.on('disconnect', () => process.exit())
+process.once('message', (task: ArchiverTask) => {
+  void answer(task)
+    .catch(
+      (error: unknown): FromArchiver => ({ failed: error instanceof Error ? error.message : String(error) }),
+    )
+    .then((message) => process.send?.(message, () => process.exit()))
+})
+
+async function answer(task: ArchiverTask): Promise<FromArchiver> {
+  switch (task.kind) {
+    case 'pass':
+      return { pass: (await archivePass(task.options)) ?? null }
+    case 'rewrite':
+      return { rewritten: (await rewriteDays(task)) ?? null }
+  }
+}
+
+function rewriteDays({ options, from, to, matches }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
+  return withArchiver(options, async (archiver) => {
+    const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
+    for (const day of await daysInForce(archiver.sql, from, to)) {
+      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, matches)
+      sum.requests += requests
+      sum.attempts += attempts
+      sum.payloads += payloads
+      sum.answers += answers
+    }
+    await removeAbandoned(archiver)
+    return sum
+  })
+}

@@ -1,0 +1,47 @@
+import { mkdir } from 'node:fs/promises'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { DuckBounds } from './options.ts'
+
+/** DuckDB without network and extensions: it reads and writes files of the given directories alone. */
+export interface Duck {
+  connect(): Promise<DuckDBConnection>
+  api: typeof import('@duckdb/node-api')
+  close(): void
+}
+
+/** `scratch`: a directory for what does not fit into its memory; it is made. Rejects when DuckDB is not installed. */
+export async function openDuck(
+  { memoryBytes, threads }: DuckBounds,
+  scratch: string,
+  directories: readonly string[],
+): Promise<Duck> {
+  const api = await loadDuck()
+  await mkdir(scratch, { recursive: true })
+  const instance = await api.DuckDBInstance.create(':memory:', {
+    threads: String(threads),
+    memory_limit: `${memoryBytes}B`,
+    temp_directory: scratch,
+    autoinstall_known_extensions: 'false',
+    autoload_known_extensions: 'false',
+  })
+  const connection = await instance.connect()
+  const allowed = [scratch, ...directories].map((directory) => `'${directory.replaceAll("'", "''")}'`)
+  await connection.run(`SET allowed_directories = [${allowed.join(', ')}]`)
+  // It refuses to load or install an extension from now on, too. Parquet is part of the library.
+  await connection.run('SET enable_external_access = false')
+  await connection.run('SET lock_configuration = true')
+  connection.closeSync()
+  return { api, connect: () => instance.connect(), close: () => instance.closeSync() }
+}
+
+/** Rejects with an Error for the operator when DuckDB is not installed. */
+export async function loadDuck(): Promise<typeof import('@duckdb/node-api')> {
+  try {
+    return await import('@duckdb/node-api')
+  } catch (cause) {
+    throw new Error(missingDuck, { cause })
+  }
+}
+
+export const missingDuck =
+  'The archive needs DuckDB, the optional dependency @duckdb/node-api: run npm ci without --omit=optional'

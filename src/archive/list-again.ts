@@ -1,0 +1,7 @@
+/** A file that was listed is not there any more: it was replaced, or its time was over. List the files again. */
+export class ListAgainError extends Error {
+  override readonly name = 'ListAgainError'
+}
+
+/** How often a query begins anew for it. */
+export const listAgainMax = 2

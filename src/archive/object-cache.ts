@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto'
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
+import { sha256Of } from './sha256.ts'
+import type { ArchiveStore } from './store.ts'
+
+/** A file that was stored, and what it must be. */
+export interface StoredPart {
+  location: string
+  bytes: number
+  sha256: string
+}
+
+/**
+ * Local copies of files of the archive, at most so many bytes: the copy that was used least recently goes first. All processes
+ * with this directory share it. Copies are named by their SHA-256, which is checked when they come.
+ */
+export class ObjectCache {
+  readonly #directory: string
+  readonly #bytesMax: number
+  readonly #store: ArchiveStore
+  /** Copies that come just now. */
+  readonly #coming = new Map<string, Promise<string>>()
+  /** How many queries of this process use a copy. */
+  readonly #used = new Map<string, number>()
+
+  constructor(directory: string, bytesMax: number, store: ArchiveStore) {
+    this.#directory = directory
+    this.#bytesMax = bytesMax
+    this.#store = store
+  }
+
+  /**
+   * Call `work` with a path for each part, which stays until `work` has ended. Rejects with a MissingFileError when the store
+   * does not have a file, and with an Error when it is not the file that was stored.
+   */
+  async with<T>(parts: readonly StoredPart[], work: (paths: string[]) => Promise<T>): Promise<T> {
+    const held: string[] = []
+    try {
+      const paths: string[] = []
+      for (const part of parts) {
+        const inPlace = this.#store.pathOf(part.location)
+        if (inPlace === undefined) {
+          const name = `${part.sha256}.parquet`
+          this.#used.set(name, (this.#used.get(name) ?? 0) + 1)
+          held.push(name)
+        }
+        paths.push(inPlace ?? (await this.#copyOf(part)))
+      }
+      return await work(paths)
+    } finally {
+      for (const name of held) {
+        const users = (this.#used.get(name) ?? 1) - 1
+        if (users === 0) this.#used.delete(name)
+        else this.#used.set(name, users)
+      }
+    }
+  }
+
+  async #copyOf(part: StoredPart): Promise<string> {
+    const path = join(this.#directory, `${part.sha256}.parquet`)
+    const now = new Date()
+    // The time of its last use.
+    const isThere = await utimes(path, now, now).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+    let coming = this.#coming.get(path)
+    if (coming === undefined) {
+      coming = this.#fetch(part, path).finally(() => this.#coming.delete(path))
+      this.#coming.set(path, coming)
+    }
+    return await coming
+  }
+
+  async #fetch({ location, bytes, sha256 }: StoredPart, path: string): Promise<string> {
+    await mkdir(this.#directory, { recursive: true })
+    await this.#makeRoom(bytes)
+    const unfinished = `${path}.${randomBytes(4).toString('hex')}.unfinished`
+    try {
+      await this.#store.fetch(location, unfinished)
+      if ((await sha256Of(unfinished)) !== sha256)
+        throw new Error(`${location} of the archive is damaged: its SHA-256 is not the one that was noted`)
+      await rename(unfinished, path)
+    } catch (error) {
+      await rm(unfinished, { force: true })
+      throw error
+    }
+    return path
+  }
+
+  async #makeRoom(bytes: number): Promise<void> {
+    const copies: { name: string; size: number; usedMs: number }[] = []
+    for (const name of await readdir(this.#directory)) {
+      const found = await stat(join(this.#directory, name)).catch(() => undefined)
+      if (found?.isFile() === true) copies.push({ name, size: found.size, usedMs: found.mtimeMs })
+    }
+    let sum = copies.reduce((sum, { size }) => sum + size, bytes)
+    const stale = Date.now() - unfinishedMs
+    for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
+      // A process that died has left it, unless it is young.
+      if (name.endsWith('.unfinished') && usedMs > stale) continue
+      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks for.
+      const isOld = usedMs < Date.now() - unusedMs
+      if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
+        continue
+      await rm(join(this.#directory, name), { force: true })
+      sum -= size
+    }
+  }
+}
+
+const unfinishedMs = 3_600_000
+const unusedMs = 24 * 3_600_000

@@ -1,0 +1,79 @@
+import { GatewayError } from '../canonical/error.ts'
+import { addressTest } from '../ledger/log/address-test.ts'
+import type { AdminFilter } from '../ledger/log/filter.ts'
+import { type OlderDays, OlderDaysError, type OlderTerms, OlderTooLong } from '../ledger/log/older-days.ts'
+import { firstIdAt } from '../ledger/log/positions.ts'
+import type { Slice } from '../ledger/log/slice.ts'
+import { adminRows } from './admin-filter.ts'
+import type { Archive } from './archive.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
+import { allOf, type Condition, condition } from './where.ts'
+
+/** The archived days of the admin's log. */
+export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts'>): OlderDays {
+  return {
+    rows: ({ filter, slice, order, most }, terms) =>
+      within(terms, (signal) =>
+        archive.slice({ where: rowsIn(filter, slice), from: slice.from, to: slice.to, order, most }, signal),
+      ),
+    async counts({ filter, slice, bucketMs, recent }, terms) {
+      const { from, to } = slice
+      for (let attempt = 0; attempt <= listAgainMax; attempt++) {
+        const parts = await within(terms, (signal) =>
+          archive.parts('requests', { from, to }, signal === undefined ? {} : { signal }),
+        )
+        const hot = await recent()
+        const cold = await within(terms, (signal) =>
+          archive.counts({ where: rowsIn(filter, slice), from, to, bucketMs }, parts, signal),
+        ).catch((error: unknown) => {
+          if (error instanceof ListAgainError) return undefined
+          throw error
+        })
+        // A day that was archived between the two questions would count twice.
+        if (cold === undefined) continue
+        const older = cold.map(({ starts_ms, ...rest }) => ({
+          ...rest,
+          starts_at: new Date(Number(starts_ms)),
+        }))
+        return [...hot, ...older]
+      }
+      throw new OlderDaysError('unavailable', 'Days are being archived just now. Try again.', {
+        retryAfterSeconds: 2,
+      })
+    },
+  }
+}
+
+/** Ids are compared only where the times do not say it already: counts then need not read them. */
+function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): Condition {
+  const ids = [
+    ...(fromId === firstIdAt(from.getTime()) ? [] : [condition('id >= ?', fromId)]),
+    ...(toId === firstIdAt(to.getTime()) ? [] : [condition('id < ?', toId)]),
+  ]
+  return allOf([...ids, adminRows(filter, addressTest)])
+}
+
+/** Errors of the archive that a client may see become OlderDaysErrors. */
+async function within<T>(
+  { withinMs, signal }: OlderTerms,
+  ask: (signal: AbortSignal | undefined) => Promise<T>,
+): Promise<T> {
+  const late = new AbortController()
+  const timer =
+    withinMs === undefined
+      ? undefined
+      : setTimeout(
+          () => late.abort(new OlderTooLong(`a slice of the archive took more than ${withinMs} ms`)),
+          withinMs,
+        )
+  const signals = [...(signal === undefined ? [] : [signal]), ...(timer === undefined ? [] : [late.signal])]
+  try {
+    return await ask(signals.length === 0 ? undefined : AbortSignal.any(signals))
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    const { kind, message, cause, retryAfterSeconds } = error
+    throw new OlderDaysError(kind, message, { cause: cause ?? error, retryAfterSeconds })
+  } finally {
+    clearTimeout(timer)
+  }
+}

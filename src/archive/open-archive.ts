@@ -1,0 +1,81 @@
+import { join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
+import { Archive } from './archive.ts'
+import { missingDuck } from './duck.ts'
+import type { ArchivePlace, ArchiverOptions } from './options.ts'
+import { ArchiveReader } from './reader.ts'
+
+/** The archive as this process reads it. It starts a process with the first query that needs one. */
+export function openArchive(
+  config: Config,
+  { dataDir, database, log }: { dataDir: string; database: Pick<Database, 'reads'>; log: Log },
+): { archive: Archive; close(): void } {
+  const { archiveCacheBytes, archiveReadMs } = config.bounds
+  const reader = new ArchiveReader(
+    {
+      place: placeOf(config, dataDir),
+      cache: join(dataDir, 'archive-cache'),
+      cacheBytes: archiveCacheBytes,
+      duck: duckOf(config),
+    },
+    log,
+  )
+  // A query may use half of the cache, so that two do not take each other's files.
+  const turnBytes = Math.ceil(archiveCacheBytes / 2)
+  return {
+    archive: new Archive({ database, reader, readMs: archiveReadMs, turnBytes }),
+    close: () => reader.close(),
+  }
+}
+
+/** For archivers. With `hotDays` of 0 they only delete what the archive has for too long. */
+export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions {
+  const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays, answerRetentionDays } =
+    config.bounds
+  const dataDir = resolve(config.dataDir)
+  return {
+    databaseUrl,
+    place: placeOf(config, dataDir),
+    staging: join(dataDir, 'archive-staging'),
+    duck: duckOf(config),
+    hotDays,
+    rowDays: archiveDays === 0 ? requestRetentionDays : archiveDays,
+    payloadDays: payloadRetentionDays,
+    answerDays: answerRetentionDays,
+  }
+}
+
+/** Days after which a row is deleted from Postgres, archived or not. */
+export function rowDaysOf({ hotDays, archiveDays, requestRetentionDays }: Config['bounds']): number {
+  return hotDays === 0 || archiveDays === 0 ? requestRetentionDays : archiveDays
+}
+
+/** Throws an Error for the operator where there shall be an archive, and DuckDB is not installed. */
+export function requireDuck(config: Config, find: (name: string) => unknown = import.meta.resolve): void {
+  if (config.bounds.hotDays === 0 || config.role === 'api') return
+  try {
+    find('@duckdb/node-api')
+  } catch (cause) {
+    throw new Error(`HOT_DAYS is set. ${missingDuck}`, { cause })
+  }
+}
+
+function placeOf(config: Config, dataDir: string): ArchivePlace {
+  const { archiveDir, s3Bucket, archiveS3Bucket, archiveS3Prefix: prefix } = config
+  if (archiveDir !== undefined) return { kind: 'files', directory: resolve(archiveDir) }
+  const bucket = archiveS3Bucket ?? s3Bucket
+  if (bucket === undefined) return { kind: 'files', directory: join(dataDir, 'archive') }
+  const {
+    s3Endpoint: endpoint,
+    s3Region: region,
+    s3AccessKeyId: accessKeyId,
+    s3SecretAccessKey: secretAccessKey,
+  } = config
+  return { kind: 's3', bucket: { bucket, endpoint, region, prefix, accessKeyId, secretAccessKey } }
+}
+
+function duckOf({ bounds }: Config) {
+  return { memoryBytes: bounds.archiveMemoryBytes, threads: bounds.archiveThreads }
+}

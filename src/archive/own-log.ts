@@ -1,0 +1,126 @@
+import type { Database } from '../db/database.ts'
+import type { Terms } from '../db/pool.ts'
+import {
+  findBeside,
+  findRequest,
+  listRequests,
+  type Position,
+  type RequestDetail,
+  type RequestFilter,
+  type Scope,
+  type SummaryRow,
+  summariseRequests,
+} from '../ledger/queries.ts'
+import { momentOf } from '../ledger/tuple.ts'
+import { type Page, pageAcross } from './across.ts'
+import type { Archive } from './archive.ts'
+import { ListAgainError, listAgainMax } from './list-again.ts'
+import { ownRows } from './own-filter.ts'
+import { addSummaries, summaryOf, summarySelect } from './summaries.ts'
+import { allOf, condition } from './where.ts'
+
+export interface OwnLogNeeds {
+  database: Pick<Database, 'reads'>
+  archive: Archive
+  now(): number
+}
+
+type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeconds'>
+
+/** A page of a tenant's rows, over Postgres and the archive. */
+export function listOwn(
+  { database, archive, now }: OwnLogNeeds,
+  scope: Scope,
+  filter: RequestFilter,
+  after: Position | undefined,
+  limit: number,
+  terms: OwnTerms,
+): Promise<Page> {
+  const { requestId } = filter
+  const at = requestId === undefined ? undefined : new Date(momentOf(requestId))
+  return pageAcross({
+    hot: (most) => database.reads.ask(({ sql }) => listRequests(sql, scope, filter, after, most), terms),
+    archive,
+    where: ownRows(scope, filter),
+    from: at ?? filter.from,
+    to: at ?? filter.to,
+    after,
+    limit,
+    signal: terms.signal,
+    nowMs: now(),
+  })
+}
+
+/**
+ * One request, its row, attempts, body and answer each from where it is. Postgres is asked first, so that a day which is archived
+ * meanwhile is not missed.
+ */
+export async function findOwn(
+  { database, archive }: OwnLogNeeds,
+  scope: Scope,
+  id: string,
+  terms: OwnTerms,
+): Promise<RequestDetail | undefined> {
+  const { signal } = terms
+  const hot = await database.reads.ask(({ sql }) => findRequest(sql, scope, id), terms)
+  if (hot !== undefined) return { ...hot, ...(await completed(archive, id, hot, signal)) }
+  const found = await archive.find(id, ownRows(scope, {}), signal)
+  if (found === undefined) return undefined
+  const { price_id: priceId, ...row } = found
+  const beside = await database.reads.ask(({ sql }) => findBeside(sql, id, priceId), terms)
+  return {
+    ...row,
+    price: beside.price,
+    ...(await completed(archive, id, beside, signal)),
+  }
+}
+
+type Beside = Pick<RequestDetail, 'attempt_rows' | 'payload' | 'answer'>
+
+/** Attempts, body and answer, from the archive where Postgres has them no longer. */
+export async function completed(
+  archive: Pick<Archive, 'attempts' | 'payload' | 'answer'>,
+  id: string,
+  { attempt_rows: attempts, payload, answer }: Beside,
+  signal: AbortSignal | undefined,
+): Promise<Beside> {
+  return {
+    // One after the other: a reader of the archive runs one query at a time.
+    attempt_rows: attempts.length > 0 ? attempts : await archive.attempts(id, signal),
+    payload: payload ?? (await archive.payload(id, signal)) ?? null,
+    answer: answer ?? (await archive.answer(id, signal)) ?? null,
+  }
+}
+
+/** The totals of summariseRequests(), over Postgres and the archive. */
+export async function summariseOwn(
+  { database, archive }: OwnLogNeeds,
+  scope: Scope,
+  filter: { from: Date; to: Date; model?: string },
+  terms: OwnTerms,
+): Promise<SummaryRow[]> {
+  const { from, to, model } = filter
+  const parts = () => archive.parts('requests', { from, to }, terms)
+  let before = await parts()
+  for (let attempt = 0; ; attempt++) {
+    const hot = await database.reads.ask(({ sql }) => summariseRequests(sql, scope, filter), terms)
+    const after = await parts()
+    const isSame = JSON.stringify(before) === JSON.stringify(after)
+    before = after
+    // A day that was archived between the two would be counted twice.
+    if (!isSame && attempt < listAgainMax) continue
+    if (after.length === 0) return hot
+    const named =
+      model === undefined ? [] : [condition('requested_model = ? OR served_model = ?', model, model)]
+    const where = allOf([ownRows(scope, { from, to }), ...named])
+    const rows = [...hot]
+    try {
+      for await (const some of archive.sums(after, summarySelect, where, terms.signal))
+        rows.push(...some.map(summaryOf))
+      return addSummaries(rows)
+    } catch (error) {
+      if (!(error instanceof ListAgainError) || attempt >= listAgainMax) throw error
+      before = await parts()
+    }
+  }
+}

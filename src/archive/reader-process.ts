@@ -1,0 +1,107 @@
+// The process that reads the archive for a gateway process: it takes queries as messages, and ends with its parent.
+
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import { literal, quoted } from './columns.ts'
+import { type Duck, openDuck } from './duck.ts'
+import { ObjectCache } from './object-cache.ts'
+import { openStore } from './open-store.ts'
+import { typesOf, valuesOf } from './parameters.ts'
+import {
+  type ArchiveQuery,
+  type FromReader,
+  type ReaderOptions,
+  scratchOf,
+  type ToReader,
+} from './reader-messages.ts'
+import { MissingFileError } from './store.ts'
+
+interface Reader {
+  duck: Duck
+  cache: ObjectCache
+}
+
+let opened: Promise<Reader> | undefined
+let scratch: string | undefined
+/** Queries that run; null: it waits for its files. */
+const running = new Map<number, DuckDBConnection | null>()
+
+process.on('message', (message: ToReader) => {
+  switch (message.kind) {
+    case 'open':
+      opened = open(message.options)
+      // Each query tells of the failure.
+      opened.catch(() => {})
+      break
+    case 'ask':
+      void answer(message.id, message.query)
+      break
+    case 'cancel':
+      running.get(message.id)?.interrupt()
+      running.delete(message.id)
+      break
+  }
+})
+process.on('disconnect', () => {
+  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true })
+  process.exit()
+})
+
+async function open({ place, cache, cacheBytes, duck }: ReaderOptions): Promise<Reader> {
+  scratch = scratchOf(cache, process.pid)
+  const store = await openStore(place)
+  const copies = join(cache, 'files')
+  const directories = place.kind === 'files' ? [place.directory] : [copies]
+  return {
+    duck: await openDuck(duck, scratch, directories),
+    cache: new ObjectCache(copies, cacheBytes, store),
+  }
+}
+
+async function answer(id: number, query: ArchiveQuery): Promise<void> {
+  running.set(id, null)
+  try {
+    if (opened === undefined) throw new Error('the reader has not been opened')
+    const { duck, cache } = await opened
+    const rows = await cache.with(query.parts, async (paths) => {
+      if (!running.has(id)) throw new Error('it was cancelled')
+      const connection = await duck.connect()
+      running.set(id, connection)
+      try {
+        const { parameters } = query
+        const text = textOf(query, paths)
+        const read = await connection.runAndReadAll(
+          text,
+          valuesOf(duck, parameters),
+          typesOf(duck, parameters),
+        )
+        return read.getRowObjectsJS()
+      } finally {
+        connection.closeSync()
+      }
+    })
+    send({ id, rows })
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    const missing = error instanceof MissingFileError || /No files found|No such file/.test(text)
+    send({ id, failed: text, missing })
+  } finally {
+    running.delete(id)
+  }
+}
+
+function send(message: FromReader): void {
+  process.send?.(message)
+}
+
+/** The empty table gives every column a type, also one that the files do not have. */
+function textOf({ columns, select }: ArchiveQuery, paths: readonly string[]): string {
+  const nulls = columns.map(({ name, type }) => `NULL::${type} AS ${quoted(name)}`).join(', ')
+  const files = paths.map(literal).join(', ')
+  return `
+    WITH archive AS (
+      SELECT ${nulls} WHERE false
+      UNION ALL BY NAME SELECT * FROM read_parquet([${files}], union_by_name = true, hive_partitioning = false)
+    ) ${select}`
+}

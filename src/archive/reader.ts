@@ -1,0 +1,198 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { rmSync } from 'node:fs'
+import { GatewayError } from '../canonical/error.ts'
+import type { Log } from '../telemetry/log.ts'
+import { ListAgainError } from './list-again.ts'
+import {
+  type ArchiveQuery,
+  type FromReader,
+  type ReaderOptions,
+  scratchOf,
+  type ToReader,
+} from './reader-messages.ts'
+
+export interface ReaderTerms {
+  withinMs: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Asks the archive in a process of its own, which starts with the first query: DuckDB can take memory and processor time, and
+ * even crash, without harm to requests. One query runs at a time, in the order of arrival.
+ */
+export class ArchiveReader {
+  readonly #options: ReaderOptions
+  readonly #log: Log
+  #child: ChildProcess | undefined
+  #last = 0
+  readonly #waiting: Pending[] = []
+  #running: Pending | undefined
+
+  readonly #program: string | URL
+
+  /** `program`: of its process. */
+  constructor(options: ReaderOptions, log: Log, program = new URL('./reader-process.ts', import.meta.url)) {
+    this.#program = program
+    this.#options = options
+    this.#log = log
+  }
+
+  /**
+   * Rejects with GatewayError `rate_limited` when too many wait, and `unavailable` when there is no answer in time or the
+   * archive cannot be read; with the signal's reason when the caller has left; with ListAgainError.
+   */
+  ask(query: ArchiveQuery, { withinMs, signal }: ReaderTerms): Promise<Record<string, unknown>[]> {
+    if (signal?.aborted === true) return Promise.reject(signal.reason)
+    if (this.#waiting.length >= waitingMax) return Promise.reject(tooMany())
+    return new Promise((resolve, reject) => {
+      const pending: Pending = {
+        id: ++this.#last,
+        query,
+        resolve,
+        reject,
+        timer: setTimeout(() => this.#leave(pending, late(withinMs)), withinMs),
+      }
+      signal?.addEventListener('abort', () => this.#leave(pending, signal.reason), { once: true })
+      this.#waiting.push(pending)
+      this.#next()
+    })
+  }
+
+  close(): void {
+    const gone = away(new Error('the process ends'))
+    for (const pending of this.#waiting.splice(0)) settle(pending, pending.reject, gone)
+    if (this.#running !== undefined) settle(this.#running, this.#running.reject, gone)
+    this.#running = undefined
+    const child = this.#child
+    this.#child = undefined
+    if (child === undefined) return
+    child.kill('SIGKILL')
+    // This process may end before it hears of the end of that one.
+    this.#removeScratch(child)
+  }
+
+  /** A process that was killed leaves what DuckDB could not keep in its memory. */
+  #removeScratch({ pid }: ChildProcess): void {
+    if (pid === undefined) return
+    try {
+      rmSync(scratchOf(this.#options.cache, pid), { recursive: true, force: true })
+    } catch (error) {
+      this.#log.warn({ error: String(error) }, 'temporary files of the archive cannot be deleted')
+    }
+  }
+
+  #next(): void {
+    if (this.#running !== undefined) return
+    const pending = this.#waiting.shift()
+    if (pending === undefined) return
+    this.#running = pending
+    this.#tell({ kind: 'ask', id: pending.id, query: pending.query })
+  }
+
+  /** The caller waits no longer. A query that does not end soon is ended with its process. */
+  #leave(pending: Pending, reason: unknown): void {
+    settle(pending, pending.reject, reason)
+    const at = this.#waiting.indexOf(pending)
+    if (at >= 0) this.#waiting.splice(at, 1)
+    if (this.#running !== pending) return
+    this.#tell({ kind: 'cancel', id: pending.id })
+    const child = this.#child
+    setTimeout(() => {
+      if (this.#running === pending) child?.kill('SIGKILL')
+    }, cancelMs).unref()
+  }
+
+  #tell(message: ToReader): void {
+    const child = this.#child ?? this.#start()
+    child.send(message, (error) => {
+      if (error !== null) child.kill('SIGKILL')
+    })
+  }
+
+  #start(): ChildProcess {
+    const child = fork(this.#program, {
+      serialization: 'advanced',
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+    })
+    child.unref()
+    child.channel?.unref()
+    child.on('message', (message: FromReader) => this.#take(message))
+    child.once('error', (error) => this.#ended(child, error))
+    child.once('exit', (code, signal) => {
+      this.#removeScratch(child)
+      this.#ended(child, new Error(`the process that reads the archive ended (${signal ?? code})`))
+    })
+    this.#child = child
+    child.send({ kind: 'open', options: this.#options } satisfies ToReader)
+    return child
+  }
+
+  #take(message: FromReader): void {
+    const pending = this.#running
+    if (pending === undefined || pending.id !== message.id) return
+    this.#running = undefined
+    if ('rows' in message) settle(pending, pending.resolve, message.rows)
+    else if (message.missing) settle(pending, pending.reject, new ListAgainError(message.failed))
+    else {
+      if (!pending.settled) this.#log.warn({ cause: message.failed }, 'the archive cannot be read')
+      settle(pending, pending.reject, away(new Error(message.failed)))
+    }
+    this.#next()
+  }
+
+  #ended(child: ChildProcess, error: Error): void {
+    if (this.#child !== child) return
+    this.#child = undefined
+    const pending = this.#running
+    this.#running = undefined
+    if (pending !== undefined) {
+      if (!pending.settled) this.#log.warn({ cause: error.message }, 'the archive cannot be read')
+      settle(pending, pending.reject, away(error))
+    }
+    this.#next()
+  }
+}
+
+interface Pending {
+  id: number
+  query: ArchiveQuery
+  resolve(rows: Record<string, unknown>[]): void
+  reject(reason: unknown): void
+  timer: NodeJS.Timeout
+  settled?: true
+}
+
+function settle<T>(pending: Pending, how: (value: T) => void, value: T): void {
+  clearTimeout(pending.timer)
+  pending.settled = true
+  how(value)
+}
+
+const waitingMax = 20
+/** A query that is told to end has this time. */
+const cancelMs = 2_000
+
+function tooMany(): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `${waitingMax} queries of older days wait in this gateway process, as many as may. Wait for one of them to end.`,
+    { retryAfterSeconds: 1 },
+  )
+}
+
+function late(withinMs: number): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    `The archive of older days did not answer within ${withinMs} ms. Ask for fewer days or more filters, or try again.`,
+    { retryAfterSeconds: 2 },
+  )
+}
+
+/** The cause is for the log: it may name paths and buckets. */
+function away(cause: Error): GatewayError {
+  const message = cause.message.includes('@duckdb/node-api')
+    ? 'These days are in the archive, which this gateway cannot read: its DuckDB is not installed. Newer days can be read.'
+    : 'The archive of older days cannot be read just now. Nothing is lost: try again.'
+  return new GatewayError('unavailable', message, { cause, retryAfterSeconds: 5 })
+}

@@ -1,0 +1,38 @@
+import { createReadStream, createWriteStream } from 'node:fs'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { openBucket, type S3StorageOptions } from '../images/storage/s3-bucket.ts'
+import { type ArchiveStore, MissingFileError } from './store.ts'
+
+/** The archive as objects of a bucket. It needs s3:PutObject, GetObject, DeleteObject and AbortMultipartUpload. */
+export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> {
+  const { sdk, Upload, client, name: bucket, prefix, partBytes } = await openBucket(options)
+  const objectOf = (name: string) => ({ Bucket: bucket, Key: prefix + name })
+  return {
+    async put(name, path) {
+      const params = {
+        ...objectOf(name),
+        Body: createReadStream(path),
+        ContentType: 'application/vnd.apache.parquet',
+      }
+      await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
+    },
+    async fetch(name, path) {
+      try {
+        const { Body: body } = await client.send(new sdk.GetObjectCommand(objectOf(name)))
+        if (!(body instanceof Readable))
+          throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
+        await pipeline(body, createWriteStream(path))
+      } catch (error) {
+        if (error instanceof sdk.NoSuchKey)
+          throw new MissingFileError(`the bucket ${bucket} has no ${prefix}${name}`, { cause: error })
+        throw error
+      }
+    },
+    pathOf: () => undefined,
+    async remove(name) {
+      await client.send(new sdk.DeleteObjectCommand(objectOf(name)))
+    },
+    close: () => client.destroy(),
+  }
+}

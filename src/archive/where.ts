@@ -1,0 +1,20 @@
+import type { Parameter } from './reader-messages.ts'
+
+/** A condition in SQL of DuckDB, with a `?` for each parameter. */
+export interface Condition {
+  text: string
+  parameters: readonly Parameter[]
+}
+
+export function condition(text: string, ...parameters: Parameter[]): Condition {
+  return { text, parameters }
+}
+
+/** All of them. */
+export function allOf(conditions: readonly Condition[]): Condition {
+  if (conditions.length === 0) return condition('true')
+  return {
+    text: conditions.map(({ text }) => `(${text})`).join(' AND '),
+    parameters: conditions.flatMap(({ parameters }) => parameters),
+  }
+}

@@ -1,0 +1,75 @@
+/** Takes so many bytes of the memory that all copies of a process share. False: there is no more. */
+export type TakeMemory = (bytes: number) => boolean
+
+/** What was copied of an answer. */
+export interface CopiedAnswer {
+  /** Each in memory of its own, which can move to a thread. */
+  pieces: Uint8Array<ArrayBuffer>[]
+  /** The memory that they have taken. */
+  bytesTaken: number
+  /** True: the client got more. */
+  isCut: boolean
+}
+
+/** A copy of the bytes of one answer, from its beginning, while they go to the client. It never holds more than its bound. */
+export class AnswerCopy {
+  readonly #takeMemory: TakeMemory
+  readonly #bytesMax: number
+  readonly #onEnd: (copied: CopiedAnswer) => void
+  readonly #pieces: Uint8Array<ArrayBuffer>[] = []
+  /** The piece that is being filled. */
+  #last = new Uint8Array(0)
+  #used = 0
+  #bytesTaken = 0
+  #bytes = 0
+  #isCut = false
+  #hasEnded = false
+
+  constructor(takeMemory: TakeMemory, bytesMax: number, onEnd: (copied: CopiedAnswer) => void) {
+    this.#takeMemory = takeMemory
+    this.#bytesMax = bytesMax
+    this.#onEnd = onEnd
+  }
+
+  take(chunk: Uint8Array): void {
+    let at = 0
+    while (at < chunk.length && !this.#isCut) {
+      if (!this.#hasRoom()) {
+        this.#isCut = true
+        return
+      }
+      const room = Math.min(this.#last.length - this.#used, this.#bytesMax - this.#bytes)
+      const piece = chunk.subarray(at, at + room)
+      this.#last.set(piece, this.#used)
+      this.#used += piece.length
+      this.#bytes += piece.length
+      at += piece.length
+    }
+  }
+
+  /** The client gets nothing more. A second call does nothing. */
+  end(): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
+    const pieces = this.#pieces.splice(0)
+    if (this.#used > 0) pieces.push(this.#last.subarray(0, this.#used))
+    if (this.#bytesTaken > 0 || this.#isCut)
+      this.#onEnd({ pieces, bytesTaken: this.#bytesTaken, isCut: this.#isCut })
+  }
+
+  /** There is room for a byte, perhaps in a piece that begins now. False: the rest of the answer is not copied. */
+  #hasRoom(): boolean {
+    if (this.#hasEnded || this.#bytes >= this.#bytesMax) return false
+    if (this.#used < this.#last.length) return true
+    const size = Math.min(pieceBytesMax, Math.max(pieceBytesLeast, 2 * this.#last.length))
+    if (!this.#takeMemory(size)) return false
+    if (this.#used > 0) this.#pieces.push(this.#last)
+    this.#bytesTaken += size
+    this.#last = new Uint8Array(size)
+    this.#used = 0
+    return true
+  }
+}
+
+const pieceBytesLeast = 4 * 1024
+const pieceBytesMax = 64 * 1024

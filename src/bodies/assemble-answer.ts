@@ -1,0 +1,79 @@
+import { isRecord } from '../canonical/json.ts'
+import { SseDecoder } from '../protocols/decode-sse.ts'
+import { plainAscii, type RedactOptions, redactBody, redactText } from '../redaction/redact.ts'
+import { truncateBody } from '../redaction/truncate-body.ts'
+import { AnswerChoices, type AnswerFormat } from './answer-choices.ts'
+
+export interface AssembleInput {
+  /** What the client got, from its beginning, in pieces. */
+  pieces: readonly Uint8Array<ArrayBuffer>[]
+  format: AnswerFormat
+  /** Whether they are server-sent events. */
+  streams: boolean
+  /** True: the client got more than these bytes. */
+  isCut: boolean
+  /** Secrets that no text may show. */
+  exact: readonly string[]
+  /** Size of the result. */
+  bytesMax: number
+}
+
+export interface AssembledAnswer {
+  /** JSON: `{"choices": [...]}`, or `{"raw": "..."}` where the format could not be read. */
+  bytes: Uint8Array<ArrayBuffer>
+  /** True: a part of what the client got is missing. */
+  truncated: boolean
+}
+
+/**
+ * The text, the tool calls and the reasoning that a client got, put together from the bytes that went to it, and without
+ * secrets. Undefined: it got nothing that can be kept. Never throws for what stands in the bytes.
+ */
+export function assembleAnswer(
+  { pieces, format, streams, isCut, exact, bytesMax }: AssembleInput,
+  redaction: Pick<RedactOptions, 'key'>,
+): AssembledAnswer | undefined {
+  const bytes = Buffer.concat(pieces)
+  if (bytes.length === 0) return undefined
+  const choices = new AnswerChoices(format)
+  const isRead = streams ? readStream(choices, bytes) : readWhole(choices, bytes)
+  const kept = choices.choices(exact, isCut ? edgeBytes : 0)
+  const hasContent = kept.some(({ content, end, error }) => content.length > 0 || end !== null || error)
+  const answer = hasContent ? { choices: kept } : { raw: rawOf(bytes, isCut, exact) }
+  const json = Buffer.from(JSON.stringify(answer))
+  // A long answer is mostly one text: it may take most of the room.
+  const limits = { bytesMax, stringBytesMax: bytesMax - (bytesMax >> 2) }
+  const redacted = redactBody(json, 'content', { ...redaction, ...limits, exact })
+  if (redacted === null) return undefined
+  // A copy: the next redaction overwrites the memory.
+  const result = Uint8Array.from(redacted)
+  const isTruncated = truncateBody(json, limits, []) !== json
+  return { bytes: result, truncated: isCut || isTruncated || choices.isUnread || !isRead }
+}
+
+/** A secret that lies across the end of the bytes is at most so long, or shows by its first part. */
+const edgeBytes = 512
+
+function readStream(choices: AnswerChoices, bytes: Buffer): boolean {
+  const decoder = new SseDecoder(choices, bytes.length)
+  decoder.push(bytes)
+  decoder.end()
+  return true
+}
+
+/** False: it is no whole JSON object. */
+function readWhole(choices: AnswerChoices, bytes: Buffer): boolean {
+  try {
+    const body: unknown = JSON.parse(bytes.toString('utf8'))
+    if (!isRecord(body)) return false
+    choices.takeWhole(body)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function rawOf(bytes: Buffer, isCut: boolean, exact: readonly string[]): string {
+  const end = isCut ? Math.max(0, bytes.length - edgeBytes) : bytes.length
+  return redactText(plainAscii(bytes.toString('utf8', 0, end)), exact)
+}

@@ -1,0 +1,85 @@
+import type { AnswerRecord } from '../ledger/answer-record.ts'
+import type { AnswerFormat } from './answer-choices.ts'
+import { AnswerCopy, type CopiedAnswer } from './answer-copy.ts'
+import type { BodyThreads } from './body-threads.ts'
+
+export interface CapturedAnswersOptions {
+  /** Threads of their own: answers must not keep the bodies of requests waiting. */
+  threads: Pick<BodyThreads, 'run' | 'close'>
+  ledger: { keep(record: AnswerRecord): void; drop(reason: string): void }
+  bounds: { captureAnswerBytesMax: number; captureAnswerHeldBytesMax: number; captureAnswersBytesMax: number }
+}
+
+export interface BegunAnswer {
+  /** Of its request. */
+  id: string
+  keyId: string
+  format: AnswerFormat
+  /** Whether it goes out as server-sent events. */
+  streams: boolean
+  /** What no text may show. Called when the answer has ended. */
+  secrets(): readonly string[]
+}
+
+/**
+ * Captures the answers of keys that ask for it: a copy of the bytes while they go to the client, and after the last byte a
+ * thread that puts text, tool calls and reasoning together. Neither the client nor the row waits for it.
+ */
+export class CapturedAnswers {
+  readonly #options: CapturedAnswersOptions
+  #bytes = 0
+  readonly #running = new Set<Promise<void>>()
+
+  constructor(options: CapturedAnswersOptions) {
+    this.#options = options
+  }
+
+  /** A copy of an answer that begins. */
+  begin(answer: BegunAnswer): AnswerCopy {
+    const { captureAnswerHeldBytesMax } = this.#options.bounds
+    return new AnswerCopy(this.#takeMemory, captureAnswerHeldBytesMax, (copied) => {
+      const run = this.#assemble(answer, copied).finally(() => {
+        this.#bytes -= copied.bytesTaken
+        this.#running.delete(run)
+      })
+      this.#running.add(run)
+    })
+  }
+
+  /** Wait for what is being put together, for this long at most. The rest is lost. */
+  async end(waitMs: number): Promise<void> {
+    let late: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      late = setTimeout(resolve, waitMs)
+    })
+    await Promise.race([Promise.all(this.#running), patience])
+    clearTimeout(late)
+    await this.#options.threads.close()
+    await Promise.all(this.#running)
+  }
+
+  readonly #takeMemory = (bytes: number): boolean => {
+    if (this.#bytes + bytes > this.#options.bounds.captureAnswersBytesMax) return false
+    this.#bytes += bytes
+    return true
+  }
+
+  async #assemble(answer: BegunAnswer, { pieces, isCut }: CopiedAnswer): Promise<void> {
+    const { threads, ledger, bounds } = this.#options
+    const { id, keyId, format, streams } = answer
+    if (pieces.length === 0) {
+      ledger.drop('CAPTURE_ANSWERS_BYTES_MAX is reached')
+      return
+    }
+    try {
+      const bytesMax = bounds.captureAnswerBytesMax
+      const input = { pieces, format, streams, isCut, exact: answer.secrets(), bytesMax }
+      const assembled = await threads.run(keyId, { name: 'answer', input }).done
+      if (assembled === undefined) return
+      const { bytes, truncated } = assembled
+      ledger.keep({ id, capture: 'content', truncated, answer: bytes })
+    } catch {
+      ledger.drop('the thread that puts answers together has failed')
+    }
+  }
+}

@@ -1,0 +1,151 @@
+import type { Json } from '../canonical/json.ts'
+import type { Traits } from '../canonical/traits.ts'
+import type { ConnectionEntry } from './connection.ts'
+import { priceFromRow } from './price-from-row.ts'
+import type { CatalogRows, ChannelRow, PriceRow } from './queries.ts'
+import type { Price, PriceTier, Rates } from './snapshot.ts'
+import { traitsInWords } from './trait-entry.ts'
+import { usd } from './usd.ts'
+
+// Rows in the words of gateway.yaml: the way back from what apply.ts writes. The admin API answers with these words, and an
+// export is made of them.
+
+type ModelRow = CatalogRows['models'][number]
+type OfferRow = Pick<CatalogRows['offers'][number], 'modelId' | 'upstreamModel' | 'traits'>
+
+/** An entry of `models`, without settings that have their defaults. */
+export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
+  return {
+    id: row.id,
+    ...(row.aliases.length > 0 && { aliases: row.aliases }),
+    ...(row.fallbacks.length > 0 && { fallbacks: row.fallbacks }),
+    ...(row.contextLength !== null && { context_length: row.contextLength }),
+    ...(row.maxOutputTokens !== null && { max_output_tokens: row.maxOutputTokens }),
+    ...member('price', price === undefined ? undefined : priceWords(priceFromRow(price))),
+    ...(row.images !== null && { images: imageWords(row.images) }),
+    ...(row.traits !== null && { traits: traitsInWords(row.traits) }),
+  }
+}
+
+/** An entry of `channels`, without secrets: those of its credentials and of its connection. */
+export function channelWords(row: ChannelRow, offers: readonly OfferRow[]): Json {
+  const images = {
+    ...(row.imageConcurrency !== null && { concurrency: row.imageConcurrency }),
+    ...(row.imagesPerMinute !== null && { per_minute: row.imagesPerMinute }),
+  }
+  return {
+    name: row.name,
+    protocols: row.protocols,
+    ...(row.vendor !== null && { vendor: row.vendor }),
+    models: offersWords(offers),
+    ...(row.traits !== null && { traits: traitsInWords(row.traits) }),
+    ...(row.priority !== 0 && { priority: row.priority }),
+    ...(row.weight !== 1 && { weight: row.weight }),
+    ...(row.privateAddresses !== null
+      ? { allow_private_address: row.privateAddresses }
+      : row.allowPrivateAddress && { allow_private_address: true }),
+    ...(row.concurrency !== null && { concurrency: row.concurrency }),
+    ...(Object.keys(images).length > 0 && { images }),
+  }
+}
+
+/** The settings of a channel's connection. */
+export function connectionWords({ timeouts, ...rest }: ConnectionEntry): Json {
+  return {
+    ...rest,
+    ...(timeouts !== undefined && { timeouts: inSnakeCase(timeouts) }),
+  }
+}
+
+/** `models` of a channel: "*", or a map. */
+function offersWords(offers: readonly OfferRow[]): Json | '*' {
+  const [first] = offers
+  if (offers.length === 1 && first !== undefined && isAny(first)) return '*'
+  return Object.fromEntries(
+    offers
+      .toSorted((a, b) => (a.modelId < b.modelId ? -1 : 1))
+      .map(({ modelId, upstreamModel, traits }) => [modelId, offerWords(upstreamModel, traits)]),
+  )
+}
+
+function isAny({ modelId, upstreamModel, traits }: OfferRow): boolean {
+  return modelId === '*' && upstreamModel === '*' && traits === null
+}
+
+/** The upstream's name, or a map where the offer has traits of its own. */
+export function offerWords(upstreamModel: string, traits: Traits | null): Json | string {
+  return traits === null ? upstreamModel : { upstream: upstreamModel, traits: traitsInWords(traits) }
+}
+
+/** `price` of a model. Undefined: no part of it is known. */
+export function priceWords(price: Omit<Price, 'id'> | undefined): Json | undefined {
+  if (price === undefined) return undefined
+  const { image, imageRates, tiers = [] } = price
+  const serviceTiers = Map.groupBy(
+    tiers.filter(({ when }) => when.serviceTier !== undefined),
+    ({ when }) => when.serviceTier ?? '',
+  )
+  const own = tiers.filter(({ when }) => when.serviceTier === undefined)
+  return {
+    ...rateWords(price),
+    ...(image !== undefined && { image: usd(image) }),
+    ...(imageRates.length > 0 && { images: imageRates.map(imageRateWords) }),
+    ...(own.length > 0 && { tiers: own.map(contextTierWords) }),
+    ...(serviceTiers.size > 0 && {
+      service_tiers: Object.fromEntries([...serviceTiers].map(([name, all]) => [name, serviceWords(all)])),
+    }),
+  }
+}
+
+/** A service tier has its own prices first, then those of its steps. */
+function serviceWords(tiers: readonly PriceTier[]): Json {
+  const base = tiers.find(({ when }) => when.aboveInputTokens === undefined)
+  const steps = tiers.filter((tier) => tier !== base)
+  return {
+    ...(base !== undefined && rateWords(base.rates)),
+    ...(steps.length > 0 && { tiers: steps.map(contextTierWords) }),
+  }
+}
+
+function contextTierWords({ when, rates }: PriceTier): Json {
+  return { above_input_tokens: when.aboveInputTokens, ...rateWords(rates) }
+}
+
+function imageRateWords({ size, quality, nano }: Price['imageRates'][number]): Json {
+  return { ...member('size', size), ...member('quality', quality), usd: usd(nano) }
+}
+
+/** USD, as exact decimals. */
+export function rateWords(rates: Rates): Json {
+  const all = {
+    input: rates.input,
+    cache_read: rates.cacheRead,
+    cache_write: rates.cacheWrite,
+    cache_write_1h: rates.cacheWrite1h,
+    output: rates.output,
+    reasoning: rates.reasoning,
+    audio_input: rates.audioInput,
+    audio_output: rates.audioOutput,
+    web_search: rates.webSearch,
+  }
+  return Object.fromEntries(
+    Object.entries(all).flatMap(([name, nano]) => (nano === undefined ? [] : [[name, usd(nano)]])),
+  )
+}
+
+function imageWords(images: object): Json {
+  return inSnakeCase(images)
+}
+
+function inSnakeCase(settings: object): Json {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  )
+}
+
+function member(name: string, value: unknown): Json {
+  return value === undefined ? {} : { [name]: value }
+}

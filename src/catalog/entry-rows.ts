@@ -1,0 +1,73 @@
+import type { SecretKeeper } from '../secret-key.ts'
+import { connectionColumns } from './connection.ts'
+import type { ChannelEntry, ModelEntry } from './gateway-file.ts'
+import type { ChannelRow } from './queries.ts'
+
+// The rows of an entry of gateway.yaml, or of one that an admin has sent in the same words.
+
+export type ManagedBy = 'file' | 'admin'
+
+export function modelRow(model: ModelEntry, managedBy: ManagedBy) {
+  return {
+    id: model.id,
+    contextLength: model.contextLength ?? null,
+    maxOutputTokens: model.maxOutputTokens ?? null,
+    aliases: model.aliases,
+    fallbacks: model.fallbacks,
+    images: model.images ?? null,
+    traits: model.traits ?? null,
+    disabledAt: null,
+    managedBy,
+  }
+}
+
+interface ChannelRowOptions {
+  /** The row that there is. */
+  existing: ChannelRow | undefined
+  keeper: SecretKeeper
+  /** The library's providers; null: its prices do not apply. */
+  libraryProviders: string[] | null
+  managedBy: ManagedBy
+}
+
+export function channelRow(
+  channel: ChannelEntry,
+  id: string,
+  { existing, keeper, libraryProviders, managedBy }: ChannelRowOptions,
+) {
+  return {
+    id,
+    name: channel.name,
+    protocols: channel.protocols,
+    priority: channel.priority,
+    weight: channel.weight,
+    allowPrivateAddress: channel.allowPrivateAddress === true,
+    privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
+    concurrency: channel.concurrency ?? null,
+    imageConcurrency: channel.imageConcurrency ?? null,
+    imagesPerMinute: channel.imagesPerMinute ?? null,
+    vendor: channel.vendor ?? null,
+    libraryProviders,
+    traits: channel.traits ?? null,
+    ...connectionColumns(channel.connection, id, existing, keeper),
+    disabledAt: null,
+    managedBy,
+  } satisfies Partial<ChannelRow>
+}
+
+export function credentialRows(credentials: readonly string[], channelId: string, keeper: SecretKeeper) {
+  return credentials.map((credential, ordinal) => ({
+    channelId,
+    ordinal,
+    ...keeper.encryptCredential(credential, channelId),
+  }))
+}
+
+export function offerRows(offers: ChannelEntry['offers'], channelId: string) {
+  return offers.map(({ model, upstreamModel, traits }) => ({
+    channelId,
+    modelId: model,
+    upstreamModel,
+    traits: traits ?? null,
+  }))
+}

@@ -1,0 +1,24 @@
+import type { groups } from '../db/schema.ts'
+import type { GroupEntry } from './gateway-file.ts'
+import { budgetColumns, limitColumns } from './limit-columns.ts'
+
+/** What the settings of a group are in its row. */
+export function groupColumns(group: GroupEntry) {
+  return {
+    name: group.name,
+    description: group.description ?? null,
+    public: group.public,
+    models: group.models,
+    channels: group.channels,
+    priceMultiplier: group.priceMultiplier,
+    imagePriority: group.imagePriority,
+    captureAnswers: group.captureAnswers,
+    clientGonePolicy: group.clientGone.policy,
+    clientGoneSeconds: group.clientGone.seconds,
+    ...limitColumns(group.limits),
+    totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
+    totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,
+    totalConcurrency: group.totalLimits.concurrency ?? null,
+    ...budgetColumns(group.budget),
+  } satisfies Partial<typeof groups.$inferInsert>
+}

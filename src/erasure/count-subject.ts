@@ -1,0 +1,49 @@
+import type { Sql } from 'postgres'
+import {
+  type Counts,
+  nextBatch,
+  noCounts,
+  type Place,
+  partitionsOf,
+  type RowBatch,
+  type Subject,
+} from './row-batch.ts'
+
+/** Count what an erasure would find, batch by batch. `onBatch` may reject to stop it. */
+export async function countSubject(
+  ask: <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>,
+  subject: Subject,
+  batchRows: number,
+  onBatch: () => Promise<void>,
+): Promise<Counts> {
+  const counts = noCounts()
+  for (const table of await ask((sql) => partitionsOf(sql, subject))) {
+    let after: Place | undefined
+    for (;;) {
+      const batch = await ask((sql) => nextBatch(sql, table, subject, { after, most: batchRows }))
+      if (batch === undefined) break
+      const found = await ask((sql) => countBatch(sql, batch))
+      counts.rows += batch.ids.length
+      counts.bodies += found.bodies
+      counts.answers += found.answers
+      counts.attempts += found.attempts
+      counts.image_jobs += found.image_jobs
+      counts.tags += found.tags
+      after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
+      await onBatch()
+    }
+  }
+  return counts
+}
+
+type Found = Pick<Counts, 'bodies' | 'answers' | 'attempts' | 'image_jobs' | 'tags'>
+
+async function countBatch(sql: Sql, { table, ids, first, last }: RowBatch): Promise<Found> {
+  const of = (name: string) => sql`
+    (SELECT count(*)::integer FROM ${sql(name)} WHERE request_id = ANY (${ids}::uuid[]) AND created_at BETWEEN ${first} AND ${last})`
+  const [found] = await sql<Found[]>`
+    SELECT ${of('request_payloads')} AS bodies, ${of('request_answers')} AS answers, ${of('attempts')} AS attempts,
+      (SELECT count(*)::integer FROM image_jobs WHERE id = ANY (${ids}::uuid[])) AS image_jobs,
+      (SELECT coalesce(sum(cardinality(tags)), 0)::integer FROM ${sql(table)} WHERE id = ANY (${ids}::uuid[])) AS tags`
+  return found ?? { bodies: 0, answers: 0, attempts: 0, image_jobs: 0, tags: 0 }
+}

@@ -1,0 +1,93 @@
+import type { Sql } from 'postgres'
+import { z } from 'zod'
+import type { ImageStorage } from '../images/storage/storage.ts'
+import type { RowBatch, Subject } from './row-batch.ts'
+
+// What belongs to a tenant beside the partitions of the usage log.
+
+const files = z.object({ images: z.array(z.object({ file: z.string() })) })
+const previews = z.array(z.object({ file: z.string() }))
+
+interface JobFiles {
+  id: string
+  result: string | null
+  partials: string
+}
+
+/** Delete the stored images of the ended jobs of a batch, before their jobs go. Answers how many there were. */
+export async function removeImagesOf(
+  sql: Sql,
+  storage: Pick<ImageStorage, 'remove'>,
+  { ids }: Pick<RowBatch, 'ids'>,
+): Promise<number> {
+  const jobs = await sql<JobFiles[]>`
+    SELECT id, result, partials FROM image_jobs WHERE id = ANY (${ids}::uuid[]) AND state NOT IN ('queued', 'running')`
+  return await removeFiles(storage, jobs)
+}
+
+async function removeFiles(
+  storage: Pick<ImageStorage, 'remove'>,
+  jobs: readonly JobFiles[],
+): Promise<number> {
+  const keys = jobs.flatMap(({ result, partials }) => [
+    ...(files.safeParse(parsed(result)).data?.images ?? []),
+    ...(previews.safeParse(parsed(partials)).data ?? []),
+  ])
+  for (const { file } of keys) await storage.remove(file)
+  return keys.length
+}
+
+/**
+ * Remove what a whole tenant has left: its image jobs without a row, its answers to repeats, and the places of answers that
+ * upstreams hold. In bounded steps. Calls `onRemoved` after each, which may reject to stop it.
+ */
+export async function removeLeftovers(
+  { ask, storage }: { ask: Ask; storage: Pick<ImageStorage, 'remove'> },
+  { tenantId, from, to }: Subject,
+  onRemoved: (counts: Record<string, number>) => Promise<void>,
+): Promise<void> {
+  const since = from ?? new Date(0)
+  for (;;) {
+    const jobs = await ask(
+      (sql) => sql<JobFiles[]>`
+        SELECT id, result, partials FROM image_jobs
+        WHERE tenant_id = ${tenantId} AND created_at >= ${since} AND created_at < ${to} AND state NOT IN ('queued', 'running')
+        ORDER BY id LIMIT ${most}`,
+    )
+    if (jobs.length === 0) break
+    const images = await removeFiles(storage, jobs)
+    const ids = jobs.map(({ id }) => id)
+    const { count } = await ask((sql) => sql`DELETE FROM image_jobs WHERE id = ANY (${ids}::uuid[])`)
+    await onRemoved({ images, image_jobs: count })
+  }
+  const others: Readonly<Record<string, (sql: Sql) => PromiseLike<{ count: number }>>> = {
+    idempotency_answers: (sql) => sql`
+      DELETE FROM idempotency_keys WHERE (key_id, key_hash) IN (
+        SELECT i.key_id, i.key_hash FROM keys k JOIN idempotency_keys i ON i.key_id = k.id
+        WHERE k.tenant_id = ${tenantId} AND i.created_at >= ${since} AND i.created_at < ${to} AND i.instance_id IS NULL
+        LIMIT ${most})`,
+    held_answers: (sql) => sql`
+      DELETE FROM held_answers WHERE (tenant_id, answer_id) IN (
+        SELECT h.tenant_id, h.answer_id FROM held_answers h
+        WHERE h.tenant_id = ${tenantId} AND h.created_at >= ${since} AND h.created_at < ${to} LIMIT ${most})`,
+  }
+  for (const [name, remove] of Object.entries(others)) {
+    for (;;) {
+      const { count } = await ask(remove)
+      if (count === 0) break
+      await onRemoved({ [name]: count })
+    }
+  }
+}
+
+type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
+
+const most = 500
+
+function parsed(json: string | null): unknown {
+  try {
+    return json === null ? undefined : JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,93 @@
+import type { Sql } from 'postgres'
+import { eraseBatch, nextBatch, type Place, partitionsOf } from './row-batch.ts'
+
+/** Days that hold for tenants without days of their own; no tenant keeps anything for longer. */
+export interface RetentionPlan {
+  requestRetentionDays: number
+  payloadRetentionDays: number
+  answerRetentionDays: number
+}
+
+interface Due {
+  tenant_id: string
+  kind: 'rows' | 'bodies' | 'answers'
+  /** The first day that is not swept; null: none is. */
+  since: string | null
+  /** The last day to be deleted. */
+  last: string
+}
+
+type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
+
+/**
+ * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that use an index of the
+ * tenant. Partitions still go whole for all. Each day is done once, and the newest three done days again, for rows that came
+ * late. Returns the number of rows, bodies and answers that are gone.
+ */
+export async function sweepTenants(
+  ask: Ask,
+  plan: RetentionPlan,
+  { batchRows, signal }: { batchRows: number; signal?: AbortSignal | undefined },
+): Promise<number> {
+  let gone = 0
+  for (const due of await ask((sql) => dueSweeps(sql, plan))) {
+    const to = new Date(Date.parse(`${due.last}T00:00:00Z`) + dayMs)
+    const from =
+      due.since === null ? null : new Date(Date.parse(`${due.since}T00:00:00Z`) - againDays * dayMs)
+    const subject = { tenantId: due.tenant_id, endUser: null, from, to }
+    let isWhole = true
+    for (const table of await ask((sql) => partitionsOf(sql, subject))) {
+      // Rows without a partition get theirs from the upkeep; sums of a day are made from its rows.
+      if (table === 'requests_default') continue
+      if (due.kind === 'rows' && (await ask((sql) => isUncounted(sql, table)))) {
+        isWhole = false
+        continue
+      }
+      let after: Place | undefined
+      for (;;) {
+        if (signal?.aborted === true) return gone
+        const batch = await ask((sql) => nextBatch(sql, table, subject, { after, most: batchRows }))
+        if (batch === undefined) break
+        const counts = await ask((sql) => eraseBatch(sql, batch, due.kind))
+        gone += counts?.[due.kind] ?? 0
+        after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
+      }
+    }
+    if (isWhole)
+      await ask(
+        (sql) => sql`
+          INSERT INTO tenant_sweeps (tenant_id, kind, through) VALUES (${due.tenant_id}, ${due.kind}, ${due.last}::text::date)
+          ON CONFLICT (tenant_id, kind) DO UPDATE SET through = excluded.through`,
+      )
+  }
+  // Their rows' day has lost its partition.
+  await ask(
+    (sql) => sql`
+      DELETE FROM deleted_sums WHERE minute < now() - make_interval(days => ${plan.requestRetentionDays + 2})`,
+  )
+  return gone
+}
+
+/** Days that are swept again, because rows may come late. */
+const againDays = 3
+const dayMs = 86_400_000
+
+function dueSweeps(sql: Sql, plan: RetentionPlan): Promise<Due[]> {
+  return sql<Due[]>`
+    SELECT t.id AS tenant_id, k.kind, (s.through + 1)::text AS since,
+      ((now() AT TIME ZONE 'UTC')::date - k.days - 1)::text AS last
+    FROM tenants t
+    CROSS JOIN LATERAL (VALUES
+      ('rows', t.rows_days, ${plan.requestRetentionDays}::integer),
+      ('bodies', t.bodies_days, ${plan.payloadRetentionDays}),
+      ('answers', t.answers_days, ${plan.answerRetentionDays})) AS k (kind, days, of_all)
+    LEFT JOIN tenant_sweeps s ON s.tenant_id = t.id AND s.kind = k.kind
+    WHERE k.days < k.of_all AND (s.through IS NULL OR s.through < (now() AT TIME ZONE 'UTC')::date - k.days - 1)
+    ORDER BY t.id, k.kind DESC`
+}
+
+async function isUncounted(sql: Sql, table: string): Promise<boolean> {
+  const rows =
+    await sql`SELECT 1 FROM rollup_backfill WHERE day = to_date(right(${table}::text, 8), 'YYYYMMDD')`
+  return rows.length > 0
+}

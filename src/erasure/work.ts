@@ -1,0 +1,37 @@
+import type { Sql } from 'postgres'
+import type { Database } from '../db/database.ts'
+import type { ImageStorage } from '../images/storage/storage.ts'
+import type { Erasure } from './erasure-queries.ts'
+import type { Subject } from './row-batch.ts'
+
+/** What the archive of the usage log must do; null: it is busy, so ask again. Calling it again does no harm. */
+export type EraseArchive = (
+  subject: Subject,
+  what: 'content' | 'rows',
+) => Promise<Readonly<Record<string, number>> | null>
+
+export interface ErasureNeeds {
+  database: Pick<Database, 'jobs'>
+  storage: Pick<ImageStorage, 'remove' | 'isShared'>
+  /** Have all processes ship their journals; false: one of them did not in time. */
+  shipAll(): Promise<boolean>
+  /** Undefined: there is no archive. */
+  archive?: EraseArchive
+  /** All that a request leaves is in Postgres so long after its arrival. */
+  settleMs: number
+  /** A process whose heartbeat is older counts as silent. */
+  silentMs: number
+  /** Rows that one transaction erases. */
+  batchRows: number
+  /** Nobody takes a job from a process that has worked on it within this time. */
+  leaseMs: number
+  /** Time between two looks at what a job waits for. */
+  waitMs: number
+}
+
+/** A job under way in this process. */
+export interface Work extends ErasureNeeds {
+  job: Erasure
+  ask<T>(question: (sql: Sql) => PromiseLike<T>): Promise<T>
+  signal: AbortSignal | undefined
+}

@@ -1,0 +1,26 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { eq } from '../db/drizzle.cjs'
+import { accounts, entries } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
+
+/**
+ * Limit an account that is not limited, with this balance. The first time an opening brings it: the entry has the account's
+ * id. An adjustment first clears what was recorded while the account was not limited. Call it in a transaction.
+ */
+export async function limitAccount(tx: Queries, accountId: string, balance: bigint): Promise<void> {
+  const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')
+  if (account === undefined) throw new Error('a tenant has no account')
+  const [opening] = await tx.select({ id: entries.id }).from(entries).where(eq(entries.id, accountId))
+  const createdAt = new Date()
+  // The amount of an opening is the whole balance.
+  const correction = (opening === undefined ? 0n : balance) - account.balance
+  if (correction !== 0n) {
+    const note = 'the balance is limited'
+    await tx
+      .insert(entries)
+      .values({ id: randomUUIDv7(), accountId, createdAt, kind: 'adjustment', amount: correction, note })
+  }
+  if (opening === undefined)
+    await tx.insert(entries).values({ id: accountId, accountId, createdAt, kind: 'opening', amount: balance })
+  await tx.update(accounts).set({ limited: true, balance }).where(eq(accounts.id, accountId))
+}

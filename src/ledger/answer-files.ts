@@ -1,0 +1,48 @@
+import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+/**
+ * The captured answers of a process stand in its journal directory, in segments of their own: `answers-00000000.seg`,
+ * `answers-00000001.seg`, ... `answers.json` says how far Postgres has them. Releases that do not know these names leave the
+ * files alone, and delete them with the directory: answers are lost then, rows and money are not.
+ */
+const segmentFile = /^answers-(\d{8})\.seg$/
+const positionFile = 'answers.json'
+
+export interface AnswerPosition {
+  segment: number
+  at: number
+}
+
+export function answerSegmentPath(directory: string, segment: number): string {
+  return join(directory, `answers-${String(segment).padStart(8, '0')}.seg`)
+}
+
+/** Numbers of the segments, ascending. */
+export function listAnswerSegments(directory: string): number[] {
+  if (!existsSync(directory)) return []
+  return readdirSync(directory)
+    .flatMap((name) => segmentFile.exec(name)?.[1] ?? [])
+    .map(Number)
+    .sort((a, b) => a - b)
+}
+
+/** Postgres has everything before it. A file that is missing or cannot be read: the answers are shipped again, once more. */
+export function readAnswerPosition(directory: string): AnswerPosition {
+  try {
+    const { segment, at }: Partial<AnswerPosition> = JSON.parse(
+      readFileSync(join(directory, positionFile), 'utf8'),
+    )
+    if (Number.isSafeInteger(segment) && Number.isSafeInteger(at))
+      return { segment: segment ?? 0, at: at ?? 0 }
+  } catch {
+    // From the start: Postgres refuses what it has.
+  }
+  return { segment: 0, at: 0 }
+}
+
+export function writeAnswerPosition(directory: string, position: AnswerPosition): void {
+  const path = join(directory, positionFile)
+  writeFileSync(`${path}.draft`, JSON.stringify(position), { mode: 0o600 })
+  renameSync(`${path}.draft`, path)
+}

@@ -1,0 +1,8 @@
+/** A rule that must hold, and the rows that break it. */
+export interface Finding {
+  rule: string
+  /** How many rows break the rule. */
+  differences: number
+  /** A few of these rows, to look at. */
+  samples: string[]
+}

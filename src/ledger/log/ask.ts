@@ -1,0 +1,28 @@
+import type { Database } from '../../db/database.ts'
+import type { Terms } from '../../db/pool.ts'
+import { SliceTooLong } from './older-days.ts'
+import type { AskLog } from './walk.ts'
+
+/** Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn. */
+export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {
+  return async (question, { withinMs, signal }) => {
+    const tooLong = new AbortController()
+    let timer: NodeJS.Timeout | undefined
+    try {
+      return await log.ask(
+        ({ sql }) => {
+          const message = `The usage log did not answer within ${withinMs} ms. Ask for a shorter time or more filters, or try again.`
+          timer = setTimeout(() => tooLong.abort(new SliceTooLong(message)), withinMs)
+          return question(sql)
+        },
+        {
+          ...terms,
+          owner,
+          signal: signal === undefined ? tooLong.signal : AbortSignal.any([signal, tooLong.signal]),
+        },
+      )
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -1,0 +1,48 @@
+import { OlderDaysError } from './older-days.ts'
+import { type AskLog, type Walk, walkCounts } from './walk.ts'
+
+export interface Counts {
+  /** With at least one request, in the order of time. */
+  buckets: { startsAt: Date; outcomes: Record<string, number> }[]
+  requests: number
+  /** True: all that match are counted. */
+  done: boolean
+  /** Those from this moment on are counted. */
+  searchedTo: Date
+}
+
+/**
+ * Count the requests that match by time and outcome, the newest first, for as long as `withinMs`. Where older days cannot be
+ * read, the counts end before them.
+ */
+export async function countRequests(
+  ask: AskLog,
+  walk: Omit<Walk, 'rowsMax' | 'order' | 'endAt'>,
+  { bucketMs, withinMs }: { bucketMs: number; withinMs: number },
+): Promise<Counts> {
+  const endAt = performance.now() + withinMs
+  const buckets = new Map<number, Record<string, number>>()
+  const counts = { requests: 0, done: true, searchedTo: walk.from }
+  let isFirst = true
+  try {
+    for await (const { rows, searchedTo, done } of walkCounts(ask, { ...walk, endAt }, bucketMs)) {
+      for (const { starts_at, outcome, requests } of rows) {
+        const startsMs = starts_at.getTime()
+        const outcomes = buckets.get(startsMs) ?? {}
+        // A slice may end within a bucket.
+        outcomes[outcome] = (outcomes[outcome] ?? 0) + Number(requests)
+        buckets.set(startsMs, outcomes)
+        counts.requests += Number(requests)
+      }
+      isFirst = false
+      counts.done = done
+      counts.searchedTo = searchedTo
+      if (performance.now() > endAt) break
+    }
+  } catch (error) {
+    if (!(error instanceof OlderDaysError) || isFirst) throw error
+    counts.done = false
+  }
+  const sorted = [...buckets].sort(([a], [b]) => a - b)
+  return { ...counts, buckets: sorted.map(([ms, outcomes]) => ({ startsAt: new Date(ms), outcomes })) }
+}

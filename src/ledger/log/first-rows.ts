@@ -1,0 +1,44 @@
+import type { LogRow } from './filter.ts'
+import { OlderDaysError } from './older-days.ts'
+import { idAfter } from './positions.ts'
+import type { Order } from './slice.ts'
+import type { Batch } from './walk.ts'
+
+export interface FirstRows {
+  rows: LogRow[]
+  /** Where the rest begins; null: there is none. */
+  cursor: string | null
+  /** All matching rows up to here are among `rows`. Undefined: there was nothing to search. */
+  searchedTo: Date | undefined
+}
+
+/**
+ * The first rows of a walk: `most` of them, or those that it finds `withinMs`. It searches one slice at least. Where older days
+ * cannot be read, it ends before them: the page behind it says why.
+ */
+export async function firstRows(
+  batches: AsyncIterable<Batch<LogRow>>,
+  { most, withinMs, order }: { most: number; withinMs: number; order: Order },
+): Promise<FirstRows> {
+  const endAt = performance.now() + withinMs
+  const found: FirstRows = { rows: [], cursor: null, searchedTo: undefined }
+  try {
+    for await (const { rows, cursor, searchedTo, done } of batches) {
+      const kept = rows.slice(0, most - found.rows.length)
+      found.rows.push(...kept)
+      const last = kept.length < rows.length ? kept.at(-1) : undefined
+      if (last !== undefined)
+        return {
+          ...found,
+          cursor: order === 'newest' ? last.id : idAfter(last.id),
+          searchedTo: last.created_at,
+        }
+      found.searchedTo = searchedTo
+      found.cursor = done ? null : cursor
+      if (found.rows.length === most || performance.now() > endAt) break
+    }
+  } catch (error) {
+    if (!(error instanceof OlderDaysError) || found.searchedTo === undefined) throw error
+  }
+  return found
+}

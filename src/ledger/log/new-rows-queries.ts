@@ -1,0 +1,80 @@
+import type postgres from 'postgres'
+import { requestColumns } from '../row.ts'
+import type { LogRow } from './filter.ts'
+
+/**
+ * A place in the order in which rows became visible. That is not the order of their moments: a row is written when its request
+ * ends, and requests end in any order, in several processes.
+ */
+export interface TailPlace {
+  /** A snapshot of Postgres: the rows that it shows came before. */
+  readonly snapshot: string
+  /** The block of each partition from which the search begins: those before it have only rows that came before. */
+  readonly blocks: Readonly<Record<string, number>>
+}
+
+/** The partitions that running requests may write to, and their sizes in blocks. */
+export async function tailSizes(
+  sql: postgres.Sql,
+): Promise<{ snapshot: string; sizes: Record<string, number> }> {
+  const rows = await sql<{ name: string; blocks: number; snapshot: string }[]>`
+    select c.relname as name, (pg_relation_size(c.oid) / current_setting('block_size')::bigint)::float8 as blocks,
+      pg_current_snapshot()::text as snapshot
+    from pg_inherits h join pg_class c on c.oid = h.inhrelid
+    where h.inhparent = 'requests'::regclass
+      and (c.relname = 'requests_default' or (c.relname ~ '^requests_[0-9]{8}$'
+        and to_date(right(c.relname, 8), 'YYYYMMDD') between (now() at time zone 'UTC')::date - 1
+          and (now() at time zone 'UTC')::date + 1))`
+  return {
+    snapshot: rows[0]?.snapshot ?? '',
+    sizes: Object.fromEntries(rows.map(({ name, blocks }) => [name, blocks])),
+  }
+}
+
+export interface NewRows {
+  /** The newest of them, the oldest first. */
+  rows: LogRow[]
+  /** All of them. */
+  count: number
+  /** Where the next search begins. */
+  snapshot: string
+}
+
+/**
+ * The rows that have become visible since a place. `until`: none that became visible after this snapshot. Postgres reads only the
+ * blocks from the place on, since rows are only appended; it keeps the transaction of each row in `xmin`.
+ * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
+ */
+export async function newRows(
+  sql: postgres.Sql,
+  { snapshot, blocks }: TailPlace,
+  { until, most }: { until?: string | undefined; most: number },
+): Promise<NewRows> {
+  const before = until === undefined ? sql`` : sql`and pg_visible_in_snapshot(x.id, ${until}::pg_snapshot)`
+  const parts = Object.entries(blocks).flatMap(([name, block], at) => {
+    const [table, from] = [sql.unsafe(name), sql.unsafe(`'(${Math.trunc(block)},0)'::tid`)]
+    const part = sql`
+      select ${sql.unsafe(columns)} from ${table} r cross join lateral (${fullXid(sql)}) as x (id)
+      where r.ctid >= ${from} and not pg_visible_in_snapshot(x.id, ${snapshot}::pg_snapshot) ${before}`
+    return at === 0 ? [part] : [sql`union all`, part]
+  })
+  const found = await sql<(LogRow & { tail_count: string; tail_snapshot: string })[]>`
+    select *, count(*) over () as tail_count, pg_current_snapshot()::text as tail_snapshot
+    from (${parts}) as fresh order by id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
+  return {
+    rows: found.toReversed(),
+    count: Number(found[0]?.tail_count ?? 0),
+    snapshot: found[0]?.tail_snapshot ?? snapshot,
+  }
+}
+
+/** `xmin` has the lower 32 bits of a transaction id. The row is younger than two billion transactions. */
+function fullXid(sql: postgres.Sql) {
+  return sql`
+    select (case when low.id > low.next then low.id - 4294967296 else low.id end)::text::xid8 from (
+      select pg_snapshot_xmax(pg_current_snapshot())::text::bigint as next,
+        (pg_snapshot_xmax(pg_current_snapshot())::text::bigint / 4294967296) * 4294967296 + r.xmin::text::bigint as id
+    ) as low`
+}
+
+const columns = requestColumns.map(({ name }) => `r.${name}`).join(', ')

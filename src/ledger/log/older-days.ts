@@ -1,0 +1,58 @@
+import { GatewayError } from '../../canonical/error.ts'
+import type { AdminFilter, LogRow } from './filter.ts'
+import type { CountRow, Order, Slice } from './slice.ts'
+
+/** The days of the usage log that Postgres has no longer. `archive/older-days.ts` has them. */
+export interface OlderDays {
+  /**
+   * The matching rows of a slice, in order, `most` at most. Ask Postgres first: a day that leaves Postgres meanwhile is then
+   * found twice, never nowhere.
+   */
+  rows(
+    question: { filter: AdminFilter; slice: Slice; order: Order; most: number },
+    terms: OlderTerms,
+  ): Promise<LogRow[]>
+  /** The counts of `recent`, which asks Postgres, and those of the older days: no row counts twice. It may ask again. */
+  counts(
+    question: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
+    terms: OlderTerms,
+  ): Promise<CountRow[]>
+}
+
+/** Beyond `withinMs`, a method rejects OlderTooLong. Undefined: the archive has its own bound, and rejects OlderDaysError. */
+export interface OlderTerms {
+  withinMs: number | undefined
+  signal: AbortSignal | undefined
+}
+
+/** The older days cannot be read just now. Newer ones can. */
+export class OlderDaysError extends GatewayError {}
+
+/** A slice took too long. The walk goes on with shorter ones. */
+export class SliceTooLong extends GatewayError {
+  constructor(message: string) {
+    super('unavailable', message, { retryAfterSeconds: 2 })
+  }
+}
+
+/** The older days of a slice took too long. */
+export class OlderTooLong extends SliceTooLong {}
+
+/** Yesterday and today (UTC) are always in Postgres. */
+export function mayBeOlder({ from }: Slice, nowMs = Date.now()): boolean {
+  return from.getTime() < nowMs - dayMs
+}
+
+/** Rows of both, each once, in order. */
+export function mergedRows(
+  recent: readonly LogRow[],
+  older: readonly LogRow[],
+  order: Order,
+  most: number,
+): LogRow[] {
+  const all = [...new Map([...older, ...recent].map((row) => [row.id, row])).values()]
+  const sign = order === 'newest' ? 1 : -1
+  return all.sort((one, other) => (one.id < other.id ? sign : -sign)).slice(0, most)
+}
+
+const dayMs = 86_400_000

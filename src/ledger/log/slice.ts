@@ -1,0 +1,105 @@
+import type postgres from 'postgres'
+import { requestColumns } from '../row.ts'
+import { conditionsOf, joined } from './conditions.ts'
+import { type Arm, driverOf } from './drivers.ts'
+import type { AdminFilter, LogRow } from './filter.ts'
+import { firstIdAt } from './positions.ts'
+
+type Piece = postgres.Fragment
+
+export type Order = 'newest' | 'oldest'
+
+/** A span of the log. Ids are in the order of the list: the moment of a row is in its id. */
+export interface Slice {
+  /** The lowest id that may be in it. */
+  readonly fromId: string
+  /** Ids below this one are in it. */
+  readonly toId: string
+  readonly from: Date
+  readonly to: Date
+}
+
+export function sliceOf(fromId: string, toId: string, momentOf: (id: string) => number): Slice {
+  const to = momentOf(toId)
+  // Within the millisecond of `toId` there may be rows below it.
+  const isWhole = toId === firstIdAt(to)
+  return { fromId, toId, from: new Date(momentOf(fromId)), to: new Date(isWhole ? to : to + 1) }
+}
+
+/**
+ * The matching rows of a slice, in order, `most` at most. Times are literals, so that Postgres plans only the partitions of the
+ * slice. Ask it on connections that plan each statement for its values: a rare and a frequent value need different plans.
+ */
+export function rowsOf(
+  sql: postgres.Sql,
+  filter: AdminFilter,
+  slice: Slice,
+  order: Order,
+  most: number,
+): Promise<LogRow[]> {
+  const columns = sql.unsafe(allColumns)
+  const driver = driverOf(filter)
+  const direction = sql.unsafe(order === 'newest' ? 'desc' : 'asc')
+  const limit = sql`limit ${sql.unsafe(String(Math.trunc(most)))}`
+  // The primary key has the order of the ids, the other indexes that of the times. Both are the order of the list.
+  const byTime = sql`order by created_at ${direction}, id ${direction} ${limit}`
+  const byId = sql`order by id ${direction} ${limit}`
+  const rest = conditionsOf(sql, driver?.rest ?? filter)
+  if (driver === undefined) return select(sql, columns, [...within(sql, slice, true), ...rest], byId)
+  const [only] = driver.arms
+  if (only === undefined) return Promise.resolve([])
+  const arm = (each: Arm) =>
+    select(sql, columns, [...within(sql, slice, false), ...armConditions(sql, each), ...rest], byTime)
+  if (driver.arms.length === 1) return arm(only)
+  const arms = driver.arms.map((each) => sql`(select * from (${arm(each)}) as arm)`)
+  return sql<LogRow[]>`${joined(sql, arms, sql`union all`)} ${byTime}`
+}
+
+/** Postgres counts the matching rows of a slice, by time and outcome. A row counts as `folded` requests. */
+export function countsOf(
+  sql: postgres.Sql,
+  filter: AdminFilter,
+  slice: Slice,
+  bucketMs: number,
+): Promise<CountRow[]> {
+  const width = sql.unsafe(`'${Math.trunc(bucketMs)} milliseconds'::interval`)
+  return sql<CountRow[]>`
+    select date_bin(${width}, created_at, 'epoch'::timestamptz) as starts_at, outcome, sum(folded) as requests
+    from requests
+    where ${joined(sql, [...within(sql, slice, false), ...conditionsOf(sql, filter)], sql`and`)}
+    group by 1, 2`
+}
+
+export interface CountRow {
+  starts_at: Date
+  outcome: string
+  requests: string
+}
+
+function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[], order: Piece) {
+  return sql<LogRow[]>`select ${columns} from requests where ${joined(sql, conditions, sql`and`)} ${order}`
+}
+
+/**
+ * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are compared only where
+ * the times do not say it already: Postgres would take them for a second condition, and expect far too few rows.
+ */
+function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
+  const literal = (value: string) => sql.unsafe(`'${value}'`)
+  const parts = [
+    sql`created_at >= ${literal(from.toISOString())}`,
+    sql`created_at < ${literal(to.toISOString())}`,
+  ]
+  if (byId || fromId !== firstIdAt(from.getTime())) parts.push(sql`id >= ${literal(fromId)}`)
+  if (byId || toId !== firstIdAt(to.getTime())) parts.push(sql`id < ${literal(toId)}`)
+  return parts
+}
+
+function armConditions(sql: postgres.Sql, { column, value, unlessRequested }: Arm): Piece[] {
+  const is = sql`${sql(column)} = ${value}`
+  if (unlessRequested === undefined) return [is]
+  // The index on the served model has only the rows where it differs.
+  return [is, sql`served_model <> requested_model`, sql`requested_model not in ${sql([...unlessRequested])}`]
+}
+
+const allColumns = requestColumns.map(({ name }) => name).join(', ')

@@ -1,0 +1,36 @@
+import type postgres from 'postgres'
+import { momentOf } from '../tuple.ts'
+import type { AdminFilter } from './filter.ts'
+
+const dayMs = 86_400_000
+
+/**
+ * The time that rows which match may have: what the partitions and the files of the archive hold, with rows whose day has no
+ * partition yet, or the moments inside the ids that are asked for.
+ */
+export async function logSpan(
+  sql: postgres.Sql,
+  { conditions }: AdminFilter,
+): Promise<{ from: Date; to: Date }> {
+  for (const condition of conditions) {
+    if (condition.not || condition.test !== 'is' || condition.columns[0] !== 'id') continue
+    const all = condition.values.flatMap((id) => (typeof id === 'string' ? [momentOf(id)] : []))
+    if (all.length === 0) continue
+    // A uuid of another kind has any moment inside: none of our rows has a later one.
+    const latest = Date.now() + dayMs
+    const moments = all.filter((ms) => ms <= latest)
+    if (moments.length === 0) return { from: new Date(latest), to: new Date(latest) }
+    return { from: new Date(Math.min(...moments)), to: new Date(Math.max(...moments) + 1) }
+  }
+  const [found] = await sql<{ first: Date | null; archived: Date | null; stray: string | null; now: Date }[]>`
+    select min(to_date(right(c.relname, 8), 'YYYYMMDD'))::timestamp at time zone 'UTC' as first,
+      (select min(first_at) from archived_days where table_name = 'requests' and state = 'dropped') as archived,
+      (select id from requests_default order by id limit 1) as stray, now() as now
+    from pg_inherits h join pg_class c on c.oid = h.inhrelid
+    where h.inhparent = to_regclass('requests') and c.relname ~ '_[0-9]{8}$'`
+  const now = found?.now ?? new Date()
+  const { first = null, archived = null, stray = null } = found ?? {}
+  const starts = [first ?? now, archived ?? now, ...(stray === null ? [] : [new Date(momentOf(stray))])]
+  // The clocks of processes differ by less than a day.
+  return { from: new Date(Math.min(...starts.map(Number))), to: new Date(now.getTime() + dayMs) }
+}

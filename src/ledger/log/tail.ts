@@ -1,0 +1,143 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { AdminFilter, LogRow } from './filter.ts'
+import { matches } from './matches.ts'
+import { type NamesOf, namesFor } from './names-queries.ts'
+import { newRows, type TailPlace, tailSizes } from './new-rows-queries.ts'
+import type { AskLog } from './walk.ts'
+
+/** What a tail gets from one search. */
+export interface TailBatch {
+  rows: readonly LogRow[]
+  names: NamesOf
+  /** New rows that are not among `rows`: there were too many. Rows that do not match may be counted. */
+  dropped: number
+  /** For `from` of a later tail, which goes on behind this batch. */
+  place: TailPlace
+}
+
+interface Tail {
+  matches(row: LogRow): boolean
+  /** Where it wants to begin; undefined: now. Cleared when it has got what it had missed. */
+  from: TailPlace | undefined
+  take(batch: TailBatch): void
+  end(): void
+}
+
+/**
+ * Follows the usage log for all tails of a process with one search each half second, while there are tails. A row is found once,
+ * when it becomes visible, in whatever process and at whatever moment its request began.
+ */
+export class LogTail {
+  readonly #ask: AskLog
+  readonly #isDraining: () => boolean
+  readonly #tails = new Set<Tail>()
+  #running: Promise<void> | undefined
+
+  constructor(ask: AskLog, isDraining: () => boolean) {
+    this.#ask = ask
+    this.#isDraining = isDraining
+  }
+
+  /**
+   * `filter`: with ids, as `withIds` makes it. Returns the function that ends the tail. Throws nothing: while Postgres is away
+   * there are no rows, and then those of that time.
+   */
+  follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
+    const tail: Tail = { matches: matches(filter), from, take, end }
+    this.#tails.add(tail)
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined
+    })
+    return () => this.#tails.delete(tail)
+  }
+
+  async #run(): Promise<void> {
+    let place: TailPlace | undefined
+    const sizes: Sizes[] = []
+    while (this.#tails.size > 0 && !this.#isDraining()) {
+      // Between two searches Postgres may be away. The next one begins where the last one ended.
+      place = (await this.#search(place, sizes).catch(() => undefined)) ?? place
+      await sleep(everyMs, undefined, { ref: false })
+    }
+    if (!this.#isDraining()) return
+    for (const { end } of this.#tails) end()
+    this.#tails.clear()
+  }
+
+  async #search(place: TailPlace | undefined, sizes: Sizes[]): Promise<TailPlace> {
+    // New tails get what they have missed until `found.snapshot`, and all later rows with the others.
+    const tails = [...this.#tails]
+    const now = await this.#ask((sql) => tailSizes(sql), terms)
+    const begin = place ?? { snapshot: now.snapshot, blocks: now.sizes }
+    // A partition that is new has no rows that came before.
+    const blocks = Object.fromEntries(
+      Object.entries(now.sizes).map(([name, size]) => [name, startOf(begin.blocks[name] ?? 0, size)]),
+    )
+    const found = await this.#ask((sql) => newRows(sql, { ...begin, blocks }, { most: rowsMax }), terms)
+    const next = { snapshot: found.snapshot, blocks: blocksAfter(sizes, now.sizes) }
+    for (const tail of tails) {
+      try {
+        const { from } = tail
+        const missed = from === undefined ? found : await this.#missed(from, next, now.sizes)
+        await this.#give(tail, missed, next)
+        tail.from = undefined
+      } catch {
+        // The next search reads it again, for this tail alone.
+        tail.from ??= { ...begin, blocks }
+      }
+    }
+    return next
+  }
+
+  #missed(from: TailPlace, { snapshot: until }: TailPlace, sizes: Readonly<Record<string, number>>) {
+    const blocks = Object.fromEntries(
+      Object.entries(sizes).map(([name, size]) => [name, startOf(from.blocks[name] ?? 0, size)]),
+    )
+    return this.#ask((sql) => newRows(sql, { ...from, blocks }, { until, most: rowsMax }), terms)
+  }
+
+  async #give(
+    tail: Tail,
+    { rows, count }: { rows: readonly LogRow[]; count: number },
+    place: TailPlace,
+  ): Promise<void> {
+    const matching = rows.filter((row) => tail.matches(row))
+    const kept = matching.slice(-shownMax)
+    const dropped = count - rows.length + matching.length - kept.length
+    if (kept.length === 0 && dropped === 0) return
+    const names = await this.#ask((sql) => namesFor(sql, kept), terms)
+    tail.take({ rows: kept, names, dropped, place })
+  }
+}
+
+type Sizes = { at: number; blocks: Readonly<Record<string, number>> }
+
+/**
+ * Where the next search begins: blocks that were there a while ago are full, but for the last of them. A transaction writes
+ * its rows before it commits, and Postgres extends a table by several blocks at once, which are filled in any order.
+ */
+function blocksAfter(sizes: Sizes[], blocks: Readonly<Record<string, number>>): Record<string, number> {
+  const now = performance.now()
+  sizes.push({ at: now, blocks })
+  while ((sizes[1]?.at ?? now) < now - settledMs) sizes.shift()
+  const settled = sizes[0]?.blocks ?? {}
+  return Object.fromEntries(
+    Object.keys(blocks).map((name) => [name, Math.max(0, (settled[name] ?? 0) - blocksBehind)]),
+  )
+}
+
+/** A search reads a bounded part of a partition, also for a tail that comes back after hours. */
+function startOf(block: number, size: number): number {
+  return Math.max(0, Math.min(block, size - blocksBehind), size - blocksMax)
+}
+
+const everyMs = 500
+const settledMs = 10_000
+const blocksBehind = 256
+/** 64 MiB. */
+const blocksMax = 8_192
+/** Rows of one search. */
+const rowsMax = 1_000
+/** Rows of one search that a tail gets. */
+const shownMax = 100
+const terms = { withinMs: 5_000, signal: undefined }

@@ -1,0 +1,183 @@
+import type postgres from 'postgres'
+import { momentOf } from '../tuple.ts'
+import type { AdminFilter, LogRow } from './filter.ts'
+import {
+  mayBeOlder,
+  mergedRows,
+  type OlderDays,
+  OlderDaysError,
+  OlderTooLong,
+  SliceTooLong,
+} from './older-days.ts'
+import { firstIdAt, idAfter } from './positions.ts'
+import { type CountRow, countsOf, type Order, rowsOf, type Slice, sliceOf } from './slice.ts'
+
+/** Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer than `withinMs`. */
+export type AskLog = <T>(
+  question: (sql: postgres.Sql) => Promise<T>,
+  terms: { withinMs: number; signal: AbortSignal | undefined },
+) => Promise<T>
+
+export interface Walk {
+  readonly filter: AdminFilter
+  /** Inclusive. */
+  readonly from: Date
+  /** Exclusive. */
+  readonly to: Date
+  /** Default: `newest` first. */
+  readonly order?: Order
+  /** Where the batch before ended. */
+  readonly cursor?: string | undefined
+  /** The most rows of a batch. */
+  readonly rowsMax: number
+  readonly signal?: AbortSignal | undefined
+  /** Absent: Postgres has the whole log. */
+  readonly older?: OlderDays | undefined
+  /**
+   * A time of performance.now(). After the first batch, older days have no longer than until then, and the walk rejects
+   * OlderDaysError. Its caller still has what it found.
+   */
+  readonly endAt?: number | undefined
+}
+
+export interface Batch<Row> {
+  readonly rows: readonly Row[]
+  /** Where the rest begins. */
+  readonly cursor: string
+  /** All matching rows between the start of the walk and this moment have been found. */
+  readonly searchedTo: Date
+  /** The walk has come to its end. */
+  readonly done: boolean
+}
+
+/**
+ * Walk through the log in slices of time, which grow while Postgres answers them fast and shrink while it does not. So a filter
+ * without an index never becomes a statement that runs for minutes, and one with an index takes few statements. Each batch has
+ * the rows of one slice, also none. The caller stops when it has enough.
+ */
+export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<Batch<LogRow>> {
+  const { filter, order = 'newest', rowsMax: most, older, signal } = walk
+  const read = async (slice: Slice, olderMs: number | undefined) => {
+    const recent = await ask((sql) => rowsOf(sql, filter, slice, order, most), {
+      withinMs: sliceMsMax,
+      signal,
+    })
+    if (older === undefined) return recent
+    // A full batch leaves only the rows before its last one to be looked for.
+    const last = recent.length < most ? undefined : recent.at(-1)?.id
+    const rest =
+      last === undefined
+        ? slice
+        : order === 'newest'
+          ? sliceOf(last, slice.toId, momentOf)
+          : sliceOf(slice.fromId, last, momentOf)
+    if (!mayBeOlder(rest)) return recent
+    const found = await fromOlder(rest, olderMs, (withinMs) =>
+      older.rows({ filter, slice: rest, order, most }, { withinMs, signal }),
+    )
+    return mergedRows(recent, found, order, most)
+  }
+  return slices(walk, read, most)
+}
+
+/** The same walk, but Postgres only counts. */
+export function walkCounts(
+  ask: AskLog,
+  walk: Omit<Walk, 'rowsMax'>,
+  bucketMs: number,
+): AsyncGenerator<Batch<CountRow>> {
+  const { filter, older, signal } = walk
+  return slices(
+    walk,
+    (slice, olderMs) => {
+      const recent = () =>
+        ask((sql) => countsOf(sql, filter, slice, bucketMs), { withinMs: sliceMsMax, signal })
+      if (older === undefined || !mayBeOlder(slice)) return recent()
+      return fromOlder(slice, olderMs, (withinMs) =>
+        older.counts({ filter, slice, bucketMs, recent }, { withinMs, signal }),
+      )
+    },
+    undefined,
+  )
+}
+
+/** A file of the archive has a whole day, so that a slice of less than a day is hardly faster: it is not tried again. */
+async function fromOlder<Row>(
+  { from, to }: Slice,
+  olderMs: number | undefined,
+  ask: (withinMs: number | undefined) => Promise<Row[]>,
+): Promise<Row[]> {
+  const isLong = to.getTime() - from.getTime() > dayMs
+  try {
+    return await ask(isLong ? sliceMsMax : olderMs)
+  } catch (error) {
+    if (!(error instanceof OlderTooLong) || isLong) throw error
+    throw new OlderDaysError('unavailable', 'Older days did not answer in time. Ask for the next page.', {
+      cause: error,
+      retryAfterSeconds: 2,
+    })
+  }
+}
+
+async function* slices<Row extends object>(
+  walk: Omit<Walk, 'rowsMax'>,
+  read: (slice: Slice, olderMs: number | undefined) => Promise<Row[]>,
+  rowsMax: number | undefined,
+): AsyncGenerator<Batch<Row>> {
+  const isNewest = (walk.order ?? 'newest') === 'newest'
+  let low = firstIdAt(walk.from.getTime())
+  let high = firstIdAt(walk.to.getTime())
+  if (walk.cursor !== undefined && isNewest && walk.cursor < high) high = walk.cursor
+  if (walk.cursor !== undefined && !isNewest && walk.cursor > low) low = walk.cursor
+  let spanMs = firstSpanMs
+  let isFirst = true
+  while (low < high) {
+    const [from, to] = isNewest ? [startOf(low, high, spanMs), high] : [low, endOf(low, high, spanMs)]
+    const slice = sliceOf(from, to, momentOf)
+    const began = performance.now()
+    const olderMs =
+      isFirst || walk.endAt === undefined ? undefined : Math.max(leastOlderMs, walk.endAt - began)
+    let rows: Row[]
+    try {
+      rows = await read(slice, olderMs)
+    } catch (error) {
+      if (!(error instanceof SliceTooLong) || spanMs <= leastSpanMs) throw error
+      spanMs = Math.max(leastSpanMs, spanMs / shrink)
+      continue
+    }
+    const last = rows.length === rowsMax ? idOf(rows.at(-1)) : undefined
+    if (isNewest) high = last ?? from
+    else low = last === undefined ? to : idAfter(last)
+    const done = low >= high
+    const reached = isNewest ? high : low
+    const tookMs = performance.now() - began
+    isFirst = false
+    yield { rows, cursor: reached, searchedTo: new Date(momentOf(reached)), done }
+    spanMs = Math.max(leastSpanMs, Math.min(spanMs * grow, (spanMs * sliceMs) / Math.max(tookMs, 1)))
+  }
+}
+
+function idOf(row: object | undefined): string | undefined {
+  return row !== undefined && 'id' in row && typeof row.id === 'string' ? row.id : undefined
+}
+
+function startOf(low: string, high: string, spanMs: number): string {
+  const start = firstIdAt(Math.max(0, momentOf(high) - spanMs))
+  return start > low ? start : low
+}
+
+function endOf(low: string, high: string, spanMs: number): string {
+  const end = firstIdAt(momentOf(low) + spanMs)
+  return end < high ? end : high
+}
+
+const hourMs = 3_600_000
+const dayMs = 24 * hourMs
+const firstSpanMs = hourMs
+const leastSpanMs = 1_000
+/** The walk aims at slices that Postgres answers in this time: short enough to stop in time, long enough to be few. */
+const sliceMs = 150
+const sliceMsMax = 1_500
+const leastOlderMs = 1
+const grow = 4
+const shrink = 8

@@ -1,0 +1,291 @@
+import type postgres from 'postgres'
+import { type LatencyJson, latencyOf } from './latency-histogram.ts'
+import { minutesKept } from './rollups.ts'
+import { type PartFilter, partColumns, summedPieces, sumNames } from './summary-pieces.ts'
+import {
+  dayMs,
+  hourMs,
+  minuteMs,
+  type Part,
+  planRange,
+  type RangePlan,
+  type Span,
+  type Step,
+} from './summary-range.ts'
+
+export type SummarySort = 'requests' | 'errors' | 'cost' | 'tokens' | 'latency'
+
+export interface SummaryQuestion extends Span {
+  parts: readonly Part[]
+  step?: Step | undefined
+  filter: PartFilter
+  sort: SummarySort
+  /** The highest first. */
+  descending: boolean
+  /** Groups in the answer. */
+  limit: number
+  /** Groups before the first one. */
+  skip: number
+}
+
+/** Counts and sums. `requests` counts what each row stands for. Costs and the rest are decimal digits. */
+export interface Sums {
+  requests: string
+  succeeded: string
+  refused: string
+  failed: string
+  cancelled: string
+  orphaned: string
+  input_tokens: string
+  cache_read_tokens: string
+  cache_write_tokens: string
+  output_tokens: string
+  reasoning_tokens: string
+  images: string
+  cost_nano: string
+  unpriced: string
+  total: LatencyJson | null
+  firstToken: LatencyJson | null
+}
+
+export interface SummaryGroup extends Sums {
+  at: Date | null
+  tenant_id: string | null
+  key_id: string | null
+  group_id: string | null
+  model: string | null
+  channel: string | null
+  outcome: string | null
+}
+
+export interface Summary extends Span {
+  /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
+  exact: boolean
+  groups: SummaryGroup[]
+  /** The groups behind the last one together; undefined: there are none. */
+  other: (Sums & { groups: number }) | undefined
+  total: Sums
+  /** Days of the range that were there before the sums, and are not counted yet. */
+  waitingDays: number
+}
+
+/** The question cannot be answered from the sums. The message says what the field must be. */
+export class SummaryRangeError extends Error {
+  override readonly name = 'SummaryRangeError'
+  readonly field = 'from'
+}
+
+export interface SummaryTimes {
+  nowMs: number
+  /** Days for which sums by hour are kept. */
+  hoursDays: number
+}
+
+/** The groups of a range, the highest first. Unfolded deltas count too, so that it is never late. Throws SummaryRangeError. */
+export async function summarise(
+  sql: postgres.Sql,
+  question: SummaryQuestion,
+  times: SummaryTimes,
+): Promise<Summary> {
+  const { plan, span, exact } = await planFor(sql, question, times)
+  const { parts, step, filter, sort, descending, limit, skip } = question
+  const keys = [...(step === undefined ? [] : ['at']), ...parts.map((part) => partColumns[part])]
+  const grouped = keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`
+  const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))
+  const keyList = sql.unsafe(keys.map((key) => `${key}, `).join(''))
+  const nulls = sql.unsafe(keys.map((key) => `null::${typeOf(key)} as ${key}, `).join(''))
+  const sums = sql.unsafe(mergedSums)
+  const rows = await sql<GroupRow[]>`
+    with pieces as (${summedPieces(sql, plan, parts, step, filter)}),
+    grouped as materialized (select ${keyList} ${sql.unsafe(outerSums)} from pieces ${grouped}),
+    ranked as materialized (select *, row_number() over (order by ${order}) as place from grouped)
+    select 'group' as kind, ${keyList} place, 1::bigint as groups, ${sql.unsafe(resultNames.join(', '))} from ranked
+      where place > ${skip}::bigint and place <= ${skip + limit}::bigint and requests <> 0
+    union all
+    select 'other', ${nulls} null, count(*), ${sums} from ranked where place > ${skip + limit}::bigint and requests <> 0
+    union all
+    select 'total', ${nulls} null, count(*), ${sums} from ranked
+    order by kind, place`
+  const total = rows.find(({ kind }) => kind === 'total')
+  const other = rows.find(({ kind }) => kind === 'other')
+  if (total === undefined) throw new Error('a summary without its total')
+  return {
+    ...span,
+    exact,
+    groups: rows.filter(({ kind }) => kind === 'group').map((row) => ({ ...noKeys, ...row, ...sumsOf(row) })),
+    other:
+      other === undefined || other.groups === '0'
+        ? undefined
+        : { ...sumsOf(other), groups: Number(other.groups) },
+    total: sumsOf(total),
+    waitingDays: await waitingDays(sql, span),
+  }
+}
+
+export interface Series {
+  group: SummaryGroup
+  isOther: boolean
+  /** In the order of time. */
+  points: SummaryGroup[]
+}
+
+export interface Timeline extends Span {
+  exact: boolean
+  /** The highest first. `isOther`: the groups behind them together. */
+  series: Series[]
+  waitingDays: number
+}
+
+/** The same by steps of time, for the highest `limit` groups of the whole range. Throws SummaryRangeError. */
+export async function timeline(
+  sql: postgres.Sql,
+  question: Omit<SummaryQuestion, 'skip'> & { step: Step },
+  times: SummaryTimes,
+): Promise<Timeline> {
+  const { plan, span, exact } = await planFor(sql, question, times)
+  const { parts, step, filter, sort, descending, limit } = question
+  const keys = parts.map((part) => partColumns[part])
+  const list = sql.unsafe(keys.map((key) => `${key}, `).join(''))
+  const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))
+  const same = sql.unsafe(
+    ['true', ...keys.map((key) => `t.${key} IS NOT DISTINCT FROM p.${key}`)].join(' and '),
+  )
+  const shown = sql.unsafe(keys.map((key) => `t.${key}, `).join(''))
+  const grouping = sql.unsafe(['at', ...keys.map((key) => `t.${key}`), 't.place'].join(', '))
+  const rows = await sql<(GroupRow & { place: number | null })[]>`
+    with pieces as (${summedPieces(sql, plan, parts, step, filter)}),
+    points as materialized (select at, ${list} ${sql.unsafe(outerSums)} from pieces group by ${sql.unsafe(['at', ...keys].join(', '))}),
+    totals as (select ${list} ${sql.unsafe(mergedSums)} from points ${keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`}),
+    tops as (select ${list} row_number() over (order by ${order}) as place from totals order by place limit ${limit}::bigint)
+    select at, ${shown} t.place::integer as place, 'group' as kind, 1::bigint as groups, ${sql.unsafe(mergedSums)}
+    from points p left join tops t on ${same} group by ${grouping} having sum(requests) <> 0 order by t.place nulls last, at`
+  return {
+    ...span,
+    exact,
+    series: seriesOf(rows),
+    waitingDays: await waitingDays(sql, span),
+  }
+}
+
+/** One for each place. */
+function seriesOf(rows: readonly (GroupRow & { place: number | null })[]): Series[] {
+  const series = new Map<number | null, Series>()
+  for (const row of rows) {
+    const point = { ...noKeys, ...row, ...sumsOf(row) }
+    const found = series.get(row.place)
+    if (found === undefined)
+      series.set(row.place, { group: point, isOther: row.place === null, points: [point] })
+    else found.points.push(point)
+  }
+  return [...series.values()]
+}
+
+/** The plan, and the span that it answers. */
+async function planFor(
+  sql: postgres.Sql,
+  { from, to, parts, step, filter }: Omit<SummaryQuestion, 'skip'>,
+  { nowMs, hoursDays }: SummaryTimes,
+): Promise<{ plan: RangePlan; span: Span; exact: boolean }> {
+  const named = [
+    ...parts,
+    ...Object.entries(filter).flatMap(([part, value]) => (value === undefined ? [] : [part])),
+  ]
+  const base = {
+    parts: new Set(named.filter(isPart)),
+    step,
+    // An hour less than is kept, for the clocks and for the time that a statement takes.
+    minutesFrom: nowMs - (minutesKept - 60) * minuteMs,
+    hoursFrom: Math.ceil((nowMs - hoursDays * dayMs) / hourMs) * hourMs,
+  }
+  const plan = planRange({ ...base, from, to })
+  if (typeof plan === 'string') throw new SummaryRangeError(plan)
+  const edges = plan.pieces.filter(({ table }) => table === 'requests')
+  if ((await rowsNear(sql, edges)) <= edgeRowsMax) return { plan, span: { from, to }, exact: true }
+  const unitMs = step === 'minute' ? minuteMs : hourMs
+  const span = { from: Math.floor(from / unitMs) * unitMs, to: Math.ceil(to / unitMs) * unitMs }
+  const wider = planRange({ ...base, ...span })
+  if (typeof wider === 'string') throw new SummaryRangeError(wider)
+  return { plan: wider, span, exact: false }
+}
+
+/** At most how many rows of the usage log the ends of a range are read from. They take about 2 us each. */
+const edgeRowsMax = 200_000
+
+/** The rows of the hours in which these pieces are. Infinity: the usage log here has not all of them any more. */
+async function rowsNear(sql: postgres.Sql, pieces: readonly Span[]): Promise<number> {
+  if (pieces.length === 0) return 0
+  const hours = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
+  const moments = [...new Set(hours)].map((hour) => new Date(hour * hourMs).toISOString())
+  const [found] = await sql<{ rows: string; gone: boolean }[]>`
+    select coalesce(sum(h.rows), 0) as rows, coalesce(bool_or(
+      exists (select from archived_days a where a.table_name = 'requests' and a.state = 'dropped'
+        and a.day = (h.hour at time zone 'UTC')::date)
+      or to_regclass('requests_' || to_char(h.hour at time zone 'UTC', 'YYYYMMDD')) is null
+        and not exists (select from requests_default d where d.created_at >= h.hour and d.created_at < h.hour + interval '1 hour')
+    ), false) as gone
+    from (
+      select hour, sum(rows) as rows from rollup_hours
+      where hour = any (${moments}::text[]::timestamptz[]) group by hour
+    ) as h`
+  return found?.gone === true ? Number.POSITIVE_INFINITY : Number(found?.rows)
+}
+
+async function waitingDays(sql: postgres.Sql, { from, to }: Span): Promise<number> {
+  const [found] = await sql<{ days: string }[]>`
+    select count(*) as days from rollup_backfill
+    where day > (${new Date(from)}::timestamptz at time zone 'UTC')::date - 1
+      and day < ${new Date(to)}::timestamptz at time zone 'UTC'`
+  return Number(found?.days)
+}
+
+const outcomes = ['succeeded', 'refused', 'failed', 'cancelled', 'orphaned'] as const
+const outerSums = [
+  ...sumNames.slice(1).map((name) => `coalesce(sum(${name}), 0) as ${name}`),
+  ...outcomes.map(
+    (outcome) => `coalesce(sum(requests) filter (where outcome = '${outcome}'), 0) as ${outcome}`,
+  ),
+].join(', ')
+const resultNames = [...sumNames.slice(1), ...outcomes]
+const mergedSums = resultNames.map((name) => `coalesce(sum(${name}), 0) as ${name}`).join(', ')
+
+/** Latency: the 95th percentile of the whole time. */
+const sortKeys: Readonly<Record<SummarySort, string>> = {
+  requests: 'requests',
+  errors: 'refused + failed + orphaned',
+  cost: 'cost_nano',
+  tokens: 'input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens',
+  latency: 'latency_bucket_at(total_latency, 0.95)',
+}
+
+interface GroupRow extends Omit<Sums, 'total' | 'firstToken'> {
+  kind: 'group' | 'other' | 'total'
+  groups: string
+  total_latency: string
+  first_token_latency: string
+}
+
+function sumsOf(row: GroupRow): Sums {
+  return { ...row, total: latencyOf(row.total_latency), firstToken: latencyOf(row.first_token_latency) }
+}
+
+const noKeys = {
+  at: null,
+  tenant_id: null,
+  key_id: null,
+  group_id: null,
+  model: null,
+  channel: null,
+  outcome: null,
+}
+
+function typeOf(key: string): string {
+  return key === 'at' ? 'timestamptz' : key.endsWith('_id') ? 'uuid' : 'text'
+}
+
+function direction(descending: boolean): 'asc' | 'desc' {
+  return descending ? 'desc' : 'asc'
+}
+
+function isPart(name: string): name is Part {
+  return name in partColumns
+}

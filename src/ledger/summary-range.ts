@@ -1,0 +1,138 @@
+/** A time, its end not included. */
+export interface Span {
+  from: number
+  to: number
+}
+
+export type Part = 'tenant' | 'key' | 'group' | 'model' | 'channel' | 'outcome'
+export type Step = 'minute' | 'hour' | 'day'
+export type Cut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' | 'channel'
+
+/** A part of a range, and the table that answers it. `requests` is the usage log itself. */
+export interface Piece extends Span {
+  table: 'rollup_months' | 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
+}
+
+export interface RangePlan {
+  pieces: readonly Piece[]
+  /** The time that sums answer. Deltas of it count too. */
+  summed: Span
+  /** The cut of `rollup_months` and `rollup_days`. */
+  cut: Cut | undefined
+}
+
+export interface RangeQuestion extends Span {
+  /** The parts that are asked for or filtered by. */
+  parts: ReadonlySet<Part>
+  /** The steps of time that are asked for. */
+  step: Step | undefined
+  /** Sums by minute and by hour are kept from these moments on. */
+  minutesFrom: number
+  hoursFrom: number
+}
+
+export const minuteMs = 60_000
+export const hourMs = 60 * minuteMs
+export const dayMs = 24 * hourMs
+
+/**
+ * The coarsest tables that answer the whole range exactly. What no sum answers, less than an hour at each end, comes from the
+ * usage log. A string: why there is no such plan.
+ */
+export function planRange(question: RangeQuestion): RangePlan | string {
+  const { from, to, step, minutesFrom, hoursFrom } = question
+  const byMinute = hasOnly(question.parts, ['channel', 'outcome'])
+  if (step === 'minute') {
+    if (!byMinute) return 'expected minutes by channel and outcome alone'
+    if (from < minutesFrom)
+      return 'expected a time within the last 47 hours, for which sums by minute are kept'
+    return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
+  }
+  const hours = within({ from, to }, hourMs)
+  // Less than an hour: the minutes, or the log.
+  if (hours === undefined && !(byMinute && from >= minutesFrom)) return planOf([], { from, to }, undefined)
+  if (hours === undefined)
+    return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
+  const cut = step === 'hour' ? undefined : cutOf(question.parts)
+  const days = cut === undefined ? undefined : within(hours, dayMs)
+  const middle: Piece[] =
+    days === undefined
+      ? [{ table: 'rollup_hours', ...hours }]
+      : [
+          { table: 'rollup_hours', from: hours.from, to: days.from },
+          ...daysOf(days, step === undefined && isCoarse(cut)),
+          { table: 'rollup_hours', from: days.to, to: hours.to },
+        ]
+  const ends: Span[] = [
+    { from, to: hours.from },
+    { from: hours.to, to },
+  ]
+  const edges = ends.flatMap((end) =>
+    byMinute && end.from >= minutesFrom ? inner('rollup_minutes', end, minuteMs) : [],
+  )
+  const pieces = [...edges, ...middle].filter((piece) => piece.from < piece.to)
+  const oldest = pieces.find(({ table, from }) => table === 'rollup_hours' && from < hoursFrom)
+  if (oldest !== undefined)
+    return `expected whole days (UTC), and one part, before ${new Date(hoursFrom).toISOString()}: sums by hour and by all parts are kept from then on`
+  return planOf(pieces, { from, to }, cut)
+}
+
+/** `summed` pieces leave one time at each end, which the usage log answers. */
+function planOf(summed: readonly Piece[], { from, to }: Span, cut: Cut | undefined): RangePlan {
+  const starts = summed.map((piece) => piece.from)
+  const ends = summed.map((piece) => piece.to)
+  const span = summed.length === 0 ? { from: to, to } : { from: Math.min(...starts), to: Math.max(...ends) }
+  const edges: Piece[] = [
+    { table: 'requests', from, to: span.from },
+    { table: 'requests', from: span.to, to },
+  ]
+  return { pieces: [...summed, ...edges.filter((edge) => edge.from < edge.to)], summed: span, cut }
+}
+
+/** Whole months (UTC) have sums of their own, by one part. */
+function daysOf(days: Span, hasMonths: boolean): Piece[] {
+  const first = new Date(days.from)
+  const from = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + (first.getUTCDate() === 1 ? 0 : 1), 1)
+  const last = new Date(days.to)
+  const to = Date.UTC(last.getUTCFullYear(), last.getUTCMonth(), 1)
+  if (!hasMonths || from >= to) return [{ table: 'rollup_days', ...days }]
+  return [
+    { table: 'rollup_days', from: days.from, to: from },
+    { table: 'rollup_months', from, to },
+    { table: 'rollup_days', from: to, to: days.to },
+  ]
+}
+
+function isCoarse(cut: Cut | undefined): boolean {
+  return cut !== undefined && cut !== 'key' && cut !== 'tenant_model'
+}
+
+function inner(table: Piece['table'], span: Span, unitMs: number): Piece[] {
+  const whole = within(span, unitMs)
+  return whole === undefined ? [] : [{ table, ...whole }]
+}
+
+/** The whole units inside a span. */
+function within({ from, to }: Span, unitMs: number): Span | undefined {
+  const first = Math.ceil(from / unitMs) * unitMs
+  const last = Math.floor(to / unitMs) * unitMs
+  return first < last ? { from: first, to: last } : undefined
+}
+
+function hasOnly(parts: ReadonlySet<Part>, allowed: readonly Part[]): boolean {
+  return [...parts].every((part) => allowed.includes(part))
+}
+
+function cutOf(parts: ReadonlySet<Part>): Cut | undefined {
+  return cuts.find(([, named]) => hasOnly(parts, [...named, 'outcome']))?.[0]
+}
+
+/** The smallest first. */
+const cuts: readonly (readonly [Cut, readonly Part[]])[] = [
+  ['channel', ['channel']],
+  ['group', ['group']],
+  ['model', ['model']],
+  ['tenant', ['tenant']],
+  ['key', ['tenant', 'key']],
+  ['tenant_model', ['tenant', 'model']],
+]

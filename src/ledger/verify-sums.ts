@@ -1,0 +1,144 @@
+import type { Sql } from 'postgres'
+import type { Finding } from './finding.ts'
+import { minutesKept } from './rollups.ts'
+import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
+
+const samplesMax = 5
+
+/**
+ * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
+ * that were deleted since count by `deleted_sums`. Days without a table of their own have lost their rows to retention, and their sums stay. Days that wait to be counted are left
+ * out. `since`: a moment of SQL.
+ */
+export async function checkSums(sql: Sql, since: string): Promise<Finding[]> {
+  const days = await sql<{ day: string; hours: boolean; minutes: string }[]>`
+    SELECT p.day::text, p.day >= (now() - make_interval(days => ${hoursCheckedDays}))::date AS hours,
+      (now() - make_interval(mins => ${minutesKept - 60}))::text AS minutes
+    FROM (
+      SELECT to_date(right(c.relname, 8), 'YYYYMMDD') AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+      WHERE i.inhparent = 'requests'::regclass AND c.relname ~ '^requests_[0-9]{8}$'
+      UNION SELECT DISTINCT (d.created_at AT TIME ZONE 'UTC')::date FROM requests_default d
+    ) AS p
+    WHERE p.day >= (${since}::text::timestamptz AT TIME ZONE 'UTC')::date
+      AND NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = p.day)
+    ORDER BY p.day`
+  const findings: Finding[] = []
+  for (const { rule, query } of rules) {
+    const total: Finding = { rule, differences: 0, samples: [] }
+    for (const { day, hours, minutes } of days) {
+      const found = await sql.unsafe<{ sample: string; differences: string }[]>(
+        `WITH broken AS (${query(day, minutes, hours)})
+          SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+      )
+      total.differences += Number(found[0]?.differences ?? 0)
+      total.samples.push(...found.map(({ sample }) => sample).slice(0, samplesMax - total.samples.length))
+    }
+    findings.push(total)
+  }
+  return [...findings, await checkMonths(sql)]
+}
+
+/** Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept for ever. */
+async function checkMonths(sql: Sql): Promise<Finding> {
+  const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
+  const signed = sumNames.map((name) => `-${name} AS ${name}`).join(', ')
+  const found = await sql.unsafe<{ sample: string; differences: string }[]>(`
+    WITH broken AS (
+      SELECT concat_ws(' ', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ${parts.join(', ')}) || ': requests differ by '
+        || sum(requests) || ', nano-USD by ' || sum(cost_nano) || ' and in all by ' || sum(rows) || ' rows' AS sample
+      FROM (
+        SELECT month AS at, ${list(parts)} FROM rollup_months
+        UNION ALL SELECT date_trunc('month', day, 'UTC') AS at, ${parts.join(', ')}, ${signed} FROM rollup_days
+        WHERE cut IN ('tenant', 'group', 'model', 'channel')
+      ) AS t
+      GROUP BY at, ${parts.join(', ')} HAVING ${sumNames.map((name) => `sum(${name}) <> 0`).join(' OR ')}
+    )
+    SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`)
+  return {
+    rule: 'every sum by month is that of its days',
+    differences: Number(found[0]?.differences ?? 0),
+    samples: found.map(({ sample }) => sample),
+  }
+}
+
+/** Less than the shortest time for which sums by hour may be kept. */
+const hoursCheckedDays = 31
+
+const parts = ['tenant_id', 'key_id', 'group_id', 'model', 'channel', 'outcome']
+
+interface SumsRule {
+  rule: string
+  query(day: string, minutesFrom: string, hasHours: boolean): string
+}
+
+const rules: readonly SumsRule[] = [
+  {
+    rule: 'every sum by hour is that of its requests',
+    query: (day, _, hasHours) =>
+      differences(
+        hasHours ? ["date_bin('1 hour', minute, 'epoch') AS at", ...parts] : [`'${day}'::date AS at`],
+        hasHours
+          ? `SELECT hour AS at, ${list(parts)} FROM rollup_hours WHERE ${isOf(day, 'hour')}`
+          : undefined,
+        day,
+      ),
+  },
+  {
+    rule: 'every sum by day is that of its requests, in each of its cuts',
+    query: (day) =>
+      cuts
+        .map(({ cut, by }) =>
+          differences(
+            [`'${cut}' AS at`, ...by, 'outcome'],
+            `SELECT cut AS at, ${list([...by, 'outcome'])} FROM rollup_days WHERE cut = '${cut}' AND ${isOf(day, 'day')}`,
+            day,
+          ),
+        )
+        .join(' UNION ALL '),
+  },
+  {
+    rule: 'every sum by minute is that of its requests',
+    query: (day, minutesFrom) =>
+      differences(
+        ['minute AS at', 'channel', 'outcome'],
+        `SELECT minute AS at, channel, outcome, ${sumNames.join(', ')} FROM rollup_minutes
+          WHERE ${isOf(day, 'minute')} AND minute >= date_bin('1 minute', '${minutesFrom}', 'epoch')`,
+        day,
+        `AND minute >= date_bin('1 minute', '${minutesFrom}', 'epoch')`,
+      ),
+  },
+]
+
+const cuts = [
+  { cut: 'tenant', by: ['tenant_id'] },
+  { cut: 'tenant_model', by: ['tenant_id', 'model'] },
+  { cut: 'key', by: ['tenant_id', 'key_id'] },
+  { cut: 'group', by: ['group_id'] },
+  { cut: 'model', by: ['model'] },
+  { cut: 'channel', by: ['channel'] },
+]
+
+/** The groups whose rows have other sums than `folded` and the unfolded deltas together. Undefined: they are not kept. */
+function differences(keys: readonly string[], folded: string | undefined, day: string, more = ''): string {
+  if (folded === undefined) return 'SELECT NULL::text AS sample WHERE false'
+  const names = keys.map((key) => key.split(' AS ').at(-1) ?? key)
+  const signed = (sign: string) => sumNames.map((name) => `${sign}${name} AS ${name}`).join(', ')
+  return `SELECT concat_ws(' ', ${names.join(', ')}) || ': requests differ by ' || sum(requests) || ', nano-USD by '
+      || sum(cost_nano) || ' and in all by ' || sum(rows) || ' rows' AS sample
+    FROM (
+      ${folded}
+      UNION ALL SELECT ${keys.join(', ')}, ${sumNames.join(', ')} FROM (${countedDeltas}) AS d WHERE ${isOf(day, 'minute')} ${more}
+      UNION ALL SELECT ${keys.join(', ')}, ${signed('-')} FROM (${countedRows} WHERE ${isOf(day, 'created_at')}) AS q
+      WHERE true ${more}
+      UNION ALL SELECT ${keys.join(', ')}, ${signed('-')} FROM deleted_sums WHERE ${isOf(day, 'minute')} ${more}
+    ) AS t
+    GROUP BY ${names.join(', ')} HAVING ${sumNames.map((name) => `sum(${name}) <> 0`).join(' OR ')}`
+}
+
+function list(columns: readonly string[]): string {
+  return [...columns, ...sumNames].join(', ')
+}
+
+function isOf(day: string, column: string): string {
+  return `${column} >= '${day}'::timestamp AT TIME ZONE 'UTC' AND ${column} < ('${day}'::timestamp + interval '1 day') AT TIME ZONE 'UTC'`
+}

@@ -1,0 +1,89 @@
+import { Client } from 'undici'
+import { checkHost, guardedLookup } from '../upstream/allowed-addresses.ts'
+import { type SignedMessage, signatureHeaders } from './signature.ts'
+
+export interface Delivery {
+  url: string
+  /** Each signs the message. */
+  keys: readonly Buffer[]
+  message: SignedMessage
+  allowPrivateAddresses: boolean
+  withinMs: number
+  /** The most of the answer that is read. Default: nothing. */
+  answerBytesMax?: number
+}
+
+/** What came of a delivery. */
+export interface Receipt {
+  /** True: the receiver has taken it. */
+  taken: boolean
+  /** Undefined: there was no answer. */
+  status: number | undefined
+  /** The begin of the answer's body, where it was asked for. */
+  answer: string
+  /** Why it was not taken. */
+  problem: string
+  /** True: it is of no use to try again. */
+  final: boolean
+}
+
+/**
+ * Send a signed message once. It follows no redirect, and calls only the addresses that a channel without
+ * `allow_private_address` may call. Never rejects.
+ */
+export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
+  const { keys, message, allowPrivateAddresses, withinMs, answerBytesMax = 0 } = delivery
+  let client: Client | undefined
+  try {
+    const url = new URL(delivery.url)
+    checkHost(url.hostname, allowPrivateAddresses)
+    client = new Client(url.origin, {
+      connect: { timeout: withinMs, lookup: guardedLookup(allowPrivateAddresses) },
+    })
+    const { statusCode: status, body } = await client.request({
+      method: 'POST',
+      path: url.pathname + url.search,
+      headers: {
+        'content-type': 'application/json',
+        'user-agent': 'tollgate/0.1',
+        ...signatureHeaders(keys, message),
+      },
+      body: message.body,
+      signal: AbortSignal.timeout(withinMs),
+    })
+    // The rest of a body is not read: it may be long.
+    const answer = answerBytesMax === 0 ? '' : await beginOf(body, answerBytesMax)
+    const taken = status >= 200 && status <= 299
+    const problem = taken ? '' : `answered with status ${status}`
+    // 410: the client wants no more calls.
+    return { taken, status, answer, problem, final: status === 410 }
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error)
+    const isRefused = text.includes('address refused')
+    const problem = isRefused ? refused : text
+    return { taken: false, status: undefined, answer: '', problem, final: isRefused }
+  } finally {
+    await client?.destroy()
+  }
+}
+
+const longestMs = 6 * 3600 * 1000
+
+/** The pause before the next try, in ms. It doubles each time, up to six hours. */
+export function pauseAfter(tries: number, backoffMs: number): number {
+  return Math.min(backoffMs * 2 ** (tries - 1), longestMs)
+}
+
+const refused =
+  'its address is refused; WEBHOOK_PRIVATE_ADDRESSES=allow lets webhooks go to loopback and private ones'
+
+async function beginOf(body: AsyncIterable<Buffer>, bytesMax: number): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of body) {
+    parts.push(part)
+    bytes += part.length
+    if (bytes >= bytesMax) break
+  }
+  return Buffer.concat(parts).subarray(0, bytesMax).toString('utf8')
+}

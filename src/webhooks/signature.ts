@@ -1,0 +1,37 @@
+import { createHmac, randomBytes } from 'node:crypto'
+
+/** A message as its receiver checks it. `timestamp`: seconds since the epoch. */
+export interface SignedMessage {
+  id: string
+  timestamp: number
+  body: string
+}
+
+/**
+ * The three headers of one delivery, signed with each of the keys: a receiver needs one of them.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ */
+export function signatureHeaders(
+  keys: readonly Buffer[],
+  { id, timestamp, body }: SignedMessage,
+): Record<string, string> {
+  const signatures = keys.map((key) => {
+    const signature = createHmac('sha256', key).update(`${id}.${timestamp}.${body}`)
+    return `v1,${signature.digest('base64')}`
+  })
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': String(timestamp),
+    'webhook-signature': signatures.join(' '),
+  }
+}
+
+/** The form in which a receiver gets its key. */
+export function secretOf(key: Buffer): string {
+  return `whsec_${key.toString('base64')}`
+}
+
+/** A key that nothing derives. */
+export function newWebhookKey(): Buffer {
+  return randomBytes(32)
+}

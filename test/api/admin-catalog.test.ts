@@ -1,0 +1,310 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
+
+/** Channels, models and prices by the admin API, with gateway.yaml untouched beside it. */
+
+const adminToken = 'an-admin-token-for-tests'
+let gateway: InProcess
+
+beforeAll(async () => {
+  gateway = await startInProcess({ ADMIN_TOKEN: adminToken })
+})
+afterAll(() => gateway?.close())
+
+async function admin(
+  method: string,
+  path: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: Record<string, unknown>; etag: string | null }> {
+  const answer = await fetch(`http://127.0.0.1:${gateway.port}/admin/v1${path}`, {
+    method,
+    headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...headers },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  })
+  const text = await answer.text()
+  const json = z.record(z.string(), z.unknown()).parse(text === '' ? {} : JSON.parse(text))
+  return { status: answer.status, body: json, etag: answer.headers.get('etag') }
+}
+
+function ask(model: string) {
+  return fetch(`http://127.0.0.1:${gateway.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
+  })
+}
+
+const secret = (name: string) => `credential-${name}-of-a-test`
+
+function channelBody(name: string, more: object = {}) {
+  return {
+    name,
+    protocols: { 'openai-chat': gateway.upstream.url },
+    api_keys: [secret('one')],
+    models: {},
+    allow_private_address: true,
+    ...more,
+  }
+}
+
+async function made(more: object = {}) {
+  const name = `channel-${randomUUID()}`
+  const answer = await admin('POST', '/channels', channelBody(name, more))
+  expect(answer).toMatchObject({ status: 201, body: { name, state: 'enabled', managed_by: 'admin' } })
+  return { name, id: String(answer.body.id), ...answer }
+}
+
+test('a model and a channel that were made serve requests', async () => {
+  const model = `vendor/model-${randomUUID()}`
+  expect((await admin('POST', '/models', { id: model, price: { input: '1', output: '2' } })).status).toBe(201)
+  await made({ models: { [model]: 'its-upstream-name' } })
+  // Until then the model "*" of gateway.yaml passes the name through.
+  await until(async () => {
+    expect((await ask(model)).status).toBe(200)
+    return String(gateway.upstream.requests.at(-1)?.body).includes('its-upstream-name')
+  })
+})
+
+test('no secret is in an answer or in the audit log', async () => {
+  const { id, body } = await made({
+    api_keys: [secret('first'), secret('second')],
+    proxy: 'http://someone:proxy-password@127.0.0.1:3128',
+    headers: { 'x-team': 'the-value-of-a-header' },
+    timeouts: { connect_ms: 1000 },
+  })
+  expect(body).toMatchObject({
+    credentials: [{ last_four: 'test' }, { last_four: 'test' }],
+    proxy: 'http://***:***@127.0.0.1:3128/',
+    headers: ['x-team'],
+    timeouts: { connect_ms: 1000 },
+  })
+  await admin('PATCH', `/channels/${id}`, { weight: 5 })
+  const all = [
+    await admin('GET', '/channels?limit=200'),
+    await admin('GET', `/channels/${id}`),
+    await admin('GET', `/audit?resource_id=${id}`),
+  ]
+  expect(all[2]?.body.data).toHaveLength(2)
+  expect(JSON.stringify(all)).not.toMatch(/credential-|proxy-password|value-of-a-header|someone/)
+})
+
+test('a patch changes what it names, null is the default, and the rest stays with its secrets', async () => {
+  const { id } = await made({ priority: 7, weight: 3, models: '*', traits: { tools: true, stop_max: 4 } })
+  const patched = await admin('PATCH', `/channels/${id}`, {
+    weight: null,
+    traits: { stop_max: null },
+    images: { concurrency: 2 },
+  })
+  expect(patched).toMatchObject({
+    status: 200,
+    body: {
+      priority: 7,
+      weight: 1,
+      models: '*',
+      traits: { tools: true },
+      images: { concurrency: 2, per_minute: null },
+      credentials: [{ last_four: 'test' }],
+    },
+  })
+})
+
+test('of two patches of what was read, one has precondition_failed', async () => {
+  const { id, etag } = await made()
+  const both = await Promise.all(
+    [5, 6].map((weight) => admin('PATCH', `/channels/${id}`, { weight }, { 'if-match': etag ?? '' })),
+  )
+  expect(both.map(({ status }) => status).sort()).toEqual([200, 412])
+})
+
+test('of ten channels of one name that are made at once one is, and the others are in conflict', async () => {
+  const body = channelBody(`channel-${randomUUID()}`)
+  const all = await Promise.all(Array.from({ length: 10 }, () => admin('POST', '/channels', body)))
+  expect(all.map(({ status }) => status).sort()).toEqual([201, ...Array.from({ length: 9 }, () => 409)])
+})
+
+test('credentials are added, replaced and removed one by one, in their order', async () => {
+  const { id } = await made()
+  const idsOf = (answer: { body: Record<string, unknown> }) =>
+    z
+      .array(z.object({ id: z.string() }))
+      .parse(answer.body.data)
+      .map((one) => one.id)
+  const path = `/channels/${id}/credentials`
+  const [one = ''] = idsOf(await admin('GET', path))
+  const [two = '', ...rest] = idsOf(await admin('POST', path, { secret: secret('two'), position: 0 }))
+  expect(rest).toEqual([one])
+  const [three = '', last] = idsOf(await admin('PUT', `${path}/${two}`, { secret: secret('three') }))
+  expect([three === two, last]).toEqual([false, one])
+  expect(await admin('POST', path, { secret: secret('three') })).toMatchObject({ status: 409 })
+  expect(idsOf(await admin('DELETE', `${path}/${one}`))).toEqual([three])
+  expect(await admin('DELETE', `${path}/${three}`)).toMatchObject({ status: 409 })
+  expect(await admin('DELETE', `${path}/${one}`)).toMatchObject({ status: 404 })
+})
+
+test.each([
+  ['an unknown model', { models: ['nobody-knows-it'] }, 'models[0]', '"nobody-knows-it" is not in models'],
+  ['an unknown setting', { wieght: 1 }, 'wieght', 'is not a known setting'],
+  ['a weight of 0', { weight: 0 }, 'weight', 'must be 1 or more'],
+  ['neither protocols nor a vendor', { protocols: undefined }, 'protocols', 'is missing'],
+  ['no credential', { api_keys: [] }, 'api_keys', 'must not be an empty list'],
+  [
+    'a wrong block',
+    { allow_private_address: ['nowhere'] },
+    'allow_private_address[0]',
+    'must be an address block',
+  ],
+  ['a file', { ca_file: '/etc/passwd' }, 'ca_file', 'send the text as "ca"'],
+  [
+    'a timeout above the bound',
+    { timeouts: { total_ms: 2_000_000_000 } },
+    'timeouts.total_ms',
+    'UPSTREAM_TOTAL_MS',
+  ],
+])('a channel with %s is refused as in gateway.yaml', async (_, more, field, words) => {
+  const answer = await admin('POST', '/channels', channelBody(`channel-${randomUUID()}`, more))
+  expect(answer.status).toBe(400)
+  expect(answer.body.detail).toContain(`${field}: `)
+  expect(answer.body.detail).toContain(words)
+})
+
+test('an alias, a fallback and an id of a model are checked against all others', async () => {
+  const id = `model-${randomUUID()}`
+  const detailOf = async (body: object) => (await admin('POST', '/models', body)).body.detail
+  expect(await detailOf({ id, aliases: ['main'] })).toMatch(/^aliases\[0\]: "main" is taken/)
+  expect(await detailOf({ id, fallbacks: ['nobody'] })).toBe('fallbacks[0]: "nobody" is not in models')
+  expect(await detailOf({ id, fallbacks: [id] })).toBe('fallbacks[0]: is the model itself')
+  expect(await admin('POST', '/models', { id: 'main' })).toMatchObject({ status: 409 })
+})
+
+test('a row of gateway.yaml is refused with its file and line', async () => {
+  for (const [method, path, body] of [
+    ['PATCH', '/channels/scripted', { weight: 2 }],
+    ['DELETE', '/channels/scripted', undefined],
+    ['POST', '/channels/scripted/disable', undefined],
+    ['POST', '/channels/scripted/credentials', { secret: secret('other') }],
+    ['PATCH', '/models/main', { context_length: 5 }],
+    ['POST', '/models/main/prices', { input: '1' }],
+  ] as const) {
+    const answer = await admin(method, path, body)
+    expect(answer.status, path).toBe(409)
+    expect(answer.body.detail).toMatch(/gateway\.yaml:\d+ manages (channel "scripted"|model "main")/)
+  }
+})
+
+test('a disabled channel gets no requests, and serves again when it is enabled', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id } = await made({ models: [model] })
+  await until(async () => (await ask(model)).status === 200)
+  expect(await admin('POST', `/channels/${id}/disable`)).toMatchObject({ body: { state: 'disabled' } })
+  await until(async () => (await ask(model)).status !== 200)
+  expect(await admin('POST', `/channels/${id}/enable`)).toMatchObject({ body: { state: 'enabled' } })
+  await until(async () => (await ask(model)).status === 200)
+})
+
+test('a deleted channel has no credentials, and its name is free', async () => {
+  const { id, name } = await made()
+  expect(await admin('DELETE', `/channels/${id}`)).toMatchObject({ status: 200, body: { deleted: true } })
+  const stored = await gateway.context.database.state.ask(
+    ({ sql }) => sql`SELECT 1 FROM channel_credentials WHERE channel_id = ${id}`,
+  )
+  expect(stored).toEqual([])
+  expect(await admin('POST', `/channels/${id}/enable`)).toMatchObject({ status: 409 })
+  expect(await admin('POST', '/channels', channelBody(name))).toMatchObject({ status: 201, body: { id } })
+})
+
+test('a model that a channel offers is not deleted', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id, name } = await made({ models: [model] })
+  const refused = await admin('DELETE', `/models/${model}`)
+  expect(refused).toMatchObject({
+    status: 409,
+    body: { detail: expect.stringContaining(`channel "${name}"`) },
+  })
+  await admin('PATCH', `/channels/${id}`, { models: { [model]: null } })
+  expect((await admin('DELETE', `/models/${model}`)).status).toBe(200)
+})
+
+test('each price is a new version, and says who has set it', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model, price: { input: '1.5' } })
+  const tiered = {
+    input: '2',
+    output: '4',
+    tiers: [{ above_input_tokens: 1000, input: '3' }],
+    service_tiers: { flex: '0.5' },
+  }
+  expect((await admin('POST', `/models/${model}/prices`, tiered)).status).toBe(201)
+  await admin('PATCH', `/models/${model}`, { context_length: 99 })
+  const versions = await admin('GET', `/models/${model}/prices`)
+  expect(versions.body.data).toMatchObject([
+    {
+      source: 'admin API, ADMIN_TOKEN',
+      price: {
+        input: '2',
+        tiers: [{ above_input_tokens: 1000, input: '3', output: '4' }],
+        service_tiers: { flex: { input: '1', tiers: [{ above_input_tokens: 1000, input: '1.5' }] } },
+      },
+    },
+    { price: { input: '1.5' } },
+  ])
+  const first = await admin('GET', `/models/${model}/prices?limit=1`)
+  const next = await admin('GET', `/models/${model}/prices?limit=1&cursor=${first.body.next_cursor}`)
+  expect(next.body.data).toMatchObject([{ price: { input: '1.5' } }])
+  const wrong = await admin('POST', `/models/${model}/prices`, { input: 'much' })
+  expect(wrong).toMatchObject({ status: 400, body: { errors: [{ pointer: '#/input' }] } })
+})
+
+test('lists are sorted and have pages', async () => {
+  for (let at = 0; at < 3; at++) await made()
+  const names: unknown[] = []
+  let cursor = ''
+  do {
+    const page = await admin('GET', `/channels?sort=-name&limit=2${cursor}`)
+    names.push(
+      ...z
+        .array(z.object({ name: z.string() }))
+        .parse(page.body.data)
+        .map(({ name }) => name),
+    )
+    cursor = page.body.next_cursor === null ? '' : `&cursor=${page.body.next_cursor}`
+  } while (cursor !== '')
+  expect(names).toEqual(names.toSorted().toReversed())
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('a disabled channel is tested with one small request, which has a row of the tenant of probes', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id, name } = await made({ models: { [model]: 'upstream-name' } })
+  await admin('POST', `/channels/${id}/disable`)
+  const { status, body } = await admin('POST', `/channels/${id}/test`, {})
+  expect(status).toBe(200)
+  expect(body).toMatchObject({
+    channel: name,
+    ok: true,
+    results: [{ protocol: 'openai-chat', model, upstream_model: 'upstream-name', status: 200, error: null }],
+  })
+  const sent = JSON.parse(String(gateway.upstream.requests.at(-1)?.body))
+  expect(sent).toMatchObject({ model: 'upstream-name', max_tokens: 16 })
+  const { results } = z.object({ results: z.array(z.object({ request_id: z.string() })) }).parse(body)
+  const row = await gateway.row(results[0]?.request_id)
+  const [tenant] = await gateway.context.database.state.ask(
+    ({ sql }) => sql`SELECT name FROM tenants WHERE id = ${String(row.tenant_id)}`,
+  )
+  expect(tenant?.name).toBe('tollgate-probes')
+})
+
+test('a channel that nobody answers says so in its test', async () => {
+  const model = `model-${randomUUID()}`
+  await admin('POST', '/models', { id: model })
+  const { id } = await made({ models: [model], protocols: { 'openai-chat': 'http://127.0.0.1:9' } })
+  const { body } = await admin('POST', `/channels/${id}/test`, {})
+  expect(body).toMatchObject({ ok: false, results: [{ ok: false, status: null, error: expect.any(String) }] })
+})

@@ -1,0 +1,194 @@
+import { execFile } from 'node:child_process'
+import { createHash, randomUUIDv7 } from 'node:crypto'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Actor } from '../../src/access/actor.ts'
+import { asCurl } from '../../src/api/admin/as-curl.ts'
+import { adminRequestEndpoint } from '../../src/api/admin/request-detail.ts'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey, gatewayYaml, paidKey } from '../support/testbed.ts'
+import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
+import { callAs } from './call-as.ts'
+
+/** One row of the usage log as admins see it, and the command that sends it again. */
+
+const adminToken = 'an-admin-token-for-tests'
+const run = promisify(execFile)
+
+let bed: InProcess
+let other: ScriptedUpstream
+let base: string
+beforeAll(async () => {
+  other = await startUpstream()
+  bed = await startInProcess(
+    { ADMIN_TOKEN: adminToken, CAPTURE_BYTES_MAX: '400000', CAPTURE_STRING_BYTES_MAX: '300000' },
+    () => {},
+    (url) =>
+      gatewayYaml(url, '').replace(
+        '{ name: abort, group: abort,',
+        '{ name: abort, capture: shape, group: abort,',
+      ),
+  )
+  base = `http://127.0.0.1:${bed.port}`
+})
+afterAll(async () => {
+  await bed.close()
+  await other.close()
+})
+
+async function send(body: string, key = freeKey, path = '/v1/chat/completions'): Promise<string> {
+  const response = await fetch(`${base}${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'user-agent': 'test/1' },
+    body,
+  })
+  await response.text()
+  return response.headers.get('x-request-id') ?? ''
+}
+
+async function detailOf(id: string): Promise<{
+  status: number
+  body: Record<string, unknown> & { as_curl: { command: string; differs: string[] } | null }
+}> {
+  const response = await fetch(`${base}/admin/v1/requests/${id}`, {
+    headers: { authorization: `Bearer ${adminToken}` },
+  })
+  return { status: response.status, body: JSON.parse(await response.text()) }
+}
+
+/** What a shell that runs the command sends. */
+async function sentBy(
+  command: string,
+): Promise<{ body: Buffer; headers: Record<string, unknown>; path: string }> {
+  const before = other.requests.length
+  // A script, as an argument of a program is bounded.
+  const shell = run('sh', ['-s'], {
+    env: { PATH: process.env.PATH, TOLLGATE_KEY: "a'key", TOLLGATE_URL: `http://127.0.0.1:${other.port}` },
+  })
+  shell.child.stdin?.end(command)
+  await shell
+  const seen = other.requests[before]
+  if (seen === undefined) throw new Error('nothing was sent')
+  return { body: seen.body, headers: seen.headers, path: seen.path }
+}
+
+const messages = [{ role: 'user', content: 'Hello' }]
+
+test('a row has its names of then, body, attempts with their credential, entries and parts of the cost', async () => {
+  const id = await send(JSON.stringify({ model: 'main', max_tokens: 10, messages }), paidKey)
+  await bed.context.database.state.ask(({ sql }) => sql`update keys set name = 'renamed' where name = 'paid'`)
+  const { status, body } = await detailOf(id.toUpperCase())
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(body).toMatchObject({
+    id,
+    tenant: { name: 'paid' },
+    key: { name: 'paid' },
+    group: { name: 'default' },
+    channel: 'scripted',
+    user_agent: 'test/1',
+    client_address: '127.0.0.1',
+    capture: 'content',
+    body: expect.stringContaining('Hello'),
+    attempts: [
+      {
+        channel: 'scripted',
+        status: 200,
+        credential: createHash('sha256').update('upstream-credential-0001').digest('hex').slice(0, 8),
+      },
+    ],
+    entries: [{ id, kind: 'charge', amount_nano_usd: `-${body.cost_nano_usd}` }],
+  })
+  const parts = Object.values(body.cost_parts_nano_usd ?? {}).map(Number)
+  expect(parts.reduce((sum, part) => sum + part, 0)).toBe(Number(body.cost_nano_usd))
+  expect(JSON.stringify(body)).not.toContain('upstream-credential')
+  expect(JSON.stringify(body)).not.toContain(paidKey)
+})
+
+test('a member sees a row of its own tenant, without credentials, and no other row', async () => {
+  const id = await send(JSON.stringify({ model: 'main', messages }))
+  const [own] = await bed.context.database.state.ask(
+    ({ sql }) => sql`select id from tenants where name = 'free'`,
+  )
+  const [foreign] = await bed.context.database.state.ask(
+    ({ sql }) => sql`select id from tenants where name = 'paid'`,
+  )
+  const endpoint = adminRequestEndpoint(bed.context)
+  const member = (tenantId: unknown): Actor => ({
+    ...{ kind: 'user', id: randomUUIDv7(), userId: randomUUIDv7(), name: 'member', role: 'member' },
+    ...{ tenantId: String(tenantId), scopes: undefined },
+  })
+  const seen = await callAs(bed.context, endpoint, member(own?.id), `/admin/v1/requests/${id}`)
+  expect(seen.body).toMatchObject({ id, attempts: [{ channel: 'scripted', credential: null }] })
+  expect((await callAs(bed.context, endpoint, member(foreign?.id), `/admin/v1/requests/${id}`)).status).toBe(
+    404,
+  )
+})
+
+test('an unknown id, and a text that is none, are no path', async () => {
+  expect((await detailOf(randomUUIDv7())).status).toBe(404)
+  expect((await detailOf('nonsense')).status).toBe(404)
+})
+
+test('a shell that runs the command sends the same bytes', async () => {
+  const texts = [
+    'plain',
+    `it's "quoted" \\ $HOME \`id\` $(id) !! \\n %s %d`,
+    'line\nbreak\r\n\ttab  \u2028 \u{1f600} \\u0000',
+    `${"'".repeat(40)}#;&|<>*?[]{}~`,
+    'x'.repeat(150_000),
+  ]
+  for (const content of texts) {
+    const sent = JSON.stringify({ model: 'main', stream: false, messages: [{ role: 'user', content }] })
+    const { body } = await detailOf(await send(sent))
+    const { command = '', differs } = body.as_curl ?? {}
+    expect(differs).toEqual([])
+    const seen = await sentBy(command)
+    expect(seen.body.toString()).toBe(sent)
+    expect(seen.path).toBe('/v1/chat/completions')
+    expect(seen.headers).toMatchObject({ authorization: "Bearer a'key", 'content-type': 'application/json' })
+  }
+})
+
+test('whitespace and an @ at the start of a body stay as they are', async () => {
+  for (const body of ['@/etc/passwd', '\n {"a": 1}\n\n', '-d x', '']) {
+    const kept = {
+      endpoint: '/v1/messages',
+      client_protocol: null,
+      stream: true,
+      payload: { capture: 'content', body },
+    }
+    const seen = await sentBy(asCurl(kept, undefined)?.command ?? '')
+    expect(seen.body.toString()).toBe(body)
+    expect(seen.headers).toMatchObject({ 'x-api-key': "a'key", 'anthropic-version': '2023-06-01' })
+  }
+})
+
+test('the command has the address of PUBLIC_URL, also where that has a quote', () => {
+  const kept = { endpoint: '/v1/responses', client_protocol: null, stream: false, payload: null }
+  expect(asCurl(kept, "https://gate.example/it's/")).toEqual({
+    command: expect.stringContaining("'https://gate.example/it'\\''s/v1/responses'"),
+    differs: ['The body is not kept: write it to request.json.'],
+  })
+  expect(asCurl({ ...kept, endpoint: '/v1/models' }, undefined)).toBeNull()
+})
+
+test('what the command lacks is said: secrets, long texts, and all texts where only the shape is kept', async () => {
+  const secret = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789abcdef'
+  const withSecret = await detailOf(
+    await send(
+      JSON.stringify({ model: 'main', messages: [{ role: 'user', content: `my key is ${secret}` }] }),
+    ),
+  )
+  expect(withSecret.body.as_curl?.differs).toEqual(['Secrets of the body are placeholders.'])
+  expect(JSON.stringify(withSecret.body)).not.toContain(secret)
+  const long = await detailOf(
+    await send(JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'y'.repeat(310_000) }] })),
+  )
+  expect(long.body.as_curl?.differs).toEqual(['The body is kept in part: long texts lack their middle.'])
+  const shape = await detailOf(
+    await send(JSON.stringify({ model: 'main', messages }), 'abort-key-for-tests-001'),
+  )
+  expect(shape.body.as_curl?.differs).toEqual([
+    'Only the shape of the body is kept: its texts are placeholders.',
+  ])
+})

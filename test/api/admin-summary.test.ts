@@ -1,0 +1,167 @@
+import { createServer, type Server } from 'node:http'
+import express from 'express'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Actor } from '../../src/access/actor.ts'
+import { answerAdmin } from '../../src/api/admin/answer.ts'
+import { cursorAt } from '../../src/api/admin/list.ts'
+import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
+import { readConfig } from '../../src/config.ts'
+import { makeLog } from '../../src/telemetry/log.ts'
+import { aRow, startedDatabase, tenants, workOf } from '../ledger/rollups-bed.ts'
+
+const operator: Actor = {
+  kind: 'operator',
+  id: null,
+  userId: null,
+  name: 'test',
+  role: 'owner',
+  tenantId: null,
+  scopes: undefined,
+}
+const [tenantId = '', otherTenant = ''] = tenants
+const dayMs = 86_400_000
+const end = Math.floor(Date.now() / dayMs) * dayMs
+const rows = Array.from({ length: 300 }, () => aRow(end - 2 * dayMs, end))
+const days = `from=${new Date(end - 2 * dayMs).toISOString()}&to=${new Date(end).toISOString()}`
+
+let actor = operator
+let bed: Awaited<ReturnType<typeof startedDatabase>>
+let server: Server
+let base: string
+
+beforeAll(async () => {
+  bed = await startedDatabase()
+  const work = workOf(bed.database)
+  await work.insert(rows)
+  await work.fold()
+  const { bounds } = readConfig({})
+  const app = express()
+  const context = {
+    authenticate: async () => actor,
+    database: bed.database,
+    answers: { encrypt: (answer: Buffer) => answer, decrypt: (answer: Buffer) => answer },
+    log: makeLog('silent'),
+  }
+  for (const endpoint of adminSummaryEndpoints({ database: bed.database, bounds }))
+    app.get(endpoint.path, answerAdmin(context, endpoint))
+  server = createServer(app).listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/admin/v1/summary`
+})
+afterAll(async () => {
+  server?.close()
+  await bed?.end()
+})
+
+async function ask(query: string): Promise<{ status: number; body: Record<string, unknown> }> {
+  const answer = await fetch(`${base}${query}`)
+  return { status: answer.status, body: z.record(z.string(), z.unknown()).parse(await answer.json()) }
+}
+
+const isOf = (tenant: string) => rows.filter(({ tenant_id }) => tenant_id === tenant)
+const requestsOf = (some: readonly { folded: number }[]) => some.reduce((sum, { folded }) => sum + folded, 0)
+const member: Actor = { ...operator, kind: 'user', role: 'member', tenantId }
+
+test('the sums by tenant, page by page, with the total of all and the rest', async () => {
+  const { body } = await ask(`?${days}&group_by=tenant&limit=2&sort=-cost`)
+  expect(body).toMatchObject({
+    exact: true,
+    waiting_days: 0,
+    total: {
+      requests: requestsOf(rows),
+      errors: requestsOf(rows.filter(({ outcome }) => /failed|refused/.test(outcome))),
+    },
+    other: { groups: 2 },
+    next_cursor: expect.any(String),
+  })
+  const { body: next } = await ask(`?${days}&group_by=tenant&limit=2&sort=-cost&cursor=${body.next_cursor}`)
+  expect(next).toMatchObject({ total: body.total, other: null, next_cursor: null })
+  const groups = z
+    .array(z.object({ tenant_id: z.string().nullable(), requests: z.number() }))
+    .parse([body.data, next.data].flat())
+  expect(groups).toHaveLength(4)
+  for (const group of groups)
+    expect(group.requests).toBe(requestsOf(rows.filter(({ tenant_id }) => tenant_id === group.tenant_id)))
+})
+
+test('a timeline has one series for each of the highest, and one for the others', async () => {
+  const { body } = await ask(`/timeline?${days}&by=key&top=2`)
+  const { series, step } = z
+    .object({
+      step: z.string(),
+      series: z.array(
+        z.object({
+          key_id: z.string().nullish(),
+          other: z.boolean(),
+          points: z.array(z.object({ at: z.string(), requests: z.number() })),
+        }),
+      ),
+    })
+    .parse(body)
+  expect(step).toBe('hour')
+  expect(series.map(({ other }) => other)).toEqual([false, false, true])
+  expect(series.flatMap(({ points }) => points).reduce((sum, { requests }) => sum + requests, 0)).toBe(
+    requestsOf(rows),
+  )
+  for (const { points } of series)
+    expect(points.map(({ at }) => at)).toEqual(points.map(({ at }) => at).sort())
+})
+
+test('a member sees its own tenant, and no channels', async () => {
+  actor = member
+  try {
+    expect((await ask(`?${days}`)).body).toMatchObject({ total: { requests: requestsOf(isOf(tenantId)) } })
+    expect((await ask(`?${days}&tenant_id=${otherTenant}`)).status).toBe(404)
+    for (const query of [
+      `?${days}&group_by=model,channel`,
+      `?${days}&channel=eu`,
+      `/timeline?${days}&by=channel`,
+    ])
+      expect(await ask(query), query).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+    const { body } = await ask(`/timeline?${days}&step=day`)
+    expect(JSON.stringify(body)).not.toContain(otherTenant)
+  } finally {
+    actor = operator
+  }
+})
+
+test('what the sums cannot answer is a 400 that names the field and what it must be', async () => {
+  for (const [query, detail] of [
+    ['?group_by=user', 'group_by: expected words of'],
+    ['?group_by=hour,day', 'group_by: expected at most one of minute, hour and day'],
+    [`?${days}&group_by=minute,tenant`, 'from: expected minutes by channel and outcome alone'],
+    ['?from=2020-01-01&to=2020-02-01&group_by=minute', 'from: expected a time within the last 47 hours'],
+    [
+      '?from=2020-01-01&to=2020-02-01&group_by=key,model',
+      'from: expected whole days (UTC), and one part, before',
+    ],
+    ['?from=2000-01-01&to=2020-02-01', 'from: expected at most 3660 days'],
+    ['?from=2020-01-02&to=2020-01-01T00:00:00Z', 'to: expected a time after "from"'],
+    ['?cursor=x', 'cursor: expected next_cursor'],
+    ['/timeline?from=2020-01-01&to=2022-01-01&step=hour&by=model', 'step: expected at most 10000 points'],
+  ]) {
+    const { status, body } = await ask(query ?? '')
+    expect(status, query).toBe(400)
+    expect(JSON.stringify(body), query).toContain(
+      JSON.stringify(detail)
+        .slice(1, -1)
+        .replace(/^\w+: /, ''),
+    )
+  }
+})
+
+test('a cursor that no page gave is refused', async () => {
+  for (const value of ['x', -1, 1.5, 1e300, null]) {
+    const { status, body } = await ask(
+      `?${days}&group_by=key&cursor=${cursorAt('-requests', { value, id: '' })}`,
+    )
+    expect([status, body.detail]).toEqual([400, expect.stringContaining('cursor')])
+  }
+})
+
+test('the last day that can be written is a day', async () => {
+  expect((await ask('?from=9999-12-01&to=9999-12-31')).status).toBe(200)
+  expect((await ask('?from=0000-01-01&to=0001-01-03')).status).toBe(200)
+})

@@ -1,0 +1,195 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { get, type IncomingMessage } from 'node:http'
+import postgres from 'postgres'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { until } from '../support/until.ts'
+
+/** New rows of the usage log, as they come. */
+
+const adminToken = 'an-admin-token-for-tests'
+let bed: InProcess
+let closed = false
+beforeEach(async () => {
+  closed = false
+  bed = await startInProcess({ ADMIN_TOKEN: adminToken, KEEP_ALIVE_MS: '50' })
+})
+afterEach(async () => {
+  if (!closed) await bed.close()
+})
+
+interface Followed {
+  rows(): { id: string; tenant: { name: string } | null }[]
+  ids(): string[]
+  dropped(): number
+  text(): string
+  place(): string
+  status: number | undefined
+  response: IncomingMessage
+  ended: Promise<unknown>
+  leave(): void
+}
+
+async function follow(query = '', place?: string): Promise<Followed> {
+  const headers = {
+    authorization: `Bearer ${adminToken}`,
+    ...(place === undefined ? {} : { 'last-event-id': place }),
+  }
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    get(`http://127.0.0.1:${bed.port}/admin/v1/requests/tail${query}`, { headers }, resolve).once(
+      'error',
+      reject,
+    )
+  })
+  let text = ''
+  response.setEncoding('utf8')
+  response.on('data', (part) => {
+    text += part
+  })
+  response.on('error', () => {})
+  const events = (name: string) =>
+    [...text.matchAll(/event: (\w+)\n(?:id: (\S+)\n)?data: (.*)\n\n/g)].filter(([, event]) => event === name)
+  const rows = () => events('row').map(([, , , data]) => JSON.parse(data ?? ''))
+  return {
+    rows,
+    ids: () => rows().map(({ id }) => id),
+    dropped: () => events('dropped').reduce((sum, [, , , data]) => sum + JSON.parse(data ?? '').dropped, 0),
+    text: () => text,
+    place: () => events('place').at(-1)?.[2] ?? '',
+    status: response.statusCode,
+    response,
+    ended: new Promise((resolve) => response.once('close', resolve)),
+    leave: () => response.destroy(),
+  }
+}
+
+const rowOf = (changes: Record<string, unknown> = {}) => {
+  const id = String(changes.id ?? randomUUIDv7())
+  const created = new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16))
+  return {
+    ...{
+      id,
+      created_at: created,
+      endpoint: '/v1/messages',
+      stream: false,
+      status: 200,
+      outcome: 'succeeded',
+    },
+    ...{ usage_source: 'upstream', attempt_count: 1, ...changes },
+  }
+}
+
+async function add(changes: Record<string, unknown> = {}, count = 1): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => rowOf(changes))
+  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  return rows.map(({ id }) => id)
+}
+
+/** A tail knows no earlier rows from the moment at which it gets the first. */
+async function begun(tail: Followed): Promise<void> {
+  const ids: string[] = []
+  await until(async () => {
+    ids.push(...(await add({ endpoint: '/begin' })))
+    return tail.rows().length > 0
+  })
+  const [last = ''] = ids.slice(-1)
+  await until(() => tail.ids().includes(last))
+}
+
+const idOf = (ms: number) => {
+  const hex = ms.toString(16).padStart(12, '0')
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-${randomUUIDv7().slice(24)}`
+}
+
+test('a request of a client comes, and one that began before others and ended after them', async () => {
+  const tail = await follow()
+  expect(tail.status).toBe(200)
+  expect(tail.response.headers['content-type']).toContain('text/event-stream')
+  await begun(tail)
+  const [first] = await add()
+  const [late] = await add({ id: idOf(Date.now() - 20 * 60_000) })
+  const response = await fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: 'Bearer free-key-for-tests-0001', 'content-type': 'application/json' },
+    body: JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] }),
+  })
+  await response.text()
+  const id = response.headers.get('x-request-id')
+  await until(() => [first, late, id].every((each) => tail.ids().includes(each ?? '')))
+  expect(tail.rows().find((row) => row.id === id)).toMatchObject({ tenant: { name: 'free' } })
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  await until(() => tail.text().includes(': keep-alive'))
+  tail.leave()
+})
+
+test('rows of a transaction that commits late come too, and once, among rows that were committed before', async () => {
+  const tail = await follow()
+  await begun(tail)
+  const other = postgres(bed.context.databaseUrl, { max: 1 })
+  const slow = rowOf()
+  const after: string[] = []
+  await other.begin(async (sql) => {
+    await sql`insert into requests ${sql(slow)}`
+    after.push(...(await add({}, 30)))
+    await until(() => after.every((id) => tail.ids().includes(id)))
+    expect(tail.ids()).not.toContain(slow.id)
+  })
+  await other.end()
+  await until(() => tail.ids().includes(slow.id))
+  after.push(...(await add()))
+  await until(() => after.every((id) => tail.ids().includes(id)))
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  tail.leave()
+})
+
+test('filters hold, several tails have their own, and a client that comes back misses nothing', async () => {
+  const failed = await follow('?outcome=failed&endpoint=/v1/messages')
+  const all = await follow()
+  await begun(all)
+  const [bad] = await add({ outcome: 'failed' })
+  const [good] = await add()
+  await until(() => all.ids().includes(good ?? '') && failed.ids().includes(bad ?? ''))
+  expect(failed.ids()).toEqual([bad])
+  await until(
+    () => all.place() !== '' && all.text().lastIndexOf('event: place') > all.text().lastIndexOf(good ?? ''),
+  )
+  const seen = all.place()
+  all.leave()
+  await all.ended
+  const missed = await add({}, 3)
+  await until(() => false === all.ids().includes(missed[0] ?? ''))
+  const again = await follow('', seen)
+  await until(() => missed.every((id) => again.ids().includes(id)))
+  expect(again.ids()).not.toContain(good)
+  const [next] = await add()
+  await until(() => again.ids().includes(next ?? ''))
+  expect(again.ids()).toEqual([...again.ids().filter((id) => missed.includes(id)), next])
+  for (const tail of [failed, again]) tail.leave()
+})
+
+test('of too many rows the newest come, and the number of the others', async () => {
+  const tail = await follow()
+  await begun(tail)
+  const before = tail.ids().length
+  await add({}, 1_500)
+  await until(() => tail.dropped() > 0)
+  expect(tail.ids().length - before + tail.dropped()).toBe(1_500)
+  expect(tail.ids().length - before).toBeLessThanOrEqual(100)
+  tail.leave()
+})
+
+test('a wrong id of an event is refused, and so is one that would change the statement', async () => {
+  for (const place of [
+    'nonsense',
+    Buffer.from('["1:1:",{"requests_default; drop table x":0}]').toString('base64url'),
+  ])
+    expect((await follow('', place)).status).toBe(400)
+})
+
+test('a tail ends when its process drains', async () => {
+  const tail = await follow()
+  await begun(tail)
+  closed = true
+  await Promise.all([bed.close(), tail.ended])
+  expect(tail.text()).toContain('event: end\n')
+})

@@ -1,0 +1,81 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type MarkedTenants, startMarkedTenants } from '../support/marked-tenants.ts'
+
+/** What a member of a tenant may give the keys of its tenant. */
+
+let world: MarkedTenants
+beforeAll(async () => {
+  world = await startMarkedTenants()
+}, 60_000)
+afterAll(() => world?.close())
+
+const group = async (settings: object = {}) => {
+  const body = { name: randomUUID(), ...settings }
+  expect((await world.call('POST', 'groups', { cookie: world.owner, body })).status).toBe(201)
+  return body.name
+}
+const make = (cookie: string, settings: object) =>
+  world.call('POST', 'keys', { cookie, body: { tenant: world.a.name, name: randomUUID(), ...settings } })
+const change = (id: string, body: object) =>
+  world.call('PATCH', `keys/${id}`, { cookie: world.a.cookie, body })
+const wrongField = ({ status, body }: Awaited<ReturnType<typeof change>>) => [
+  status,
+  body.errors?.[0]?.pointer,
+]
+
+test('a member lowers limits and budgets, and does not raise or remove them', async () => {
+  const bounds = { limits: { requests_per_minute: 10 }, budget: { day: '2' } }
+  const { body: key } = await make(world.owner, { group: await group(), ...bounds })
+  for (const [settings, field] of [
+    [{ limits: { requests_per_minute: 11 } }, '#/limits/requests_per_minute'],
+    [{ limits: { requests_per_minute: null } }, '#/limits/requests_per_minute'],
+    [{ limits: null }, '#/limits/requests_per_minute'],
+    [{ budget: { day: '2.01' } }, '#/budget/day'],
+    [{ budget: null }, '#/budget/day'],
+  ] as const)
+    expect(wrongField(await change(key.id, settings))).toEqual([400, field])
+  const lower = { limits: { requests_per_minute: 9, concurrency: 1 }, budget: { day: '1', total: '5' } }
+  expect(await change(key.id, lower)).toMatchObject({ status: 200, body: { limits: lower.limits } })
+  expect(wrongField(await change(key.id, bounds))).toEqual([400, '#/limits/requests_per_minute'])
+  expect((await change(key.id, { name: randomUUID() })).status).toBe(200)
+})
+
+test('limits of the key itself do not lift those of its group', async () => {
+  const { body: key } = await make(world.owner, { group: await group({ limits: { concurrency: 3 } }) })
+  const raised = { limits: { requests_per_minute: 1000 } }
+  expect(wrongField(await change(key.id, raised))).toEqual([400, '#/limits/concurrency'])
+  expect((await change(key.id, { limits: { concurrency: 2 } })).status).toBe(200)
+})
+
+test('a new key of a member has at most what the other keys of its tenant have in that group', async () => {
+  const bounded = await group()
+  await make(world.owner, { group: bounded, budget: { month: '3' } })
+  await make(world.owner, { group: bounded, budget: { month: '4' } })
+  for (const budget of [null, { month: '4.5' }, { day: '1' }])
+    expect(wrongField(await make(world.a.cookie, { group: bounded, budget }))).toEqual([
+      400,
+      '#/budget/month',
+    ])
+  expect((await make(world.a.cookie, { group: bounded, budget: { month: '4' } })).status).toBe(201)
+})
+
+test('a group without a key of the tenant is refused as one that is not there', async () => {
+  const foreign = await group()
+  await world.call('POST', 'keys', {
+    cookie: world.owner,
+    body: { tenant: world.b.name, name: randomUUID(), group: foreign },
+  })
+  const left = await group()
+  const { body: revoked } = await make(world.owner, { group: left })
+  await world.call('POST', `keys/${revoked.id}/revoke`, { cookie: world.owner })
+  for (const name of [foreign, left, 'none'])
+    for (const answer of [
+      await make(world.a.cookie, { group: name }),
+      await change(world.a.keyId, { group: name }),
+    ])
+      expect([answer.status, answer.body.detail]).toEqual([
+        400,
+        `group: no key of your tenant is in the group "${name}": ask an admin`,
+      ])
+})

@@ -1,0 +1,80 @@
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { gatewayYaml } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
+
+/** The models and prices that everybody may see. */
+
+let bed: InProcess
+beforeEach(async () => {
+  bed = await startInProcess(
+    {},
+    () => {},
+    (url) =>
+      gatewayYaml(url).replace(
+        '  - { name: abort,',
+        "  - { name: shop, models: [ main ], channels: ['*'], price_multiplier: '1.5' }\n  - { name: abort,",
+      ),
+  )
+})
+afterEach(() => bed.close())
+
+const get = (headers: Record<string, string> = {}) =>
+  fetch(`http://127.0.0.1:${bed.port}/public/v1/catalog`, { headers })
+
+async function setPublic(name: string, isPublic: boolean): Promise<void> {
+  const before = bed.context.catalog.snapshot
+  await bed.context.database.state.ask(
+    ({ sql }) => sql`update key_groups set public = ${isPublic} where name = ${name}`,
+  )
+  await until(() => bed.context.catalog.snapshot !== before)
+}
+
+test('it is off until a group is public, and off again when none is', async () => {
+  expect((await get()).status).toBe(404)
+  await setPublic('shop', true)
+  expect((await get()).status).toBe(200)
+  await setPublic('shop', false)
+  const none = await get()
+  expect(none.status).toBe(404)
+  expect(none.headers.get('access-control-allow-origin')).toBe('*')
+})
+
+test('it shows the models of the public group at its price, to every origin, and no channel or secret', async () => {
+  await setPublic('shop', true)
+  const response = await get({ origin: 'https://elsewhere.example' })
+  expect(response.headers.get('access-control-allow-origin')).toBe('*')
+  const text = await response.text()
+  expect(JSON.parse(text)).toMatchObject({
+    groups: [
+      {
+        name: 'shop',
+        models: [
+          {
+            id: 'main',
+            context_length: 1000,
+            pricing: { input: '1500.00', output: '3000.00' },
+            endpoints: expect.arrayContaining(['/v1/chat/completions']),
+          },
+        ],
+      },
+    ],
+  })
+  expect(JSON.parse(text).groups[0].models).toHaveLength(1)
+  for (const hidden of ['scripted', 'upstream', 'default', '127.0.0.1', 'free'])
+    expect(text).not.toContain(hidden)
+})
+
+test('its ETag spares the body, and changes with the catalog', async () => {
+  await setPublic('shop', true)
+  const first = await get()
+  const etag = first.headers.get('etag') ?? ''
+  expect(etag).toMatch(/^"/)
+  const second = await get({ 'if-none-match': `"other", ${etag}` })
+  expect(second.status).toBe(304)
+  expect(await second.text()).toBe('')
+  await setPublic('default', true)
+  const third = await get({ 'if-none-match': etag })
+  expect(third.status).toBe(200)
+  expect(third.headers.get('etag')).not.toBe(etag)
+})

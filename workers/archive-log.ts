@@ -1,0 +1,71 @@
+import { archiverOf } from '../src/archive/open-archive.ts'
+import { startPass } from '../src/archive/start-archiver.ts'
+import type { Context } from '../src/context.ts'
+import { redactText } from '../src/redaction/redact.ts'
+
+/** How often a process looks whether a pass is due. */
+const lookMs = 30_000
+const everyMs = 3_600_000
+const askMs = 5_000
+/** A pass that takes longer is ended, and the next one goes on. */
+const passMs = 6 * 3_600_000
+
+/**
+ * Moves the days that are older than HOT_DAYS into the archive: one pass an hour, and one when an admin asks for it. Any number
+ * of processes may run it: one archives.
+ */
+export function archiveLog(context: Pick<Context, 'config' | 'database' | 'databaseUrl' | 'log'>): {
+  stop(): Promise<void>
+} {
+  const { config, database, databaseUrl, log } = context
+  const options = archiverOf(config, databaseUrl)
+  if (options === undefined) return { stop: async () => {} }
+  let running: ReturnType<typeof startPass> | undefined
+  let stopped = false
+  const look = async () => {
+    if (running !== undefined || stopped) return
+    const isDue = await database.state
+      .ask(
+        // Where nothing is archived any more, there may be files whose time ends.
+        ({ sql }) => sql<{ mine: boolean }[]>`
+          SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine
+          WHERE ${options.hotDays}::integer > 0 OR EXISTS (SELECT FROM archived_days)`,
+        { withinMs: askMs },
+      )
+      .then(([claim]) => claim?.mine === true)
+      .catch(() => false)
+    if (!isDue || stopped || running !== undefined) return
+    const archiver = startPass(options)
+    running = archiver
+    const timeout = setTimeout(archiver.stop, passMs).unref()
+    try {
+      const pass = await archiver.done
+      if (pass !== null && pass.archived + pass.expired > 0)
+        log.info({ archived: pass.archived, expired: pass.expired }, 'days of the usage log were archived')
+      for (const { table, day, reason } of pass?.failed ?? [])
+        log.error(
+          { table, day, cause: redactText(reason) },
+          'a day of the usage log could not be archived; Postgres keeps it',
+        )
+    } catch (error) {
+      if (!stopped)
+        log.error(
+          { cause: redactText(String(error)) },
+          'the usage log could not be archived; Postgres keeps it',
+        )
+    } finally {
+      clearTimeout(timeout)
+      running = undefined
+    }
+  }
+  void look()
+  const timer = setInterval(() => void look(), lookMs).unref()
+  return {
+    async stop() {
+      stopped = true
+      clearInterval(timer)
+      running?.stop()
+      await running?.done.catch(() => {})
+    },
+  }
+}

@@ -1,0 +1,58 @@
+import { deleteOldAlerts, listDueMessages } from '../src/alerts/episode-queries.ts'
+import { evaluateRules } from '../src/alerts/evaluate.ts'
+import type { Context } from '../src/context.ts'
+import type { JobQueue } from '../src/queue/queue.ts'
+import { redactText } from '../src/redaction/redact.ts'
+import { queueIdOf } from './deliver-alert.ts'
+
+const upkeepEveryMs = 3_600_000
+/** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
+const apart = 0.75
+const within = { withinMs: 10_000 }
+
+/**
+ * Evaluates the rules of alerts, queues their messages, and deletes old episodes. Any number of processes may run it: one
+ * sweeps at a time.
+ */
+export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
+  const { bounds, database, images, log } = context
+  let working = Promise.resolve()
+  let isWorking = false
+  let nextUpkeepMs = 0
+  let complaint = ''
+  const work = async () => {
+    if (!(await images.jobs.claimSweep('alerts', Math.floor(bounds.alertMs * apart)))) return
+    await evaluateRules(context)
+    // What a process wrote that died before it could queue it is due as well.
+    const due = await database.jobs.ask(({ db }) => listDueMessages(db), within)
+    if (due.length > 0) await alerts.add(due.map((key) => ({ id: queueIdOf(key), priority: 0 })))
+    if (performance.now() < nextUpkeepMs) return
+    nextUpkeepMs = performance.now() + upkeepEveryMs
+    if (await images.jobs.claimSweep('old_alerts', upkeepEveryMs * apart))
+      await database.upkeep.ask(({ db }) => deleteOldAlerts(db, bounds.alertEpisodeDays), within)
+  }
+  const timer = setInterval(() => {
+    if (isWorking) return
+    isWorking = true
+    working = work()
+      .then(
+        () => {
+          complaint = ''
+        },
+        (error: unknown) => {
+          const cause = redactText(String(error))
+          if (cause !== complaint) log.warn({ cause }, 'alerts could not be evaluated')
+          complaint = cause
+        },
+      )
+      .finally(() => {
+        isWorking = false
+      })
+  }, bounds.alertMs)
+  return {
+    async stop() {
+      clearInterval(timer)
+      await working
+    },
+  }
+}

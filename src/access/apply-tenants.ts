@@ -241,12 +241,13 @@ function settingsOf(
   existing: KeyRow | undefined,
   { managedBy }: Writing,
 ) {
+  // An import that knows no secret leaves a rotation of an admin alone.
+  const endsFormer = managedBy === 'file' || key.secret !== undefined
   return {
     groupId,
     ...keyColumns(key, existing),
     managedBy,
-    formerSecretHash: null,
-    formerSecretUntil: null,
+    ...(endsFormer && { formerSecretHash: null, formerSecretUntil: null }),
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

@@ -1,3 +1,4 @@
+import { shownKey } from '../access/apply-tenants.ts'
 import { hashKeySecret } from '../access/key-secret.ts'
 import { type KeyRow, readKeys } from '../access/queries.ts'
 import type { FileKind } from '../catalog/file-changes.ts'
@@ -9,8 +10,8 @@ import type { PlanLine } from './plan.ts'
 /** What an import meets in the database that it may not change. */
 export interface Conflicts {
   lines: PlanLine[]
-  /** The file without those keys whose secret another key has. */
-  withoutTakenSecrets: GatewayFile
+  /** The file without those keys whose secret another key has, or whose name an admin may not use again. */
+  withoutRefusedKeys: GatewayFile
 }
 
 /**
@@ -67,16 +68,16 @@ export async function findConflicts(
       conflict('models', owner.id, `its alias ${row.id} is a model that is here already`)
   }
   const idOfTenant = new Map(tenants.map(({ name, id }) => [name, id]))
-  const taken = await takenSecrets(tx, file, { keeper, idOfTenant, takesOver })
-  for (const { place, reason } of taken) conflict('keys', place, reason)
-  const places = new Set(taken.filter(({ isSecret }) => isSecret).map(({ place }) => place))
+  const refused = await refusedKeys(tx, file, { keeper, idOfTenant, takesOver })
+  for (const { place, reason } of refused) conflict('keys', place, reason)
+  const places = new Set(refused.filter(({ isLeftOut }) => isLeftOut).map(({ place }) => place))
   return {
     lines,
-    withoutTakenSecrets: {
+    withoutRefusedKeys: {
       ...file,
       tenants: file.tenants.map((tenant) => ({
         ...tenant,
-        keys: tenant.keys.filter(({ name }) => !places.has(`${tenant.name} / ${name}`)),
+        keys: tenant.keys.filter(({ name }) => !places.has(shownKey(tenant.name, name))),
       })),
     },
   }
@@ -84,24 +85,25 @@ export async function findConflicts(
 
 const byFile = 'the gateway.yaml manages it: change it there'
 
-interface Taken {
+interface RefusedKey {
   place: string
   reason: string
-  isSecret: boolean
+  /** It cannot be written beside what is there, not even for a plan. */
+  isLeftOut: boolean
 }
 
-async function takenSecrets(
+async function refusedKeys(
   tx: Transaction,
   file: GatewayFile,
   around: { keeper: SecretKeeper; idOfTenant: ReadonlyMap<string, string>; takesOver: boolean },
-): Promise<Taken[]> {
+): Promise<RefusedKey[]> {
   const { keeper, idOfTenant, takesOver } = around
   const { current, former } = keeper.ring('pepper')
   const peppers = [current, ...former.map(({ key }) => key)]
   const keys = file.tenants.flatMap((tenant) =>
     tenant.keys.map(({ name, secret }) => ({
       name,
-      place: `${tenant.name} / ${name}`,
+      place: shownKey(tenant.name, name),
       tenantId: idOfTenant.get(tenant.name),
       hashes: secret === undefined ? [] : peppers.map((pepper) => hashKeySecret(secret, pepper)),
     })),
@@ -116,14 +118,23 @@ async function takenSecrets(
   const byPlace = new Map(rows.map((row) => [`${row.tenantId}/${row.name}`, row]))
   const isOwn = (row: KeyRow, key: (typeof keys)[number]) =>
     row.tenantId === key.tenantId && row.name === key.name
-  return keys.flatMap((key): Taken[] => {
+  return keys.flatMap((key): RefusedKey[] => {
     const { place } = key
     const holder = key.hashes.map((hash) => byHash.get(hash.toString('hex'))).find((row) => row !== undefined)
     if (holder !== undefined && !isOwn(holder, key)) {
       const reason = `the key "${holder.name}" that is here already has the same secret`
-      return [{ place, reason, isSecret: true }]
+      return [{ place, reason, isLeftOut: true }]
     }
     const row = byPlace.get(`${key.tenantId}/${key.name}`)
-    return row?.managedBy === 'file' && !takesOver ? [{ place, reason: byFile, isSecret: false }] : []
+    const final = row && whyFinal(row)
+    if (final !== undefined) return [{ place, reason: final, isLeftOut: true }]
+    return row?.managedBy === 'file' && !takesOver ? [{ place, reason: byFile, isLeftOut: false }] : []
   })
+}
+
+/** Why nobody may write a key again under its name. */
+function whyFinal({ parentId, revokedAt }: KeyRow): string | undefined {
+  if (parentId !== null) return 'a sub-key has this name: give the sub-key another one through the admin API'
+  if (revokedAt !== null) return 'a key of this name was revoked, which is final: choose another name'
+  return undefined
 }

@@ -60,7 +60,7 @@ export function writeImport(
 async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
   const { keeper, keepsExisting, takesOver } = terms
   const found = await findConflicts(tx, imported.file, { keeper, takesOver })
-  const file = found.withoutTakenSecrets
+  const file = found.withoutRefusedKeys
   const conflicts = new Map(found.lines.map((line) => [`${line.kind} ${line.name}`, line]))
   const lines: PlanLine[] = []
   const writing: Writing = {

@@ -68,7 +68,7 @@ test('a plan names every row and what is lost, and writes nothing', async () => 
   }
   const shown = await runImport(['new-api', dump], env)
   expect(shown.stdout).toContain('18 to create, 0 to change')
-  expect(shown.stdout).toContain('+ create   root / limited')
+  expect(shown.stdout).toContain('+ create   root/limited')
   expect(shown.stdout).not.toContain('RootRoot')
 })
 
@@ -122,7 +122,7 @@ test('the same dump again changes nothing, also after money was spent', async ()
   expect(planOf(run.stdout).counts).toEqual({ create: 0, change: 0, skip: 18, conflict: 0 })
   expect(await rowsOf('accounts')).toEqual(before)
   const audit = await rowsOf('audit_log')
-  expect(audit).toMatchObject([
+  expect(audit.filter(({ action }) => action !== 'file.apply')).toMatchObject([
     { action: 'import.write', actor_kind: 'system', resource_name: 'new-api.sql' },
   ])
   expect(JSON.stringify(audit)).not.toContain('RootRoot')

@@ -4,6 +4,7 @@ import { writeAudit } from '../access/audit-queries.ts'
 import { applyCatalog } from '../catalog/apply.ts'
 import type { Writing } from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { readPriceLibrary } from '../catalog/library/library-queries.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
 import type { Connections } from '../db/connections.ts'
 import type { SecretKeeper } from '../secret-key.ts'
@@ -60,7 +61,10 @@ export function writeImport(
 async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
   const { keeper, keepsExisting, takesOver } = terms
   const found = await findConflicts(tx, imported.file, { keeper, takesOver })
-  const file = found.withoutRefusedKeys
+  // The library's prices are in force already: renewing them, and who manages them, stays as it is.
+  const keepsPrices = !takesOver && (await readPriceLibrary(tx)) !== undefined
+  const { prices, ...rest } = found.withoutRefusedKeys
+  const file = prices === undefined || keepsPrices ? rest : { ...rest, prices }
   const conflicts = new Map(found.lines.map((line) => [`${line.kind} ${line.name}`, line]))
   const lines: PlanLine[] = []
   const writing: Writing = {

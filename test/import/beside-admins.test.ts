@@ -48,7 +48,7 @@ const library = async () => [
 test("an import without prices leaves the library's prices of gateway.yaml, and its channels have them too", async () => {
   await applyYaml(
     database,
-    `prices: library
+    `prices: { library: true, renew: daily }
 models: [{ id: claude }]
 channels: [{ name: theirs, vendor: anthropic, protocols: { anthropic-messages: "https://a.example" }, api_keys: [k], models: { claude: claude-haiku-4-5 } }]`,
     new SecretKeeper(secretKey),
@@ -60,6 +60,10 @@ channels: [{ name: theirs, vendor: anthropic, protocols: { anthropic-messages: "
   expect(after).toEqual(expect.arrayContaining(before))
   expect(after[0]).toMatchObject({ managed_by: 'file' })
   expect(after).toContainEqual(expect.objectContaining({ provider: 'openai', model: 'gpt-4o' }))
+  await database.sql`UPDATE channels SET priority = 3 WHERE managed_by = 'admin'`
+  const again = await importAll('--yes', '--library-prices')
+  expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
+  expect(await library()).toEqual(after)
   const channels = await database.sql`SELECT library_providers, managed_by FROM channels ORDER BY name`
   expect([...channels]).toMatchObject([
     { managed_by: 'admin', library_providers: ['openai'] },

@@ -202,7 +202,7 @@ test('the local files of a day are deleted with the end of the day, so that a pa
   const pass = await archivePass(bed.options, (step) => {
     if (step === 'begun') left.push(...readdirSync(bed.options.staging).filter((name) => name !== 'scratch'))
   })
-  expect(pass).toMatchObject({ archived: 9, failed: [] })
+  expect(pass).toMatchObject({ archived: 12, failed: [] })
   expect(left).toEqual([])
 })
 

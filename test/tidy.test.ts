@@ -130,6 +130,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'address-blocks.ts',
   ],
   verify: [],
+  import: ['access', 'catalog', 'db', 'traits', 'address-blocks.ts', 'secret-key.ts'],
   probes: [
     'access',
     'canonical',
@@ -179,7 +180,17 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
   ],
-  commands: ['catalog', 'config.ts', 'db', 'ledger', 'secret-key.ts', 'secrets', 'telemetry', 'verify'],
+  commands: [
+    'catalog',
+    'config.ts',
+    'db',
+    'import',
+    'ledger',
+    'secret-key.ts',
+    'secrets',
+    'telemetry',
+    'verify',
+  ],
   'app.ts': ['api', 'gateway', 'images', 'stages', 'context.ts'],
   'serve.ts': [
     'access',

@@ -1,7 +1,6 @@
 import { randomBytes, randomUUIDv7 } from 'node:crypto'
-import { isDeepStrictEqual } from 'node:util'
 import type { KeyRing } from '../canonical/key-ring.ts'
-import { noChanges } from '../catalog/file-changes.ts'
+import { byFile, differences, noChanges, type Writing } from '../catalog/file-changes.ts'
 import type { KeyEntry, TenantEntry } from '../catalog/gateway-file.ts'
 import { limitColumns } from '../catalog/limit-columns.ts'
 import { readTenants, type Transaction } from '../catalog/queries.ts'
@@ -32,16 +31,23 @@ interface Options {
   /** Ids of groups by name. */
   groupIds: ReadonlyMap<string, string>
   peppers: KeyRing
+  /** Default: gateway.yaml. */
+  writing?: Writing
 }
 
 /**
  * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
- * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed.
+ * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed. For an admin it
+ * disables nothing.
  */
-export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { groupIds, peppers }: Options) {
+export async function applyTenants(
+  tx: Transaction,
+  tenants: TenantEntry[],
+  { groupIds, peppers, writing = byFile }: Options,
+) {
   const pepper = peppers.current
   const tenantRows = await readTenants(tx)
-  const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants)
+  const { tenantIds, changes: tenantChanges } = await writeTenants(tx, tenantRows, tenants, writing)
 
   const wanted = tenants.flatMap((tenant) =>
     tenant.keys.map((key) => ({
@@ -60,7 +66,9 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
   const byName = new Map(keyRows.map((row) => [placeOf(row), row]))
   const pairs = wanted.map((want) => ({ want, row: byName.get(placeOf({ ...want, name: want.key.name })) }))
   await freeSecrets(tx, keyRows, pairs)
-  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper)
+  const { generated, changes: keyChanges } = await writeKeys(tx, pairs, pepper, writing)
+  if (writing.managedBy !== 'file')
+    return { generated, changes: { tenants: tenantChanges, keys: keyChanges } }
 
   const kept = new Set(pairs.map(({ row }) => row))
   const leftKeys = keyRows.filter((row) => isLive(row) && !kept.has(row))
@@ -76,14 +84,14 @@ export async function applyTenants(tx: Transaction, tenants: TenantEntry[], { gr
 }
 
 /** A key as people name it. */
-const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
+export const shownKey = (tenant: string | undefined, name: string) => `${tenant}/${name}`
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
 
 type TenantRow = Awaited<ReturnType<typeof readTenants>>[number]
 
-async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantEntry[]) {
+async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantEntry[], writing: Writing) {
   const changes = noChanges()
   const rowOf = new Map(rows.map((row) => [row.name, row]))
   const tenantIds = new Map<string, string>()
@@ -95,15 +103,23 @@ async function writeTenants(tx: Transaction, rows: TenantRow[], tenants: TenantE
     const id = existing?.id ?? randomUUIDv7()
     tenantIds.set(name, id)
     const disabledAt = disabled ? (existing?.disabledAt ?? new Date()) : null
-    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: 'file' as const }
+    const row = { ...limitColumns(limits), ...retention, disabledAt, managedBy: writing.managedBy }
     if (existing === undefined) {
+      writing.told('tenants', name, 'create', [])
       changes.added.push(name)
       fresh.push({ row: { id, name, ...row }, balance })
       continue
     }
+    if (writing.keepsExisting) {
+      writing.told('tenants', name, 'skip', [])
+      continue
+    }
     const limited = balance !== undefined
-    if (existing.managedBy === 'admin') changes.taken_over.push(name)
-    const isOther = !isDeepStrictEqual({ ...existing, ...row }, existing)
+    if (existing.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(name)
+    const members = differences<Omit<TenantRow, 'limited'>>(existing, row)
+    const isOther = members.length > 0
+    if (existing.limited !== limited) members.push('limited')
+    writing.told('tenants', name, members.length === 0 ? 'skip' : 'change', members)
     if (isOther) changed.push({ id, name, ...row })
     if (existing.limited !== limited) await setLimited(tx, id, limited)
     if (balance !== undefined && !existing.limited) opening.push({ id, balance })
@@ -163,7 +179,7 @@ async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   await changeKeys(tx, freed)
 }
 
-async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
+async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer, writing: Writing) {
   const changes = noChanges()
   const generated: GeneratedKey[] = []
   const fresh: KeyRow[] = []
@@ -180,19 +196,22 @@ async function writeKeys(tx: Transaction, pairs: Pair[], pepper: Buffer) {
           'Choose another name, or give the sub-key another one through the admin API.',
       )
     }
-    const settings = settingsOf(want, row)
+    const settings = settingsOf(want, row, writing)
+    const shown = shownKey(want.tenant, want.key.name)
     if (row === undefined) {
       const secret = want.key.secret ?? makeKeySecret()
       fresh.push({ ...newKey(want, secret, pepper), ...settings })
-      changes.added.push(shownKey(want.tenant, want.key.name))
+      writing.told('keys', shown, 'create', [])
+      changes.added.push(shown)
       if (want.key.secret === undefined) generated.push({ tenant: want.tenant, key: want.key.name, secret })
       continue
     }
-    const next = { ...row, ...settings }
-    if (isDeepStrictEqual(next, row)) continue
-    changed.push(next)
-    changes.changed.push(shownKey(want.tenant, want.key.name))
-    if (row.managedBy === 'admin') changes.taken_over.push(shownKey(want.tenant, want.key.name))
+    const members = writing.keepsExisting ? [] : differences(row, settings)
+    writing.told('keys', shown, members.length === 0 ? 'skip' : 'change', members)
+    if (members.length === 0) continue
+    changed.push({ ...row, ...settings })
+    changes.changed.push(shown)
+    if (row.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(shown)
   }
   await addKeys(tx, fresh)
   await changeKeys(tx, changed)
@@ -217,13 +236,18 @@ function newKey({ tenantId, key, secretHash }: WantedKey, secret: string, pepper
 }
 
 /** What the file says of a key. A key without a secret in the file keeps the one that it has. */
-function settingsOf({ key, groupId, secretHash }: WantedKey, existing: KeyRow | undefined) {
+function settingsOf(
+  { key, groupId, secretHash }: WantedKey,
+  existing: KeyRow | undefined,
+  { managedBy }: Writing,
+) {
+  // An import that knows no secret leaves a rotation of an admin alone.
+  const endsFormer = managedBy === 'file' || key.secret !== undefined
   return {
     groupId,
     ...keyColumns(key, existing),
-    managedBy: 'file' as const,
-    formerSecretHash: null,
-    formerSecretUntil: null,
+    managedBy,
+    ...(endsFormer && { formerSecretHash: null, formerSecretUntil: null }),
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),
   }
 }

@@ -3,11 +3,24 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Traits } from '../canonical/traits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { channelRow, credentialRows, modelRow, offerRows } from './entry-rows.ts'
-import { type ChangedNames, type FileNames, noChanges } from './file-changes.ts'
+import {
+  byFile,
+  type ChangedNames,
+  differences,
+  type FileKind,
+  type FileNames,
+  noChanges,
+  type Writing,
+} from './file-changes.ts'
 import type { ChannelEntry, GatewayFile, GroupEntry, ModelEntry } from './gateway-file.ts'
 import { groupColumns } from './group-columns.ts'
-import { librarySettingFor, providersOfAdmins } from './library/admin-library.ts'
-import { applyLibrary, type LibrarySetting } from './library/apply-library.ts'
+import {
+  librarySettingFor,
+  providersOfAdmins,
+  providersOfChannels,
+  settingForImport,
+} from './library/admin-library.ts'
+import { addProviders, applyLibrary, type LibrarySetting } from './library/apply-library.ts'
 import { bundledLibrary } from './library/bundled.ts'
 import { providersOf } from './library/providers-of.ts'
 import type { LibraryProvider } from './library/read-library.ts'
@@ -30,40 +43,55 @@ import {
 /**
  * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
  * name, what it changed, and `retire`, which disables the rows of an earlier file that this one leaves out, and counts them
- * too. Call `retire` last: until then keys may refer to such groups.
+ * too. Call `retire` last: until then keys may refer to such groups. For an admin, do not call it.
  */
-export async function applyCatalog(tx: Transaction, file: GatewayFile, keeper: SecretKeeper) {
+export async function applyCatalog(
+  tx: Transaction,
+  file: GatewayFile,
+  keeper: SecretKeeper,
+  writing: Writing = byFile,
+) {
   const rows = await readAllRows(tx)
   const changes = { models: noChanges(), channels: noChanges(), groups: noChanges() }
-  await applyModels(tx, rows, file.models, changes.models)
-  const setting = await librarySettingFor(tx, file)
+  await applyModels(tx, rows, file.models, { changes: changes.models, writing })
+  const setting =
+    writing.managedBy === 'file' ? await librarySettingFor(tx, file) : await settingForImport(tx, file)
   const providers = await libraryProviders(file.channels, setting)
-  await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels })
-  const inUse = [...[...providers.values()].flat(), ...(await providersOfAdmins(rows))]
-  const byId = new Map(inUse.map((provider) => [provider.id, provider]))
-  await applyLibrary(tx, setting, byId, file.prices === undefined ? 'admin' : 'file')
-  const groupIds = await applyGroups(tx, rows, file.groups, changes.groups)
+  await applyChannels(tx, rows, file.channels, { keeper, providers, changes: changes.channels, writing })
+  await applyPrices(tx, rows, file, { setting, wanted: [...providers.values()].flat(), writing })
+  const groupIds = await applyGroups(tx, rows, file.groups, { changes: changes.groups, writing })
   return { groupIds, changes, retire: () => retire(tx, rows, file, changes) }
 }
 
 type Rows = Awaited<ReturnType<typeof readAllRows>>
 
-async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], changes: ChangedNames) {
+interface Noting {
+  changes: ChangedNames
+  writing: Writing
+}
+
+async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], noting: Noting) {
+  const { writing } = noting
   const rowOf = new Map(rows.models.map((row) => [row.id, row]))
   const priceOf = new Map(rows.prices.map((row) => [row.modelId, row]))
   for (const model of models) {
-    const wanted = modelRow(model, 'file')
+    const wanted = modelRow(model, writing.managedBy)
     const existing = rowOf.get(model.id)
-    const isOther = differs(existing, wanted)
+    if (stays(existing, 'models', model.id, writing)) continue
+    const members = differences(existing, wanted)
+    const isOther = existing === undefined || members.length > 0
     if (isOther) await putModel(tx, wanted)
 
-    // A model without a price gets a row without one only where an older row has a price.
+    // A model without a price gets a row without one only where an older row has a price. For an admin it keeps that price.
     const price = priceRow(model.price)
     const newest = priceOf.get(model.id)
     const isRepriced =
-      newest === undefined ? !isDeepStrictEqual(price, priceRow(undefined)) : differs(newest, price)
+      newest === undefined
+        ? !isDeepStrictEqual(price, priceRow(undefined))
+        : differences(newest, price).length > 0 && (writing.managedBy === 'file' || model.price !== undefined)
     if (isRepriced) await addPrice(tx, { id: randomUUIDv7(), modelId: model.id, ...price })
-    note(changes, model.id, { existing, isNew: isNew(existing), isChanged: isOther || isRepriced })
+    if (isRepriced) members.push('price')
+    note('models', model.id, noting, { existing, isNew: isNew(existing), members })
   }
 }
 
@@ -77,6 +105,29 @@ async function libraryProviders(
   return new Map(channels.map((channel) => [channel, providersOf(channel, library)]))
 }
 
+interface Prices {
+  setting: LibrarySetting | undefined
+  wanted: readonly LibraryProvider[]
+  writing: Writing
+}
+
+/** Put the library's prices in force. An import without prices of its own only adds the providers of its channels. */
+async function applyPrices(
+  tx: Transaction,
+  rows: Rows,
+  { prices }: GatewayFile,
+  { setting, wanted, writing }: Prices,
+): Promise<void> {
+  const isImport = writing.managedBy === 'admin'
+  if (isImport && prices === undefined) return addProviders(tx, [...byId(wanted).values()])
+  const others = isImport ? await providersOfChannels(rows.channels) : await providersOfAdmins(rows)
+  const managedBy = isImport || prices === undefined ? 'admin' : 'file'
+  await applyLibrary(tx, setting, byId([...wanted, ...others]), managedBy)
+}
+
+const byId = (providers: readonly LibraryProvider[]) =>
+  new Map(providers.map((provider) => [provider.id, provider]))
+
 async function applyChannels(
   tx: Transaction,
   rows: Rows,
@@ -84,38 +135,44 @@ async function applyChannels(
   {
     keeper,
     providers,
-    changes,
-  }: {
-    keeper: SecretKeeper
-    providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]>
-    changes: ChangedNames
-  },
+    ...noting
+  }: Noting & { keeper: SecretKeeper; providers: ReadonlyMap<ChannelEntry, readonly LibraryProvider[]> },
 ) {
+  const { writing } = noting
   const rowOf = new Map(rows.channels.map((row) => [row.name, row]))
   const credentialsOf = Map.groupBy(rows.credentials, (row) => row.channelId)
   const offersOf = Map.groupBy(rows.offers, (row) => row.channelId)
   for (const channel of channels) {
     const existing = rowOf.get(channel.name)
+    if (stays(existing, 'channels', channel.name, writing)) continue
     const id = existing?.id ?? randomUUIDv7()
-    const wanted = channelRow(channel, id, {
+    const row = channelRow(channel, id, {
       existing,
       keeper,
       libraryProviders: providers.get(channel)?.map(({ id }) => id) ?? null,
-      managedBy: 'file',
+      managedBy: writing.managedBy,
     })
-    const isOther = differs(existing, wanted)
+    const isDisabled = writing.disabledChannels.has(channel.name)
+    const wanted = { ...row, disabledAt: isDisabled ? (existing?.disabledAt ?? new Date()) : null }
+    const members = differences(existing, wanted)
+    const isOther = existing === undefined || members.length > 0
     if (isOther) await putChannel(tx, wanted)
 
     const stored = credentialsOf.get(id) ?? []
     // Encrypting the same text twice gives different bytes, so compare the decrypted texts.
     const isOpened = isDeepStrictEqual(decryptAll(stored, keeper), channel.credentials)
-    if (!isOpened) await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
+    if (!isOpened) {
+      await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))
+      members.push('credentials')
+    }
 
     const offers = offerRows(channel.offers, id)
     const isOffered = isDeepStrictEqual(byModel(offersOf.get(id) ?? []), byModel(offers))
-    if (!isOffered) await replaceOffers(tx, id, offers)
-    const isChanged = isOther || !isOpened || !isOffered
-    note(changes, channel.name, { existing, isNew: isNew(existing), isChanged })
+    if (!isOffered) {
+      await replaceOffers(tx, id, offers)
+      members.push('models')
+    }
+    note('channels', channel.name, noting, { existing, isNew: isNew(existing), members })
   }
 }
 
@@ -136,17 +193,19 @@ async function applyGroups(
   tx: Transaction,
   rows: Rows,
   groups: GroupEntry[],
-  changes: ChangedNames,
+  noting: Noting,
 ): Promise<Map<string, string>> {
+  const { writing } = noting
   const rowOf = new Map(rows.groups.map((row) => [row.id, row]))
   const ids = new Map(rows.groups.map((row) => [row.name, row.id]))
   for (const group of groups) {
     const id = ids.get(group.name) ?? randomUUIDv7()
-    const wanted = { id, ...groupColumns(group), managedBy: 'file' as const }
+    const wanted = { id, ...groupColumns(group), managedBy: writing.managedBy }
     const existing = rowOf.get(id)
-    const isOther = differs(existing, wanted)
-    if (isOther) await putGroup(tx, wanted)
-    note(changes, group.name, { existing, isNew: existing === undefined, isChanged: isOther })
+    if (stays(existing, 'groups', group.name, writing)) continue
+    const members = differences(existing, wanted)
+    if (existing === undefined || members.length > 0) await putGroup(tx, wanted)
+    note('groups', group.name, noting, { existing, isNew: existing === undefined, members })
     ids.set(group.name, id)
   }
   return ids
@@ -182,26 +241,34 @@ async function retire(tx: Transaction, rows: Rows, file: GatewayFile, changes: C
   changes.groups.removed = unused.map((row) => row.name)
 }
 
+interface Noted {
+  existing: { managedBy: 'file' | 'admin' } | undefined
+  isNew: boolean
+  /** What changes in a row that exists. */
+  members: readonly string[]
+}
+
 function note(
-  changes: ChangedNames,
+  kind: FileKind,
   name: string,
-  {
-    existing,
-    isNew,
-    isChanged,
-  }: { existing: { managedBy: 'file' | 'admin' } | undefined; isNew: boolean; isChanged: boolean },
+  { changes, writing }: Noting,
+  { existing, isNew, members }: Noted,
 ): void {
-  if (!isChanged) return
-  if (existing?.managedBy === 'admin') changes.taken_over.push(name)
+  if (existing === undefined) writing.told(kind, name, 'create', [])
+  else writing.told(kind, name, members.length === 0 ? 'skip' : 'change', members)
+  if (existing !== undefined && members.length === 0) return
+  if (existing?.managedBy === 'admin' && writing.managedBy === 'file') changes.taken_over.push(name)
   if (isNew) changes.added.push(name)
   else changes.changed.push(name)
+}
+
+function stays(row: object | undefined, kind: FileKind, name: string, writing: Writing): boolean {
+  if (row === undefined || !writing.keepsExisting) return false
+  writing.told(kind, name, 'skip', [])
+  return true
 }
 
 const isNew = (row: { disabledAt: Date | null } | undefined) => row === undefined || row.disabledAt !== null
 
 const isLive = (row: { managedBy: string; disabledAt: Date | null }) =>
   row.managedBy === 'file' && row.disabledAt === null
-
-function differs<T extends object>(existing: T | undefined, wanted: Partial<T>): boolean {
-  return existing === undefined || !isDeepStrictEqual({ ...existing, ...wanted }, { ...existing })
-}

@@ -1,3 +1,5 @@
+import { isDeepStrictEqual } from 'node:util'
+
 /** The names of the rows of one kind that applying a gateway.yaml has changed. */
 export interface ChangedNames {
   /** New, or disabled before. */
@@ -65,4 +67,32 @@ export function changedKinds(changes: FileChanges): Partial<FileChanges> {
   return Object.fromEntries(
     Object.entries(changes).filter(([, { added, changed, removed }]) => added + changed + removed > 0),
   )
+}
+
+/** For whom rows are written, and how. */
+export interface Writing {
+  managedBy: 'file' | 'admin'
+  /** Rows that exist stay as they are. */
+  keepsExisting: boolean
+  /** Names of channels that are written as disabled. */
+  disabledChannels: ReadonlySet<string>
+  /** Called for every row that is wanted. `members`: what changes; empty for a new row. */
+  told(kind: FileKind, name: string, action: 'create' | 'change' | 'skip', members: readonly string[]): void
+}
+
+/** gateway.yaml, which replaces what an earlier one wrote. */
+export const byFile: Writing = {
+  managedBy: 'file',
+  keepsExisting: false,
+  disabledChannels: new Set(),
+  told() {},
+}
+
+/** The members of a wanted row that are others than in the row that exists; empty where none exists. */
+export function differences<T extends object>(existing: T | undefined, wanted: Partial<T>): string[] {
+  if (existing === undefined) return []
+  const before = new Map<string, unknown>(Object.entries(existing))
+  return Object.entries(wanted)
+    .filter(([name, value]) => !before.has(name) || !isDeepStrictEqual(before.get(name), value))
+    .map(([name]) => name)
 }

@@ -1,6 +1,6 @@
 import { verify } from '../verify/verify.ts'
 
-/** The command `tollgate`: `tollgate verify ...`. It opens no database and reads no configuration of the gateway. */
+/** The command `tollgate`: `tollgate verify ...` and `tollgate import ...`. Only import opens a database and reads the configuration. */
 async function main(): Promise<number> {
   const [name, ...args] = process.argv.slice(2)
   switch (name) {
@@ -11,6 +11,10 @@ async function main(): Promise<number> {
         stderr: process.stderr,
         signal: interrupted(),
       })
+    case 'import': {
+      const { importFrom } = await import('./import.ts')
+      return await importFrom(args)
+    }
     case '--help':
     case '-h':
       console.log(commands)
@@ -25,6 +29,7 @@ async function main(): Promise<number> {
 
 const commands = `Commands:
   verify   call a gateway or a vendor as its clients do, and say what works; verify --help shows its options
+  import   read the export or dump of new-api or LiteLLM, show a plan, and write it; import --help shows its options
 To start the gateway: npm start`
 
 /** A second Ctrl-C changes nothing: what is known is printed already. */

@@ -29,11 +29,24 @@ export async function librarySettingFor(
   return state?.managedBy === 'admin' ? { renewUrl: state.renewUrl ?? undefined } : undefined
 }
 
+/** The setting that holds for the channels of an import: its own, or that of the database, whoever manages it. */
+export async function settingForImport(
+  tx: Transaction,
+  { prices }: Pick<GatewayFile, 'prices'>,
+): Promise<LibrarySetting | undefined> {
+  if (prices !== undefined) return prices
+  const state = await readPriceLibrary(tx)
+  return state && { renewUrl: state.renewUrl ?? undefined }
+}
+
 /** Providers of the channels that no file manages. */
-export async function providersOfAdmins({ channels }: AllRows): Promise<LibraryProvider[]> {
-  const names = channels
-    .filter(({ managedBy }) => managedBy === 'admin')
-    .flatMap(({ libraryProviders }) => libraryProviders ?? [])
+export function providersOfAdmins({ channels }: AllRows): Promise<LibraryProvider[]> {
+  return providersOfChannels(channels.filter(({ managedBy }) => managedBy === 'admin'))
+}
+
+/** Providers of channels that the database has already. */
+export async function providersOfChannels(channels: AllRows['channels']): Promise<LibraryProvider[]> {
+  const names = channels.flatMap(({ libraryProviders }) => libraryProviders ?? [])
   if (names.length === 0) return []
   const library = await bundledLibrary()
   return [...new Set(names)].flatMap((name) => library.byId(name) ?? [])

@@ -1,0 +1,64 @@
+import { ImportError } from './problems.ts'
+
+/** A row of a foreign table: from JSON, a dump or SQLite, so that a number may be text, and a truth 0, `t` or `true`. */
+export type Row = Readonly<Record<string, unknown>>
+
+/** Empty where the cell has no value. */
+export function textOf(row: Row, column: string): string {
+  const value = row[column]
+  if (typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean')
+    return String(value)
+  // Columns of JSON come as text from a database, and as they are in JSON.
+  if (typeof value === 'object' && value !== null) return JSON.stringify(value)
+  return ''
+}
+
+/** Undefined where the cell has no value. Throws ImportError for one that is no whole number. */
+export function wholeOf(row: Row, column: string, where: string): bigint | undefined {
+  const text = textOf(row, column).trim()
+  if (text === '') return undefined
+  if (/^[+-]?\d{1,30}$/.test(text)) return BigInt(text)
+  const [, whole] = /^([+-]?\d{1,30})\.0+$/.exec(text) ?? []
+  if (whole !== undefined) return BigInt(whole)
+  throw new ImportError(
+    `${where}: ${column} must be a whole number, not ${JSON.stringify(text.slice(0, 40))}`,
+  )
+}
+
+export function isTrue(row: Row, column: string): boolean {
+  return /^(1|t|true)$/i.test(textOf(row, column).trim())
+}
+
+/** `a,b` */
+export function listOf(row: Row, column: string): string[] {
+  return partsOf(textOf(row, column), /,/)
+}
+
+export function partsOf(text: string, separator: RegExp): string[] {
+  return [
+    ...new Set(
+      text
+        .split(separator)
+        .map((part) => part.trim())
+        .filter((part) => part !== ''),
+    ),
+  ]
+}
+
+/** A map in a cell of JSON. Empty where there is none; undefined: it is no map. */
+export function mapOf(text: string): Record<string, unknown> | undefined {
+  if (text.trim() === '') return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (value === null) return {}
+  return isMap(value) ? value : undefined
+}
+
+export function isMap(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,38 @@
+/** Decimals as text, because numbers would lose digits of money. */
+
+const decimals = 9
+
+/** The product with at most 9 decimals, rounded half up. Undefined where a factor is no decimal that is 0 or more. */
+export function product(...factors: readonly string[]): string | undefined {
+  let digits = 1n
+  let scale = 0
+  for (const factor of factors) {
+    const read = readDecimal(factor)
+    if (read === undefined) return undefined
+    digits *= read.digits
+    scale += read.scale
+  }
+  return plain(digits, scale)
+}
+
+/** A quotient of whole numbers, with at most 9 decimals, rounded down. */
+export function quotient(dividend: bigint, divisor: bigint): string {
+  return plain((dividend * 10n ** BigInt(decimals)) / divisor, decimals)
+}
+
+function readDecimal(text: string): { digits: bigint; scale: number } | undefined {
+  // Numbers of JSON may have an exponent.
+  const parts = /^\+?(\d{1,30})(?:\.(\d{0,30}))?(?:[eE]([+-]?\d{1,2}))?$/.exec(text.trim())
+  if (parts === null) return undefined
+  const [, whole = '', fraction = '', exponent = '0'] = parts
+  return { digits: BigInt(whole + fraction), scale: fraction.length - Number(exponent) }
+}
+
+function plain(digits: bigint, scale: number): string {
+  const up = decimals - scale
+  const nano =
+    up >= 0 ? digits * 10n ** BigInt(up) : (2n * digits + 10n ** BigInt(-up)) / (2n * 10n ** BigInt(-up))
+  const text = nano.toString().padStart(decimals + 1, '0')
+  const fraction = text.slice(-decimals).replace(/0+$/, '')
+  return text.slice(0, -decimals) + (fraction === '' ? '' : `.${fraction}`)
+}

@@ -1,0 +1,227 @@
+import { vendors } from '../traits/vendors.ts'
+import { isMap } from './cells.ts'
+import { product } from './decimal.ts'
+import type { ChannelDraft, ModelDraft, SecretText } from './imported.ts'
+import { providers } from './lite-llm-places.ts'
+import { UniqueNames, type VariableNames, visibleName } from './names.ts'
+import { allowedHosts } from './private-hosts.ts'
+import type { Problems } from './problems.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** The deployments of a `model_list`: those at one place with one key become one channel. */
+export class Deployments {
+  readonly channels: ChannelDraft[] = []
+  readonly models = new Map<string, ModelDraft>()
+  readonly #byPlace = new Map<string, ChannelDraft[]>()
+  readonly #names = new UniqueNames()
+  readonly #variables: VariableNames
+  readonly #env: Environment
+  readonly #problems: Problems
+
+  constructor(env: Environment, variables: VariableNames, problems: Problems) {
+    this.#env = env
+    this.#variables = variables
+    this.#problems = problems
+  }
+
+  add(entry: Record<string, unknown>, at: number): void {
+    const name = typeof entry.model_name === 'string' ? entry.model_name : ''
+    const where = `model_list[${at}] "${name.slice(0, 80)}"`
+    const params = isMap(entry.litellm_params) ? entry.litellm_params : {}
+    const info = isMap(entry.model_info) ? entry.model_info : {}
+    const target = this.#targetOf(name, params, where)
+    if (target === undefined) return
+    const { place, key, upstream, title } = target
+    const draft = this.#channel({ place, key, title, model: name, priority: priorityOf(params) })
+    draft.models[name] = upstream
+    const weight = Number(params.weight)
+    if (Number.isSafeInteger(weight) && weight > 0) draft.weight = weight
+    const concurrency = Number(params.max_parallel_requests)
+    if (Number.isSafeInteger(concurrency) && concurrency > 0) {
+      draft.concurrency = concurrency
+      this.#problems.changed(where, 'its max_parallel_requests bound the whole channel, in each process')
+    }
+    this.#tellLost(params, where)
+    this.#describe(name, { ...params, ...info }, where)
+  }
+
+  #targetOf(name: string, params: Record<string, unknown>, where: string) {
+    const problems = this.#problems
+    if (visibleName(name, 256) !== name) {
+      problems.lost(where, 'its model_name is not taken')
+      return undefined
+    }
+    const model = typeof params.model === 'string' ? params.model : ''
+    const slash = model.indexOf('/')
+    const stated = typeof params.custom_llm_provider === 'string' ? params.custom_llm_provider : undefined
+    const before = slash === -1 ? undefined : model.slice(0, slash)
+    const isNamed = before !== undefined && (stated === undefined || before === stated)
+    const provider = stated ?? before ?? guessed(model)
+    const upstream = isNamed ? model.slice(slash + 1) : model
+    const known = provider === undefined ? undefined : providers.get(provider)
+    if (provider === undefined || known === undefined || upstream === '') {
+      problems.lost(
+        where,
+        `its provider in "${model.slice(0, 80)}" speaks no protocol of Tollgate, or is not known here`,
+      )
+      return undefined
+    }
+    const hasStar = name.includes('*') || upstream.includes('*')
+    if (hasStar && (name !== '*' || upstream !== '*')) {
+      problems.lost(where, 'a pattern with * in it: only "*" alone stands for any model')
+      return undefined
+    }
+    const base = this.#textOf(params.api_base ?? params.base_url)?.replace(/\/+$/, '')
+    if (base === '') {
+      problems.lost(where, 'the environment variable of its api_base is not set here')
+      return undefined
+    }
+    const own = known.vendor === undefined ? {} : vendors[known.vendor].baseUrls
+    if (base === undefined && Object.keys(own).length === 0) {
+      problems.lost(where, `it has no api_base, and ${provider} has none of its own`)
+      return undefined
+    }
+    if (base !== undefined && !URL.canParse(base)) {
+      problems.lost(where, 'its api_base is no URL')
+      return undefined
+    }
+    if (provider === 'azure') problems.changed(where, 'Azure is called by its API v1, without an api_version')
+    const allowed = base === undefined ? undefined : allowedHosts(base)
+    if (allowed !== undefined)
+      problems.note(where, 'its upstream is in a private network, which it may call here too')
+    const place = {
+      ...(known.vendor !== undefined && { vendor: known.vendor }),
+      ...(base !== undefined && { protocols: protocolsAt(base, provider, known.at) }),
+      ...(allowed !== undefined && { allow_private_address: allowed }),
+    }
+    return {
+      place,
+      key: params.api_key,
+      upstream,
+      title: base === undefined ? provider : `${provider} ${new URL(base).host}`,
+    }
+  }
+
+  /** A channel has a model once: a second deployment of it at the same place is a channel of its own. */
+  #channel(target: {
+    place: Pick<ChannelDraft, 'vendor' | 'protocols' | 'allow_private_address'>
+    key: unknown
+    title: string
+    model: string
+    priority: number
+  }): ChannelDraft {
+    const identity = JSON.stringify([target.place, target.key ?? null, target.priority])
+    const there = this.#byPlace.get(identity) ?? []
+    const free = there.find(({ models }) => !Object.hasOwn(models, target.model))
+    if (free !== undefined) return free
+    const name = this.#names.give(target.title, `#${this.channels.length + 1}`)
+    const draft: ChannelDraft = {
+      name,
+      ...target.place,
+      api_keys: [this.#secretOf(target.key, name)],
+      models: {},
+      priority: target.priority,
+      disabled: false,
+    }
+    this.channels.push(draft)
+    this.#byPlace.set(identity, [...there, draft])
+    return draft
+  }
+
+  #secretOf(key: unknown, channel: string): SecretText {
+    const variable = variableOf(key)
+    if (variable !== undefined) return { variable, value: undefined }
+    return { variable: this.#variables.give(channel, 'key'), value: typeof key === 'string' ? key : '' }
+  }
+
+  /** Empty: its variable is not set. */
+  #textOf(value: unknown): string | undefined {
+    const variable = variableOf(value)
+    if (variable !== undefined) return this.#env[variable] ?? ''
+    return typeof value === 'string' && value !== '' ? value : undefined
+  }
+
+  #tellLost(params: Record<string, unknown>, where: string): void {
+    for (const [name, value] of Object.entries(params)) {
+      if (value !== null && !carried.has(name)) this.#problems.lost(where, `its ${name.slice(0, 60)}`)
+    }
+  }
+
+  #describe(id: string, facts: Record<string, unknown>, where: string): void {
+    const price = Object.fromEntries(
+      Object.entries(priceParts).flatMap(([part, name]) => {
+        const usd = facts[name] === undefined ? undefined : product(String(facts[name]), '1000000')
+        return usd === undefined ? [] : [[part, usd] as const]
+      }),
+    )
+    const draft: ModelDraft = {
+      id,
+      ...sized('context_length', facts.max_input_tokens),
+      ...sized('max_output_tokens', facts.max_output_tokens),
+      ...(Object.keys(price).length > 0 && { price }),
+    }
+    const before = this.models.get(id)
+    if (before === undefined) this.models.set(id, draft)
+    else if (JSON.stringify({ ...before, fallbacks: [] }) !== JSON.stringify({ ...draft, fallbacks: [] })) {
+      this.#problems.changed(
+        where,
+        'it has another price or size than the first deployment of the model, which counts',
+      )
+    }
+  }
+}
+
+/** `os.environ/NAME` */
+export function variableOf(value: unknown): string | undefined {
+  return typeof value === 'string' ? /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] : undefined
+}
+
+/** LiteLLM looks a name without a provider up in its own list; these two are plain. */
+function guessed(model: string): string | undefined {
+  if (/^(gpt-|o\d|chatgpt-)/.test(model)) return 'openai'
+  return model.startsWith('claude-') ? 'anthropic' : undefined
+}
+
+function protocolsAt(
+  base: string,
+  provider: string,
+  at: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const clean = provider === 'anthropic' ? base.replace(/\/v1(\/messages)?$/, '') : base
+  return Object.fromEntries(
+    Object.entries(at).map(([protocol, path]) => [protocol, clean.endsWith(path) ? clean : clean + path]),
+  )
+}
+
+/** The lower its `order`, the earlier it is tried. */
+function priorityOf({ order }: Record<string, unknown>): number {
+  const number = Number(order)
+  return Number.isSafeInteger(number) && Math.abs(number) <= 1_000_000 ? 0 - number : 0
+}
+
+function sized(name: 'context_length' | 'max_output_tokens', value: unknown): Partial<ModelDraft> {
+  const tokens = Number(value)
+  return Number.isSafeInteger(tokens) && tokens > 0 ? { [name]: tokens } : {}
+}
+
+const priceParts = {
+  input: 'input_cost_per_token',
+  output: 'output_cost_per_token',
+  cache_read: 'cache_read_input_token_cost',
+  cache_write: 'cache_creation_input_token_cost',
+} as const
+
+const carried: ReadonlySet<string> = new Set([
+  ...[
+    'model',
+    'api_base',
+    'base_url',
+    'api_key',
+    'custom_llm_provider',
+    'weight',
+    'order',
+    'max_parallel_requests',
+  ],
+  ...['api_version', 'max_input_tokens', 'max_output_tokens', ...Object.values(priceParts)],
+])

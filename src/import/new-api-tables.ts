@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import { basename, extname } from 'node:path'
+import { isMap } from './cells.ts'
+import { ImportError } from './problems.ts'
+import { readSqlDump, type Tables } from './sql-dump.ts'
+import { readSqlite } from './sqlite.ts'
+
+/**
+ * The tables of new-api: of a JSON file (a map of tables, or the rows of one table that gives the file its name), of a dump in
+ * SQL, or of an SQLite file. Several files are put together. Throws ImportError for a file that is none of these.
+ */
+export function readTables(paths: readonly string[]): Tables {
+  const tables: Tables = new Map()
+  for (const path of paths) {
+    for (const [name, rows] of readOne(path)) tables.set(name, [...(tables.get(name) ?? []), ...rows])
+  }
+  if (!tables.has('channels') && !tables.has('tokens') && !tables.has('users')) {
+    throw new ImportError(
+      'none of the tables channels, tokens and users is in the file: is it an export of new-api?',
+    )
+  }
+  return tables
+}
+
+function readOne(path: string): Tables {
+  const bytes = readFileSync(path)
+  if (bytes.subarray(0, 15).toString('latin1') === 'SQLite format 3') return readSqlite(path, tableNames)
+  const text = bytes.toString('utf8')
+  const start = /\S/.exec(text)?.[0]
+  if (start === undefined) throw new ImportError(`${basename(path)} is empty`)
+  return start === '{' || start === '[' ? readJson(text, path) : readSqlDump(text)
+}
+
+/** Tables that hold what can be imported. */
+const tableNames = ['channels', 'tokens', 'users', 'options', 'abilities'] as const
+
+function readJson(text: string, path: string): Tables {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (cause) {
+    throw new ImportError(`${basename(path)} is no JSON: ${cause instanceof Error ? cause.message : ''}`, {
+      cause,
+    })
+  }
+  if (Array.isArray(value)) {
+    const name = basename(path, extname(path))
+    return new Map([[name, rowsOf(value, name)]])
+  }
+  return new Map(
+    Object.entries(isMap(value) ? value : {}).flatMap(([name, rows]) =>
+      Array.isArray(rows) ? [[name, rowsOf(rows, name)] as const] : [],
+    ),
+  )
+}
+
+function rowsOf(rows: readonly unknown[], table: string): Record<string, unknown>[] {
+  return rows.map((row, at) => {
+    if (isMap(row)) return row
+    throw new ImportError(`${table}[${at}] must be a map of columns`)
+  })
+}

@@ -1,0 +1,140 @@
+import type { VendorName } from '../traits/vendors.ts'
+
+/**
+ * The channel types of new-api, as far as there is a place for them here. Its base URLs have no version, ours are as the vendor's
+ * own SDK takes them: `path` is what comes after its base URL, by protocol.
+ *
+ * Numbers and names: https://deepwiki.com/QuantumNous/new-api/10-api-reference for 1, 3, 4, 8, 14, 17, 24, 26;
+ * https://pkg.go.dev/github.com/cubeofcube-dev/one-api/relay/channeltype for 20 and 25, which are older than the fork; both read
+ * 2026-11-23. We found no page that states those with `isCertain: false`: the plan says what they are taken for.
+ */
+export interface ChannelType {
+  title: string
+  vendor?: VendorName
+  /** Where it calls when the channel has no base URL. Undefined: the channel must have one. */
+  baseUrl?: string
+  path: Readonly<
+    Partial<Record<'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini', string>>
+  >
+  isCertain?: false
+}
+
+export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, ChannelType>([
+  [1, { title: 'OpenAI', baseUrl: 'https://api.openai.com', path: { 'openai-chat': '/v1' } }],
+  [
+    3,
+    {
+      title: 'Azure OpenAI',
+      vendor: 'azure-openai',
+      path: { 'openai-chat': '/openai/v1', 'openai-responses': '/openai/v1' },
+    },
+  ],
+  [4, { title: 'Ollama', vendor: 'ollama', path: { 'openai-chat': '/v1' } }],
+  [8, { title: 'Custom', path: { 'openai-chat': '' } }],
+  [
+    14,
+    {
+      title: 'Anthropic',
+      vendor: 'anthropic',
+      baseUrl: 'https://api.anthropic.com',
+      path: { 'anthropic-messages': '' },
+    },
+  ],
+  [
+    17,
+    {
+      title: 'Ali',
+      vendor: 'qwen',
+      baseUrl: 'https://dashscope.aliyuncs.com',
+      path: { 'openai-chat': '/compatible-mode/v1' },
+    },
+  ],
+  [
+    20,
+    {
+      title: 'OpenRouter',
+      vendor: 'openrouter',
+      baseUrl: 'https://openrouter.ai/api',
+      path: { 'openai-chat': '/v1' },
+    },
+  ],
+  [
+    24,
+    {
+      title: 'Gemini',
+      vendor: 'gemini',
+      baseUrl: 'https://generativelanguage.googleapis.com',
+      path: { gemini: '/v1beta' },
+    },
+  ],
+  [
+    25,
+    {
+      title: 'Moonshot',
+      vendor: 'moonshot',
+      baseUrl: 'https://api.moonshot.cn',
+      path: { 'openai-chat': '/v1' },
+    },
+  ],
+  [
+    26,
+    {
+      title: 'Zhipu',
+      vendor: 'zai',
+      baseUrl: 'https://open.bigmodel.cn',
+      path: { 'openai-chat': '/api/paas/v4' },
+    },
+  ],
+  [
+    40,
+    {
+      title: 'SiliconFlow',
+      baseUrl: 'https://api.siliconflow.cn',
+      path: { 'openai-chat': '/v1' },
+      isCertain: false,
+    },
+  ],
+  [
+    42,
+    {
+      title: 'Mistral',
+      vendor: 'mistral',
+      baseUrl: 'https://api.mistral.ai',
+      path: { 'openai-chat': '/v1' },
+      isCertain: false,
+    },
+  ],
+  [
+    43,
+    {
+      title: 'DeepSeek',
+      vendor: 'deepseek',
+      baseUrl: 'https://api.deepseek.com',
+      path: { 'openai-chat': '/v1' },
+      isCertain: false,
+    },
+  ],
+  [
+    48,
+    {
+      title: 'xAI',
+      vendor: 'xai',
+      baseUrl: 'https://api.x.ai',
+      path: { 'openai-chat': '/v1' },
+      isCertain: false,
+    },
+  ],
+])
+
+/** Types that speak no protocol of ours, by the same sources. */
+export const foreignTypes: ReadonlyMap<number, string> = new Map([
+  [2, 'Midjourney Proxy'],
+  [5, 'Midjourney Proxy Plus'],
+  [11, 'PaLM'],
+  [15, 'Baidu'],
+  [16, 'Zhipu ChatGLM'],
+  [18, 'Xunfei'],
+  [33, 'AWS Claude'],
+  [41, 'Vertex AI'],
+  [46, 'Baidu V2'],
+])

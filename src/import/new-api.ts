@@ -1,0 +1,137 @@
+import type { Row } from './cells.ts'
+import { mapOf, textOf, wholeOf } from './cells.ts'
+import { product } from './decimal.ts'
+import type { Draft, GroupDraft, TenantDraft } from './imported.ts'
+import { UniqueNames, VariableNames, visibleName } from './names.ts'
+import { channelOf } from './new-api-channels.ts'
+import { keyOf, usdOfQuota } from './new-api-keys.ts'
+import { priceOf, type Ratios, readRatios } from './new-api-prices.ts'
+import type { Problems } from './problems.ts'
+import type { Tables } from './sql-dump.ts'
+
+/**
+ * new-api (QuantumNous/new-api, a fork of one-api) in our words. Tables and columns are those that its documents and
+ * https://deepwiki.com/QuantumNous/new-api/11.1-database-schema-and-architecture describe, read 2026-11-23; none of its
+ * program was read. Throws ImportError where a number is none.
+ */
+export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
+  const variables = new VariableNames()
+  const rows = (table: string) => live(tables.get(table) ?? [], table, problems)
+  const names = { channels: new UniqueNames(), variables }
+  const carried = rows('channels').flatMap((row) => channelOf(row, names, problems) ?? [])
+  const channels = carried.map(({ channel }) => channel)
+  const ratios = readRatios(tables.get('options') ?? [], problems)
+  const groups = groupsOf(carried, ratios, problems)
+  const models = new Set(channels.flatMap(({ models }) => Object.keys(models)))
+  tellRest(tables, problems)
+  return {
+    models: [...models].sort().map((id) => {
+      const price = priceOf(id, ratios, problems)
+      return { id, ...(price !== undefined && { price }) }
+    }),
+    channels,
+    groups,
+    tenants: tenantsOf(rows('users'), rows('tokens'), {
+      groups: new Set(groups.map(({ name }) => name)),
+      models,
+      variables,
+      problems,
+    }),
+  }
+}
+
+/** Rows that are marked as deleted stay there. */
+function live(rows: readonly Row[], table: string, problems: Problems): Row[] {
+  const kept = rows.filter((row) => textOf(row, 'deleted_at').trim() === '')
+  if (kept.length < rows.length)
+    problems.note(`table ${table}`, `${rows.length - kept.length} rows are deleted there`)
+  return kept
+}
+
+function groupsOf(
+  carried: readonly NonNullable<ReturnType<typeof channelOf>>[],
+  ratios: Ratios,
+  problems: Problems,
+): GroupDraft[] {
+  const channelsOf = new Map<string, string[]>()
+  for (const { channel, groups } of carried) {
+    for (const group of groups.length === 0 ? ['default'] : groups) {
+      channelsOf.set(group, [...(channelsOf.get(group) ?? []), channel.name])
+    }
+  }
+  for (const name of ratios.names('GroupRatio')) {
+    if (!channelsOf.has(name)) problems.lost(`group "${name}"`, 'no channel that is carried over is in it')
+  }
+  return [...channelsOf].flatMap(([name, channels]) => {
+    if (visibleName(name, 128) !== name) {
+      problems.lost('a group', 'its name is not taken')
+      return []
+    }
+    const multiplier = product(ratios.of('GroupRatio', name) ?? '1')
+    if (multiplier === undefined) problems.changed(`group "${name}"`, 'its ratio is no decimal: it becomes 1')
+    return [{ name, models: ['*'], channels, price_multiplier: multiplier ?? '1' }]
+  })
+}
+
+interface Around {
+  groups: ReadonlySet<string>
+  models: ReadonlySet<string>
+  variables: VariableNames
+  problems: Problems
+}
+
+function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around): TenantDraft[] {
+  const { problems } = around
+  const tokensOf = Map.groupBy(tokens, (token) => textOf(token, 'user_id'))
+  const names = new UniqueNames()
+  const secrets = new Map<string, string>()
+  const tenants = users.map((user): TenantDraft => {
+    const id = textOf(user, 'id')
+    const name = names.give(visibleName(textOf(user, 'username'), 128) ?? `user ${id}`, `#${id}`)
+    const where = `user "${name}"`
+    const quota = wholeOf(user, 'quota', where) ?? 0n
+    if (quota < 0n) problems.changed(where, 'its quota is below zero: its balance becomes 0')
+    if ((wholeOf(user, 'role', where) ?? 1n) >= 10n) {
+      problems.lost(where, 'its role of an admin: make a user for this person')
+    }
+    const isUserDisabled = (wholeOf(user, 'status', where) ?? 1n) !== 1n
+    if (isUserDisabled) problems.note(where, 'is disabled there: all its keys are disabled here')
+    const keyNames = new UniqueNames()
+    const userGroup = textOf(user, 'group').trim() || 'default'
+    const keys = (tokensOf.get(id) ?? []).flatMap((token) => {
+      const key = keyOf(token, { ...around, tenant: name, userGroup, isUserDisabled, names: keyNames })
+      const secret = key?.secret?.value
+      if (key === undefined || secret === undefined) return []
+      const owner = secrets.get(secret)
+      secrets.set(secret, owner ?? `"${key.name}" of ${name}`)
+      if (owner === undefined) return [key]
+      problems.lost(`token "${key.name}" of ${name}`, `it has the same secret as ${owner}`)
+      return []
+    })
+    return { name, balance_usd: usdOfQuota(quota), keys }
+  })
+  const known = new Set(users.map((user) => textOf(user, 'id')))
+  for (const [id, orphans] of tokensOf) {
+    if (!known.has(id)) problems.lost(`user ${id}`, `${orphans.length} tokens, whose user is not in the file`)
+  }
+  if (users.length > 0) problems.lost('all users', 'passwords, sign-ins by other services, and used quota')
+  return tenants
+}
+
+/** What the file has beside that. */
+function tellRest(tables: Tables, problems: Problems): void {
+  for (const [name, rows] of tables) {
+    if (!read.has(name) && rows.length > 0)
+      problems.lost(`table ${name}`, `${rows.length} rows have no place here`)
+  }
+  for (const row of tables.get('options') ?? []) {
+    const name = textOf(row, 'key')
+    const value = mapOf(textOf(row, 'value'))
+    if (lostOptions.has(name) && value !== undefined && Object.keys(value).length > 0) {
+      problems.lost(`option ${name}`, 'its ratios have no place here')
+    }
+  }
+}
+
+const read: ReadonlySet<string> = new Set(['channels', 'tokens', 'users', 'options', 'abilities'])
+const lostOptions: ReadonlySet<string> = new Set(['GroupGroupRatio', 'ImageRatio', 'TopupGroupRatio'])

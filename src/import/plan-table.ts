@@ -1,0 +1,87 @@
+import type { FileKind } from '../catalog/file-changes.ts'
+import { countsOf, type Plan, type PlanLine } from './plan.ts'
+import type { ImportProblem } from './problems.ts'
+
+/** How a terminal shows a plan. */
+export interface Look {
+  hasColour: boolean
+  /** Characters in a line; undefined: as many as it takes. */
+  columns: number | undefined
+}
+
+const kinds: readonly FileKind[] = ['models', 'channels', 'groups', 'tenants', 'keys']
+/** So many rows of each kind, and so many problems, are shown; `--json` has all. */
+const shownMax = 40
+
+const actions = {
+  create: { sign: '+', colour: 32 },
+  change: { sign: '~', colour: 33 },
+  skip: { sign: '=', colour: 90 },
+  conflict: { sign: '!', colour: 31 },
+} as const
+
+const levels = {
+  lost: { sign: '✗', colour: 31 },
+  changed: { sign: '~', colour: 33 },
+  note: { sign: 'i', colour: 90 },
+} as const
+
+/** The plan as tables: what is written, what is not carried over, and how many of each. */
+export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>, look: Look): string {
+  const tables = kinds.flatMap((kind) => {
+    const rows = lines.filter((line) => line.kind === kind)
+    return rows.length === 0 ? [] : [rowTable(kind, rows, look)]
+  })
+  return [...tables, problemTable(problems, look), sums(lines, problems, look)]
+    .filter((text) => text !== '')
+    .join('\n')
+}
+
+function rowTable(kind: FileKind, rows: readonly PlanLine[], look: Look): string {
+  const order = ['conflict', 'change', 'create', 'skip']
+  const sorted = rows.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
+  const counts = Object.entries(countsOf(rows)).filter(([, count]) => count > 0)
+  const title = `${paint(kind, 1, look)}  ${counts.map(([action, count]) => `${count} ${action}`).join(', ')}`
+  const width = Math.min(44, Math.max(...sorted.slice(0, shownMax).map(({ name }) => name.length)))
+  const shown = sorted.slice(0, shownMax).map(({ action, name, reason }) => {
+    const { sign, colour } = actions[action]
+    const label = cut(name, width).padEnd(width)
+    return `  ${paint(`${sign} ${action.padEnd(8)}`, colour, look)} ${label}  ${fitted(reason, width + 15, look)}`.trimEnd()
+  })
+  return [title, ...shown, ...rest(sorted.length), ''].join('\n')
+}
+
+function problemTable(problems: readonly ImportProblem[], look: Look): string {
+  if (problems.length === 0) return ''
+  const order = ['lost', 'changed', 'note']
+  const sorted = problems.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
+  const width = Math.min(44, Math.max(...sorted.slice(0, shownMax).map(({ where }) => where.length)))
+  const shown = sorted.slice(0, shownMax).map(({ level, where, what }) => {
+    const { sign, colour } = levels[level]
+    return `  ${paint(`${sign} ${level.padEnd(8)}`, colour, look)} ${cut(where, width).padEnd(width)}  ${fitted(what, width + 15, look)}`
+  })
+  return [paint('not carried over as it is', 1, look), ...shown, ...rest(sorted.length), ''].join('\n')
+}
+
+function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: Look): string {
+  const { create, change, skip, conflict } = countsOf(lines)
+  const lost = problems.filter(({ level }) => level === 'lost').length
+  const text = `${create} to create, ${change} to change, ${skip} as they are, ${conflict} conflicts; ${lost} things lost\n`
+  return paint(text.trimEnd(), conflict > 0 ? 31 : 1, look).concat('\n')
+}
+
+const rest = (count: number) => (count > shownMax ? [`  … ${count - shownMax} more: --json lists all`] : [])
+
+function fitted(text: string, used: number, { columns }: Look): string {
+  return columns === undefined ? text : cut(text, Math.max(20, columns - used))
+}
+
+/** Names come from a foreign file: no control character of theirs reaches the terminal. */
+function cut(text: string, width: number): string {
+  const visible = text.replace(/\p{C}/gu, '?')
+  return visible.length > width ? `${visible.slice(0, width - 1)}…` : visible
+}
+
+function paint(text: string, colour: number, { hasColour }: Look): string {
+  return hasColour ? `\u001b[${colour}m${text}\u001b[0m` : text
+}

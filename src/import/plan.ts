@@ -1,0 +1,32 @@
+import type { GeneratedKey } from '../access/apply-tenants.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
+import type { ImportProblem } from './problems.ts'
+
+/** What an import does with one row. */
+export interface PlanLine {
+  kind: FileKind
+  name: string
+  action: 'create' | 'change' | 'skip' | 'conflict'
+  /** What changes, or why it cannot be written. */
+  reason: string
+}
+
+export interface Plan {
+  lines: PlanLine[]
+  problems: ImportProblem[]
+  /** Keys whose secret is new: it is known only when they have been written. */
+  generated: GeneratedKey[]
+}
+
+export type Counts = Record<PlanLine['action'], number>
+
+export function countsOf(lines: readonly PlanLine[]): Counts {
+  const counts: Counts = { create: 0, change: 0, skip: 0, conflict: 0 }
+  for (const { action } of lines) counts[action]++
+  return counts
+}
+
+/** Nothing would be written. */
+export function isEmpty({ lines }: Pick<Plan, 'lines'>): boolean {
+  return lines.every(({ action }) => action === 'skip')
+}

@@ -1,0 +1,39 @@
+/** What another gateway has and this one does not get as it is. */
+export interface ImportProblem {
+  /**
+   * `lost`: it is not carried over. `changed`: it means something else here. `note`: it is carried over, and the operator
+   * should know of it.
+   */
+  level: 'lost' | 'changed' | 'note'
+  /** The thing of the other gateway, such as `channel "main"`. */
+  where: string
+  what: string
+}
+
+/** The file cannot be imported. The message says what to change. */
+export class ImportError extends Error {}
+
+/** Collects problems. The same thing is told once. */
+export class Problems {
+  readonly list: ImportProblem[] = []
+  readonly #told = new Set<string>()
+
+  lost(where: string, what: string): void {
+    this.#add('lost', where, what)
+  }
+
+  changed(where: string, what: string): void {
+    this.#add('changed', where, what)
+  }
+
+  note(where: string, what: string): void {
+    this.#add('note', where, what)
+  }
+
+  #add(level: ImportProblem['level'], where: string, what: string): void {
+    const key = JSON.stringify([level, where, what])
+    if (this.#told.has(key)) return
+    this.#told.add(key)
+    this.list.push({ level, where, what })
+  }
+}

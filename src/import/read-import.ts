@@ -1,0 +1,61 @@
+import { readFileSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { readGatewaySource } from '../catalog/gateway-source.ts'
+import type { Imported } from './imported.ts'
+import { draftFromLiteLlm } from './lite-llm.ts'
+import { draftFromNewApi } from './new-api.ts'
+import { readTables } from './new-api-tables.ts'
+import type { ImportOptions } from './options.ts'
+import { ImportError, Problems } from './problems.ts'
+import { settle } from './settle.ts'
+
+/** A dump with its log is far larger, and the log has no place here. */
+const fileBytesMax = 256 * 1024 * 1024
+
+/** Read what another gateway wrote. Throws an Error for the operator: nothing of such a file is imported. */
+export function readImport(
+  { format, files, keysFile, libraryPrices, sizes, yamlFile }: ImportOptions,
+  env: Readonly<Record<string, string | undefined>>,
+): Imported {
+  for (const path of [...files, ...(keysFile === undefined ? [] : [keysFile])]) checkFile(path)
+  const [file = ''] = files
+  const problems = new Problems()
+  const terms = { env, forYaml: yamlFile !== undefined, libraryPrices, sizes }
+  switch (format) {
+    case 'new-api':
+      return settle(draftFromNewApi(readTables(files), problems), problems, terms)
+    case 'litellm': {
+      const keys = keysFile === undefined ? undefined : readFileSync(keysFile, 'utf8')
+      return settle(
+        draftFromLiteLlm({ config: readFileSync(file, 'utf8'), keys, env }, problems),
+        problems,
+        terms,
+      )
+    }
+    case 'gateway-yaml': {
+      problems.note(
+        'gateway.yaml',
+        'leave it behind then: start without GATEWAY_CONFIG, or the file takes its rows back',
+      )
+      return {
+        file: readGatewaySource(file, env).parse(),
+        disabledChannels: new Set(),
+        problems: problems.list,
+        yaml: undefined,
+      }
+    }
+  }
+}
+
+function checkFile(path: string): void {
+  let bytes: number
+  try {
+    bytes = statSync(path).size
+  } catch (cause) {
+    throw new ImportError(`${path} cannot be read: there is no such file`, { cause })
+  }
+  if (bytes <= fileBytesMax) return
+  throw new ImportError(
+    `${basename(path)} has ${Math.round(bytes / 1024 / 1024)} MiB, and at most 256 MiB are read: dump only what is imported, as with pg_dump -t channels -t tokens -t users -t options`,
+  )
+}

@@ -1,0 +1,163 @@
+import type { z } from 'zod'
+import { channelEntry, groupEntry, tenantEntry } from '../catalog/gateway-file.ts'
+import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
+import { modelEntry } from '../catalog/model-entry.ts'
+import type { Draft, Imported, TenantDraft } from './imported.ts'
+import { ImportError, type Problems } from './problems.ts'
+import { channelWords, renderYaml, tenantWords, type WriteSecret } from './render.ts'
+
+interface Terms {
+  env: Readonly<Record<string, string | undefined>>
+  /** The result is a gateway.yaml, which has no word for a disabled channel, and whose variables others will set. */
+  forYaml: boolean
+  /** Models without a price get that of the library. */
+  libraryPrices: boolean
+  /** Of models that have none. */
+  sizes: { context_length?: number; max_output_tokens?: number }
+}
+
+/**
+ * Check a draft. Leaves out what gateway.yaml does not take, and what refers to it, each with a problem. Throws ImportError when
+ * variables of the environment are missing.
+ */
+export function settle(draft: Draft, problems: Problems, terms: Terms): Imported {
+  const sized = { ...draft, models: draft.models.map((model) => ({ ...terms.sizes, ...model })) }
+  tellUnbounded(sized, problems)
+  const kept = keepValid(terms.forYaml ? withoutDisabled(sized, problems) : sized, problems)
+  const rendered = renderYaml(kept, terms)
+  const unset = namesOfUnset(kept, terms.env)
+  if (unset.length > 0 && !terms.forYaml) {
+    throw new ImportError(
+      `these environment variables are not set: ${unset.join(', ')}. Set them, or write a gateway.yaml with --to-yaml, which only names them`,
+    )
+  }
+  const env = {
+    ...terms.env,
+    ...Object.fromEntries(unset.map((name) => [name, standIn])),
+    ...Object.fromEntries(rendered.variables),
+  }
+  return {
+    file: readGatewayYaml(rendered.text, { path: 'what was read', env }),
+    disabledChannels: new Set(kept.channels.flatMap(({ name, disabled }) => (disabled ? [name] : []))),
+    problems: problems.list,
+    yaml: rendered,
+  }
+}
+
+/** A key with limited money is refused what may cost any amount. */
+function tellUnbounded({ models, tenants }: Draft, problems: Problems): void {
+  const isLimited = tenants.some(
+    ({ balance_usd, keys }) => balance_usd !== undefined || keys.some((key) => key.budget),
+  )
+  const unbounded = models.filter(({ max_output_tokens }) => max_output_tokens === undefined)
+  if (!isLimited || unbounded.length === 0) return
+  problems.changed(
+    `${unbounded.length} models`,
+    'keys with limited money must say max_tokens in each request to them, unless you state --max-output-tokens',
+  )
+}
+
+/** In place of a value that only the environment of the gateway will have. */
+const standIn = 'http://not-set.invalid'
+
+function namesOfUnset(draft: Draft, env: Terms['env']): string[] {
+  const secrets = [
+    ...draft.channels.flatMap(({ api_keys, proxy, headers }) => [
+      ...api_keys,
+      ...(proxy === undefined ? [] : [proxy]),
+      ...Object.values(headers ?? {}),
+    ]),
+    ...draft.tenants.flatMap(({ keys }) => keys.flatMap(({ secret }) => secret ?? [])),
+  ]
+  const names = secrets.flatMap(({ variable, value }) =>
+    value === undefined && !env[variable] ? [variable] : [],
+  )
+  return [...new Set(names)].sort()
+}
+
+function withoutDisabled(draft: Draft, problems: Problems): Draft {
+  const channels = draft.channels.filter(({ name, disabled }) => {
+    if (disabled) problems.lost(`channel "${name}"`, 'it is disabled, for which gateway.yaml has no word')
+    return !disabled
+  })
+  return { ...draft, channels }
+}
+
+function keepValid(draft: Draft, problems: Problems): Draft {
+  const write: WriteSecret = ({ value }) => value ?? standIn
+  const valid = models(draft, problems)
+  const ids = new Set(valid.map(({ id }) => id))
+  const channels = draft.channels.flatMap((channel) => {
+    const offers = Object.entries(channel.models).filter(([model]) => ids.has(model) || model === '*')
+    const words = { ...channel, models: Object.fromEntries(offers) }
+    return passes(channelEntry, channelWords(words, write), `channel "${channel.name}"`, problems)
+      ? [words]
+      : []
+  })
+  const channelNames = new Set(channels.map(({ name }) => name))
+  const groups = draft.groups.flatMap((group) => {
+    const own = group.channels.filter((name) => name === '*' || channelNames.has(name))
+    if (own.length === 0) {
+      problems.lost(`group "${group.name}"`, 'none of its channels is carried over')
+      return []
+    }
+    const words = { ...group, channels: own, models: group.models.filter((id) => id === '*' || ids.has(id)) }
+    return passes(groupEntry, words, `group "${group.name}"`, problems) ? [words] : []
+  })
+  const groupNames = new Set(groups.map(({ name }) => name))
+  const tenants = draft.tenants.flatMap((tenant) => keepKeys(tenant, { groupNames, ids, write, problems }))
+  return { models: valid, channels, groups, tenants }
+}
+
+function models(draft: Draft, problems: Problems): Draft['models'] {
+  const valid = draft.models.filter((model) => passes(modelEntry, model, `model "${model.id}"`, problems))
+  const ids = new Set(valid.map(({ id }) => id))
+  return valid.map((model) => {
+    const { fallbacks = [], ...rest } = model
+    const known = fallbacks.filter((id) => ids.has(id))
+    if (known.length < fallbacks.length)
+      problems.lost(`model "${model.id}"`, 'a fallback that is not carried over')
+    return { ...rest, ...(known.length > 0 && { fallbacks: known }) }
+  })
+}
+
+function keepKeys(
+  tenant: TenantDraft,
+  {
+    groupNames,
+    ids,
+    write,
+    problems,
+  }: { groupNames: ReadonlySet<string>; ids: ReadonlySet<string>; write: WriteSecret; problems: Problems },
+): TenantDraft[] {
+  const keys = tenant.keys.flatMap((key) => {
+    const where = `key "${key.name}" of ${tenant.name}`
+    if (!groupNames.has(key.group)) {
+      problems.lost(where, `its group "${key.group}" is not carried over`)
+      return []
+    }
+    const { allowed_models: named, ...rest } = key
+    const known = named?.filter((id) => ids.has(id) || id === '*')
+    // A key that could reach some models must not reach all.
+    if (known?.length === 0) problems.changed(where, 'none of its models is carried over: it is disabled')
+    const words =
+      known === undefined
+        ? rest
+        : known.length > 0
+          ? { ...rest, allowed_models: known }
+          : { ...rest, disabled: true }
+    const alone = tenantWords({ name: 'any', keys: [words] }, write)
+    return passes(tenantEntry, alone, where, problems) ? [words] : []
+  })
+  const words = { ...tenant, keys }
+  return passes(tenantEntry, tenantWords({ ...words, keys: [] }, write), `tenant "${tenant.name}"`, problems)
+    ? [words]
+    : []
+}
+
+function passes(schema: z.ZodType, value: unknown, where: string, problems: Problems): boolean {
+  const result = schema.safeParse(value)
+  const issue = result.error?.issues[0]
+  if (issue !== undefined) problems.lost(where, `all of it: ${issue.path.join('.')} ${issue.message}`)
+  return result.success
+}

@@ -1,0 +1,127 @@
+import { randomUUIDv7 } from 'node:crypto'
+import { applyTenants } from '../access/apply-tenants.ts'
+import { writeAudit } from '../access/audit-queries.ts'
+import { applyCatalog } from '../catalog/apply.ts'
+import type { Writing } from '../catalog/file-changes.ts'
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { readPriceLibrary } from '../catalog/library/library-queries.ts'
+import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
+import type { Connections } from '../db/connections.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { findConflicts } from './conflicts.ts'
+import type { Imported } from './imported.ts'
+import { countsOf, isEmpty, type Plan, type PlanLine } from './plan.ts'
+
+export interface ImportTerms {
+  keeper: SecretKeeper
+  /** `new-api`, and the name of the file. */
+  from: { format: string; file: string }
+  /** Rows that exist stay as they are. Else they are changed, and what may not be changed is a conflict. */
+  keepsExisting: boolean
+  /** Rows that gateway.yaml manages are left to admins. */
+  takesOver: boolean
+}
+
+/** What an import would do: it is done, and undone before its end. Nobody sees any of it. */
+export async function planImport(
+  db: Pick<Connections, 'db'>,
+  imported: Imported,
+  terms: ImportTerms,
+): Promise<Plan> {
+  let plan: Plan | undefined
+  try {
+    await changeRows(db, async (tx) => {
+      plan = await apply(tx, imported, terms)
+      throw new Undone()
+    })
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+  }
+  if (plan === undefined) throw new Error('the transaction ended without a plan')
+  return { ...plan, generated: [] }
+}
+
+class Undone extends Error {}
+
+/** Write it, in one transaction with a line of the audit log. Writes nothing when there are conflicts, or nothing to write. */
+export function writeImport(
+  db: Pick<Connections, 'db'>,
+  imported: Imported,
+  terms: ImportTerms,
+): Promise<Plan> {
+  return changeRows(db, async (tx) => {
+    const plan = await apply(tx, imported, terms)
+    if (countsOf(plan.lines).conflict > 0)
+      throw new Error('rows have changed since the plan: there are conflicts now')
+    if (!isEmpty(plan)) await audit(tx, plan, terms)
+    return plan
+  })
+}
+
+async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): Promise<Plan> {
+  const { keeper, keepsExisting, takesOver } = terms
+  const found = await findConflicts(tx, imported.file, { keeper, takesOver })
+  // The library's prices are in force already: renewing them, and who manages them, stays as it is.
+  const keepsPrices = !takesOver && (await readPriceLibrary(tx)) !== undefined
+  const { prices, ...rest } = found.withoutRefusedKeys
+  const file = prices === undefined || keepsPrices ? rest : { ...rest, prices }
+  const conflicts = new Map(found.lines.map((line) => [`${line.kind} ${line.name}`, line]))
+  const lines: PlanLine[] = []
+  const writing: Writing = {
+    managedBy: 'admin',
+    keepsExisting,
+    disabledChannels: imported.disabledChannels,
+    told(kind, name, action, members) {
+      if (!keepsExisting && conflicts.has(`${kind} ${name}`)) return
+      lines.push({ kind, name, action, reason: members.join(', ') })
+    },
+  }
+  // One of the budgets may be new: see holdCharges.
+  if (hasBudgets(file)) await holdCharges(tx)
+  const { groupIds } = await applyCatalog(tx, file, keeper, writing)
+  const peppers = keeper.ring('pepper')
+  const { generated } = await applyTenants(tx, file.tenants, { groupIds, peppers, writing })
+  const kept = keepsExisting ? skipped(found.lines, lines) : found.lines
+  return { lines: [...kept, ...lines], problems: imported.problems, generated }
+}
+
+/** Who keeps what exists has no conflicts: those rows stay as they are. */
+function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): PlanLine[] {
+  const told = new Set(lines.map(({ kind, name }) => `${kind} ${name}`))
+  return conflicts
+    .filter(({ kind, name }) => !told.has(`${kind} ${name}`))
+    .map((line) => ({ ...line, action: 'skip' }))
+}
+
+function hasBudgets({ groups, tenants }: GatewayFile): boolean {
+  const owners = [...groups, ...tenants.flatMap(({ keys }) => keys)]
+  return owners.some(({ budget }) => Object.values(budget ?? {}).some((cap) => cap !== undefined))
+}
+
+/** The audit log names so many rows; the rest is in the counts. */
+const namedMax = 1_000
+
+async function audit(tx: Transaction, { lines, problems }: Plan, { from }: ImportTerms): Promise<void> {
+  const written = lines.filter(({ action }) => action !== 'skip')
+  await writeAudit(
+    tx,
+    {
+      actor: { kind: 'system', id: null, userId: null, name: 'tollgate import' },
+      address: null,
+      userAgent: null,
+      requestId: null,
+    },
+    {
+      action: 'import.write',
+      resource: 'import',
+      id: randomUUIDv7(),
+      name: from.file,
+      after: {
+        format: from.format,
+        counts: { ...countsOf(lines) },
+        lost: problems.filter(({ level }) => level === 'lost').length,
+        rows: written.slice(0, namedMax).map(({ kind, name, action }) => ({ kind, name, action })),
+      },
+    },
+  )
+}

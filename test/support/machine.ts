@@ -50,7 +50,7 @@ function extras(): Extra[] {
       name: 'bash or curl',
       get: 'apt-get install bash curl',
       isHere: runs('bash', '--version') && runs('curl', '--version'),
-      files: /[/-]tutorials\.test\.ts$/,
+      files: /[/-](tutorials|as-curl)\.test\.ts$/,
     },
   ]
 }

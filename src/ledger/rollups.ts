@@ -71,7 +71,7 @@ export async function foldRollups(
   }
 }
 
-/** Count the days that wait, the newest first. A day whose table has a long transaction waits for the next pass. */
+/** Count the days that wait, the newest first. A day that another process holds up for long waits for the next pass. */
 export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHoursDays'>): Promise<number> {
   let counted = 0
   for (const { day } of await sql<

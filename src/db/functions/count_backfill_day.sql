@@ -1,19 +1,19 @@
 -- Count the rows of a day that were there before the sums, and those that have come since: their deltas are taken away, and
--- deltas of the whole day take their place. Nobody writes rows of that day meanwhile. False: the day does not wait, or another
--- process works on sums or partitions. Raises lock_not_available (55P03) as make_partition does.
-CREATE OR REPLACE FUNCTION count_backfill_day(counted_day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '50ms' AS $$
+-- deltas of the whole day take their place. Writers go on meanwhile: a row and its delta are of one transaction, so one
+-- statement sees both or none, and what it does not see stays in the deltas. It waits for a fold, and for who makes partitions.
+-- False: the day does not wait. Raises lock_not_available (55P03) where it would wait longer.
+CREATE OR REPLACE FUNCTION count_backfill_day(counted_day date) RETURNS boolean LANGUAGE plpgsql SET lock_timeout = '5s' AS $$
 DECLARE
-  child text := 'requests' || to_char(counted_day, '_YYYYMMDD');
   first_moment timestamptz := counted_day::timestamp AT TIME ZONE 'UTC';
   next_moment timestamptz := (counted_day + 1)::timestamp AT TIME ZONE 'UTC';
 BEGIN
-  IF NOT pg_try_advisory_xact_lock(7023917) OR NOT pg_try_advisory_xact_lock(7023912) THEN RETURN false; END IF;
-  -- A transaction that has written rows of the day holds a lock of their table until its end.
-  LOCK TABLE requests_default IN SHARE MODE;
-  IF to_regclass(quote_ident(child)) IS NOT NULL THEN EXECUTE format('LOCK TABLE %I IN SHARE MODE', child); END IF;
+  PERFORM pg_advisory_xact_lock(7023917);
+  PERFORM pg_advisory_xact_lock(7023912);
   DELETE FROM rollup_backfill b WHERE b.day = counted_day;
   IF NOT FOUND THEN RETURN false; END IF;
-  DELETE FROM rollup_deltas d WHERE d.minute >= first_moment AND d.minute < next_moment;
+  WITH counted_now AS (
+    DELETE FROM rollup_deltas d WHERE d.minute >= first_moment AND d.minute < next_moment
+  )
   INSERT INTO rollup_deltas
   SELECT date_bin('1 minute', c.created_at, 'epoch'), c.tenant_id, c.key_id, c.group_id,
     CASE WHEN c.error_kind = 'model_not_found' THEN NULL ELSE c.requested_model END, c.channel, c.outcome,

@@ -28,6 +28,11 @@ export function isPassing(error: unknown): boolean {
   return isAnswer(error) ? passingStates.test(code) : brokenConnection.test(code)
 }
 
+/** True when a lock was not free within `lock_timeout`. */
+export function isLocked(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === '55P03'
+}
+
 /** True when a table or a column is not there, as on the schema of another release. */
 export function isUnknownName(error: unknown): boolean {
   return error instanceof Error && 'code' in error && /^42(P01|703)$/.test(String(error.code))

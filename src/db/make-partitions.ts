@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { isLocked } from './failures.ts'
 
 /** A change of partitions, and the table that it locks. */
 export interface PartitionChange {
@@ -51,10 +52,7 @@ async function ifUnlocked(make: PartitionChange['make']): Promise<boolean | unde
   try {
     return (await make()).some(({ done }) => done)
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === lockNotAvailable) return undefined
+    if (isLocked(error)) return undefined
     throw error
   }
 }
-
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const lockNotAvailable = '55P03'

@@ -7,7 +7,7 @@ import { applyFunctions, type FunctionFolder } from './apply-functions.ts'
 import { type Connections, clientSettings, openConnections } from './connections.ts'
 import { drizzle, migrate } from './drizzle.cjs'
 import { makeEntryMonths } from './entry-months.ts'
-import { isForbidden, isPassing, reasonOf } from './failures.ts'
+import { isForbidden, isLocked, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
 import { knownMigrations, readSchemaVersion, SchemaTooNewError, SchemaTooOldError } from './schema-version.ts'
 
@@ -59,13 +59,36 @@ async function migrateSchema(session: postgres.Sql, migrationsFolder: string): P
   try {
     // Some functions of the migrations need Postgres 16. We do not check them: those of functions/ replace them.
     await session`set check_function_bodies = off`
-    await migrate(drizzle({ client: session }), { migrationsFolder })
+    await migrateWhenUnlocked(session, migrationsFolder)
     await session`reset check_function_bodies`
   } catch (error) {
     const cause = reasonOf(error)
     throw isForbidden(cause) ? new SchemaTooOldError(known.count, version, cause) : error
   }
 }
+
+/**
+ * All migrations are one transaction. Writers wait behind a lock that it waits for, as while a backup reads the table, so it does
+ * not wait for long: it gives up all its locks, and begins anew a little later.
+ */
+async function migrateWhenUnlocked(session: postgres.Sql, migrationsFolder: string): Promise<void> {
+  const endAt = performance.now() + longestTryMs
+  await session`set lock_timeout = '1s'`
+  for (;;) {
+    try {
+      await migrate(drizzle({ client: session }), { migrationsFolder })
+      break
+    } catch (error) {
+      if (!isLocked(reasonOf(error)) || performance.now() > endAt) throw error
+      await sleep(unlockedMs)
+    }
+  }
+  await session`set lock_timeout = '120s'`
+}
+
+const longestTryMs = 120_000
+/** Longer than a try waits, so that writers catch up. */
+const unlockedMs = 2_000
 
 async function withConnections(
   url: string,

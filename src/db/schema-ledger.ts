@@ -149,22 +149,19 @@ export const attempts = pgTable(
 
 /**
  * Immutable money movements. A charge has the id of its request and its moment, so it cannot be booked twice. The upkeep moves
- * the table into RANGE partitions by month on created_at, and a default one: each has `id` as its own primary key.
+ * the table into RANGE partitions by month on created_at, and a default one: each has `id` as its own primary key, and the index
+ * of ledger/entry-indexes.ts.
  */
-export const entries = pgTable(
-  'entries',
-  {
-    id: uuid('id').primaryKey(),
-    accountId: uuid('account_id').notNull(),
-    createdAt: moment('created_at').notNull(),
-    kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
-    /** Nano-USD. A negative amount takes from the account. */
-    amount: nano('amount_nano').notNull(),
-    /** The operator's reason; NULL for charges and openings. */
-    note: text('note'),
-  },
-  (t) => [index('entries_by_hand').on(t.accountId, t.createdAt, t.id).where(sql`${t.kind} <> 'charge'`)],
-)
+export const entries = pgTable('entries', {
+  id: uuid('id').primaryKey(),
+  accountId: uuid('account_id').notNull(),
+  createdAt: moment('created_at').notNull(),
+  kind: text('kind', { enum: ['opening', 'top_up', 'adjustment', 'charge'] }).notNull(),
+  /** Nano-USD. A negative amount takes from the account. */
+  amount: nano('amount_nano').notNull(),
+  /** The operator's reason; NULL for charges and openings. */
+  note: text('note'),
+})
 
 /** The partitions of `entries` by month, without gaps. The first has all earlier months too. */
 export const entryMonths = pgTable('entry_months', {

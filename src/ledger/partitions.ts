@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts'
 import { type EntryPass, keepEntryMonths } from '../db/entry-months.ts'
 import { changePartitions, makePartitions } from '../db/make-partitions.ts'
 import type { Log } from '../telemetry/log.ts'
+import { keepEntryIndexes } from './entry-indexes.ts'
 import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 import { keepLogIndexes } from './log/indexes.ts'
@@ -57,6 +58,8 @@ export function keepPartitions(
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
+      const byHand = await upkeep.ask(({ sql }) => keepEntryIndexes(sql))
+      if (byHand.built > 0) log.info({}, `entries: ${byHand.built} indexes of entries by hand built`)
       const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {
@@ -66,7 +69,7 @@ export function keepPartitions(
           `usage log: texts of errors have no index, and are searched in slices: ${indexes.without}`,
         )
       }
-      if (indexes.left > 0) nextMs = soonMs()
+      if (byHand.left + indexes.left > 0) nextMs = soonMs()
     } catch (error) {
       if (stopped) return
       const cause = causeOf(error)

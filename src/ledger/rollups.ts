@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { isLocked } from '../db/failures.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface RollupPlan {
@@ -86,10 +87,6 @@ export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHour
     await foldRollups(sql, plan)
   }
   return counted
-}
-
-function isLocked(error: unknown): boolean {
-  return typeof error === 'object' && error !== null && 'code' in error && error.code === '55P03'
 }
 
 const foldedMax = 50_000

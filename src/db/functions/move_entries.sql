@@ -22,8 +22,6 @@ BEGIN
   ALTER TABLE entries RENAME TO entries_before;
   -- Without a key: it could not be that of the id alone. Each partition has one.
   CREATE TABLE entries (LIKE entries_before INCLUDING DEFAULTS) PARTITION BY RANGE (created_at);
-  -- For lists of entries that are no charges. Each partition gets it when it is attached.
-  CREATE INDEX ON entries (account_id, created_at, id) WHERE kind <> 'charge';
   EXECUTE format('ALTER TABLE entries ATTACH PARTITION entries_before FOR VALUES FROM (MINVALUE) TO (%L)', bound_moment);
   IF bound_name IS NOT NULL THEN EXECUTE format('ALTER TABLE entries_before DROP CONSTRAINT %I', bound_name); END IF;
   CREATE TABLE entries_default PARTITION OF entries (PRIMARY KEY (id)) DEFAULT;

@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { buildIndexes, type IndexPass, type MissingIndex } from '../index-builder.ts'
 
 /**
  * The indexes of closed days, which serve the queries of admins over all tenants. A day is closed when it has ended and its
@@ -29,100 +30,12 @@ export const logIndexes: readonly LogIndex[] = [
   },
 ]
 
-/** What a pass did. `left`: indexes that are still missing. */
-export interface IndexPass {
-  built: number
-  left: number
-  /** Why there is no index on error texts: Postgres does not have the extension, or this user may not create it. */
-  without: string | undefined
-}
-
-/** A pass ends after this time, so that other upkeep gets its turn. */
-const passMs = 60_000
 /** Rows of a day may come so much later. A row that comes even later costs more, and is found as well. */
 const lateHours = 1
 
-/**
- * A build waits for all transactions that are older than it. Other upkeep, such as new partitions, waits for the build, so it
- * waits no longer than this.
- */
-const longestWaitMs = 10_000
-
-/**
- * Build the missing indexes of closed days, the newest day first, one after the other. CONCURRENTLY: writers of the day, if
- * there are any, do not wait. Any number of processes may call it: one builds at a time. Nothing is built while a transaction
- * runs for longer than `waitMs`. `sql` has one connection.
- */
-export async function keepLogIndexes(sql: Sql, { waitMs = longestWaitMs } = {}): Promise<IndexPass> {
-  const left = (await missingIndexes(sql)).length
-  if (left === 0) return { built: 0, left, without: undefined }
-  // Two builds on one table would wait for each other.
-  const [lock] = await sql<{ mine: boolean }[]>`select pg_try_advisory_lock(${builderLock}) as mine`
-  if (lock?.mine !== true) return { built: 0, left, without: undefined }
-  try {
-    if (await hasLongTransaction(sql, waitMs)) return { built: 0, left, without: undefined }
-    return await buildMissing(sql, waitMs)
-  } finally {
-    await sql`select pg_advisory_unlock(${builderLock})`
-  }
-}
-
-/** Any number that nothing else uses: see src/db/functions/README.md. */
-const builderLock = 7_023_920
-
-async function buildMissing(sql: Sql, waitMs: number): Promise<IndexPass> {
-  // Another process may have built some meanwhile.
-  const missing = await missingIndexes(sql)
-  const trigrams = missing.some(({ index }) => index.extension !== undefined)
-    ? await trigramSchema(sql)
-    : undefined
-  const without = trigrams !== undefined && 'without' in trigrams ? trigrams.without : undefined
-  const buildable = missing.filter(({ index }) => index.extension === undefined || without === undefined)
-  const schema = trigrams !== undefined && 'schema' in trigrams ? trigrams.schema : ''
-  const endAt = performance.now() + passMs
-  let built = 0
-  // Neither statement can run in a transaction.
-  await sql`select set_config('lock_timeout', ${`${waitMs}ms`}, false)`
-  try {
-    for (const missingIndex of buildable) {
-      if (performance.now() > endAt || (await othersBuild(sql))) break
-      await build(sql, missingIndex, schema)
-      built++
-    }
-  } catch (error) {
-    // The index is there, but not valid: a later pass builds it again.
-    if (!(error instanceof Error && 'code' in error && error.code === lockNotAvailable)) throw error
-  } finally {
-    await sql`reset lock_timeout`
-  }
-  return { built, left: buildable.length - built, without }
-}
-
-/** https://www.postgresql.org/docs/current/errcodes-appendix.html */
-const lockNotAvailable = '55P03'
-
-/** `schema`: of the extension's operators. */
-async function build(sql: Sql, { partition, index, isInvalid }: MissingIndex, schema: string): Promise<void> {
-  const name = `${partition}_${index.name}`
-  if (isInvalid) await sql.unsafe(`drop index concurrently if exists "${name}"`)
-  const on = index.on.replace('gin_trgm_ops', `"${schema.replaceAll('"', '""')}".gin_trgm_ops`)
-  await sql.unsafe(`create index concurrently if not exists "${name}" on "${partition}" ${on}`)
-}
-
-/** Whether a build would have to wait for a transaction that has lasted long already. Of other users we may not see it. */
-async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
-  const rows = await sql`
-    select from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and backend_type = 'client backend'
-      and backend_xmin is not null and xact_start < now() - make_interval(secs => ${waitMs / 1000}::double precision) limit 1`
-  return rows.length > 0
-}
-
-interface MissingIndex {
-  partition: string
-  index: LogIndex
-  /** A build was interrupted. */
-  isInvalid: boolean
+/** Build the missing indexes of closed days, the newest day first, as `buildIndexes` does. */
+export async function keepLogIndexes(sql: Sql, limits?: { waitMs?: number }): Promise<IndexPass> {
+  return await buildIndexes(sql, missingIndexes, limits)
 }
 
 async function missingIndexes(sql: Sql): Promise<MissingIndex[]> {
@@ -140,37 +53,8 @@ async function missingIndexes(sql: Sql): Promise<MissingIndex[]> {
     order by c.relname desc, w.place`
   return rows.flatMap(({ partition, name, is_invalid }) => {
     const index = logIndexes.find((each) => each.name === name)
-    return index === undefined ? [] : [{ partition, index, isInvalid: is_invalid }]
+    return index === undefined
+      ? []
+      : [{ ...index, table: partition, name: `${partition}_${index.name}`, isInvalid: is_invalid }]
   })
 }
-
-/** Whether any process builds an index of the usage log now. An index that is being built is invalid as well. */
-async function othersBuild(sql: Sql): Promise<boolean> {
-  const rows = await sql`
-    select from pg_stat_progress_create_index p join pg_inherits h on h.inhrelid = p.relid
-    where p.datname = current_database() and h.inhparent = to_regclass('requests') limit 1`
-  return rows.length > 0
-}
-
-/** The schema of pg_trgm, which is created where it can be. It is a trusted extension: no superuser is needed. */
-async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: string }> {
-  const find = () =>
-    sql<{ schema: string }[]>`
-      select n.nspname::text as schema from pg_extension e join pg_namespace n on n.oid = e.extnamespace
-      where e.extname = 'pg_trgm'`
-  const [found] = await find()
-  if (found !== undefined) return found
-  try {
-    await sql`create extension if not exists pg_trgm`
-  } catch (error) {
-    // https://www.postgresql.org/docs/current/errcodes-appendix.html: the user may not, or the server does not have it.
-    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-    if (!refusals.has(code) || !(error instanceof Error)) throw error
-    return { without: error.message }
-  }
-  const [made] = await find()
-  return made ?? { without: 'the extension is not there' }
-}
-
-/** insufficient_privilege, feature_not_supported, undefined_file, undefined_object, invalid_parameter_value. */
-const refusals: ReadonlySet<string> = new Set(['42501', '0A000', '58P01', '42704', '22023'])

@@ -64,7 +64,8 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
             FROM (
               SELECT created_at, key_id, group_id, cost_nano FROM requests
               UNION ALL SELECT minute, key_id, group_id, cost_nano FROM deleted_sums
-            ) AS r CROSS JOIN LATERAL (VALUES (r.key_id), (r.group_id)) AS o (owner_id)
+            ) AS r LEFT JOIN keys k ON k.id = r.key_id
+            CROSS JOIN LATERAL (VALUES (r.key_id), (k.parent_id), (r.group_id)) AS o (owner_id)
             WHERE r.cost_nano > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
           ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
           GROUP BY q.id

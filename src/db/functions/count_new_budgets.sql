@@ -1,4 +1,5 @@
--- Count what the owner of a new budget has spent in its periods, as far as the usage log has it. The trigger runs at the
+-- Count what the owner of a new budget has spent in its periods: the sums by day, the deltas that are not folded, and the rows of
+-- days that wait to be counted. The usage log itself would take minutes, and charges wait meanwhile. The trigger runs at the
 -- end of the transaction that sets the budget: it waits for running charges, and later charges see the budget. A
 -- transaction that also locks accounts calls hold_charges before it does. In the hour before and after the change of a
 -- period it counts both periods, because the moments in ids come from the gateway's clocks.
@@ -11,7 +12,10 @@ DECLARE
     ) AS t (period, was, "is") WHERE t.was IS NULL AND t.is IS NOT NULL
   );
   moment timestamptz;
+  spender text := CASE TG_TABLE_NAME WHEN 'keys' THEN 'key' ELSE 'group' END;
+  spenders uuid[];
   wanted record;
+  ends_at timestamptz;
   spent bigint;
   periods text[] := '{}';
   starts timestamptz[] := '{}';
@@ -19,22 +23,25 @@ DECLARE
 BEGIN
   PERFORM hold_charges();
   moment := clock_timestamp();
+  -- A key spends with its sub-keys.
+  spenders := NEW.id || ARRAY(SELECT k.id FROM keys k WHERE k.parent_id = NEW.id);
   -- All sums first, then the rows: a transaction that waits for these rows may have locked accounts.
   FOR wanted IN
     SELECT DISTINCT f.period, period_start(f.period, moment + a.ahead) AS starts_at
     FROM unnest(fresh) AS f (period), unnest(ARRAY[interval '-1 hour', interval '0', interval '1 hour']) AS a (ahead)
   LOOP
-    IF TG_TABLE_NAME = 'keys' THEN
-      SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
-      WHERE r.tenant_id = NEW.tenant_id
-        AND (r.key_id = NEW.id OR r.key_id IN (SELECT k.id FROM keys k WHERE k.parent_id = NEW.id))
-        AND r.created_at >= wanted.starts_at AND r.created_at < period_end(wanted.period, wanted.starts_at);
-    ELSE
-      -- Not by the tenants of its keys, which would use an index: a tenant's only key may have left the group.
-      SELECT coalesce(sum(r.cost_nano), 0) INTO spent FROM requests r
-      WHERE r.group_id = NEW.id
-        AND r.created_at >= wanted.starts_at AND r.created_at < period_end(wanted.period, wanted.starts_at);
-    END IF;
+    ends_at := period_end(wanted.period, wanted.starts_at);
+    -- One statement: a delta is either there or in its day.
+    EXECUTE format('SELECT coalesce(sum(s.cost_nano), 0) FROM (
+      SELECT d.key_id, d.group_id, d.cost_nano FROM rollup_days d WHERE d.cut = %2$L AND d.day >= $1 AND d.day < $2
+      UNION ALL
+      SELECT d.key_id, d.group_id, d.cost_nano FROM rollup_deltas d WHERE d.minute >= $1 AND d.minute < $2
+        AND NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = (d.minute AT TIME ZONE ''UTC'')::date)
+      UNION ALL
+      SELECT r.key_id, r.group_id, r.cost_nano FROM rollup_backfill b JOIN requests r
+        ON r.created_at >= b.day::timestamp AT TIME ZONE ''UTC'' AND r.created_at < (b.day + 1)::timestamp AT TIME ZONE ''UTC''
+      WHERE r.created_at >= $1 AND r.created_at < $2
+    ) AS s WHERE s.%1$I = ANY ($3)', spender || '_id', spender) INTO spent USING wanted.starts_at, ends_at, spenders;
     periods := periods || wanted.period;
     starts := starts || wanted.starts_at;
     sums := sums || spent;

@@ -2,8 +2,8 @@ import type { Sql } from 'postgres'
 
 /** A sealed value of a row, and the owner that it is bound to. */
 export interface SealedValue {
-  /** Names the row for `replace`. */
-  key: string
+  /** The columns of the primary key, as texts. */
+  key: string[]
   sealed: Buffer
   owner: string
 }
@@ -20,10 +20,14 @@ export interface SealedColumn {
     | 'kept answers of the admin API'
     | 'second factors'
   purpose: 'credential' | 'job' | 'alertWebhook' | 'answer' | 'totp'
-  /** A page of at most `rows` values after this key, in the order of their keys. */
-  read(sql: Sql, after: string, rows: number): Promise<SealedValue[]>
-  /** Put another value in place of this one, unless it has changed. */
-  replace(sql: Sql, value: SealedValue, sealed: Buffer, keyId: string): Promise<unknown>
+  table: string
+  column: string
+  /** The columns of the primary key in their order, each with its type. */
+  key: Readonly<Record<string, 'uuid' | 'smallint' | 'bytea'>>
+  /** SQL. */
+  owner: string
+  /** The column that says which master key sealed the value; absent: there is none. */
+  keyId?: string
 }
 
 /** All columns that hold sealed values: a new one is listed here. */
@@ -31,86 +35,109 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     name: 'credentials',
     purpose: 'credential',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT channel_id || ' ' || lpad(ordinal::text, 5, '0') AS key, sealed, channel_id::text AS owner
-      FROM channel_credentials
-      WHERE channel_id || ' ' || lpad(ordinal::text, 5, '0') > ${after} ORDER BY 1 LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed, keyId) => sql`
-      UPDATE channel_credentials SET sealed = ${sealed}, key_id = ${keyId}
-      WHERE channel_id = ${key.slice(0, 36)}::uuid AND ordinal = ${Number(key.slice(37))} AND sealed = ${before}`,
+    table: 'channel_credentials',
+    column: 'sealed',
+    key: { channel_id: 'uuid', ordinal: 'smallint' },
+    owner: 'channel_id::text',
+    keyId: 'key_id',
   },
   {
     name: 'connections',
     purpose: 'credential',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT id::text AS key, connection_sealed AS sealed, id || ' connection' AS owner FROM channels
-      WHERE connection_sealed IS NOT NULL AND id::text > ${after} ORDER BY id::text LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed, keyId) => sql`
-      UPDATE channels SET connection_sealed = ${sealed}, connection_key_id = ${keyId}
-      WHERE id = ${key}::uuid AND connection_sealed = ${before}`,
+    table: 'channels',
+    column: 'connection_sealed',
+    key: { id: 'uuid' },
+    owner: "id || ' connection'",
+    keyId: 'connection_key_id',
   },
   {
     name: 'bodies of jobs',
     purpose: 'job',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT id::text AS key, request AS sealed, id || ' request' AS owner FROM image_jobs
-      WHERE request IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE image_jobs SET request = ${sealed} WHERE id = ${key}::uuid AND request = ${before}`,
+    table: 'image_jobs',
+    column: 'request',
+    key: { id: 'uuid' },
+    owner: "id || ' request'",
   },
   {
     name: 'webhooks of jobs',
     purpose: 'job',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT id::text AS key, webhook_url AS sealed, id || ' webhook' AS owner FROM image_jobs
-      WHERE webhook_url IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE image_jobs SET webhook_url = ${sealed} WHERE id = ${key}::uuid AND webhook_url = ${before}`,
+    table: 'image_jobs',
+    column: 'webhook_url',
+    key: { id: 'uuid' },
+    owner: "id || ' webhook'",
   },
   {
     name: 'webhooks of alerts',
     purpose: 'alertWebhook',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT id::text AS key, webhook_sealed AS sealed, id::text AS owner FROM alert_rules
-      WHERE webhook_sealed IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE alert_rules SET webhook_sealed = ${sealed} WHERE id = ${key}::uuid AND webhook_sealed = ${before}`,
+    table: 'alert_rules',
+    column: 'webhook_sealed',
+    key: { id: 'uuid' },
+    owner: 'id::text',
   },
   {
     name: 'kept answers',
     purpose: 'answer',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT key_id || ' ' || encode(key_hash, 'hex') AS key, answer AS sealed, request_id::text AS owner
-      FROM idempotency_keys
-      WHERE answer IS NOT NULL AND (key_id, key_hash)
-        > (${after.slice(0, 36) || leastId}::uuid, decode(${after.slice(37)}, 'hex'))
-      ORDER BY key_id, key_hash LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE idempotency_keys SET answer = ${sealed}
-      WHERE key_id = ${key.slice(0, 36)}::uuid AND key_hash = decode(${key.slice(37)}, 'hex') AND answer = ${before}`,
+    table: 'idempotency_keys',
+    column: 'answer',
+    key: { key_id: 'uuid', key_hash: 'bytea' },
+    owner: 'request_id::text',
   },
   {
     name: 'kept answers of the admin API',
     purpose: 'answer',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT user_id || ' ' || encode(key_hash, 'hex') AS key, answer AS sealed, request_id::text AS owner
-      FROM admin_answers
-      WHERE answer IS NOT NULL AND (user_id, key_hash)
-        > (${after.slice(0, 36) || leastId}::uuid, decode(${after.slice(37)}, 'hex'))
-      ORDER BY user_id, key_hash LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE admin_answers SET answer = ${sealed}
-      WHERE user_id = ${key.slice(0, 36)}::uuid AND key_hash = decode(${key.slice(37)}, 'hex') AND answer = ${before}`,
+    table: 'admin_answers',
+    column: 'answer',
+    key: { user_id: 'uuid', key_hash: 'bytea' },
+    owner: 'request_id::text',
   },
   {
     name: 'second factors',
     purpose: 'totp',
-    read: (sql, after, rows) => sql<SealedValue[]>`
-      SELECT id::text AS key, totp_secret AS sealed, id::text AS owner FROM users
-      WHERE totp_secret IS NOT NULL AND id > ${after || leastId}::uuid ORDER BY id LIMIT ${rows}`,
-    replace: (sql, { key, sealed: before }, sealed) => sql`
-      UPDATE users SET totp_secret = ${sealed} WHERE id = ${key}::uuid AND totp_secret = ${before}`,
+    table: 'users',
+    column: 'totp_secret',
+    key: { id: 'uuid' },
+    owner: 'id::text',
   },
 ]
 
-const leastId = '00000000-0000-0000-0000-000000000000'
+/** A page of at most `rows` values behind this key, in the order of their keys. */
+export async function readSealed(
+  sql: Sql,
+  { table, column, key, owner }: SealedColumn,
+  after: readonly string[] | undefined,
+  rows: number,
+): Promise<SealedValue[]> {
+  const names = Object.keys(key).join(', ')
+  const texts = Object.keys(key).map((name) => `${name}::text`)
+  const behind = after === undefined ? '' : `AND (${names}) > (${placesOf(key, 2)})`
+  return await sql.unsafe<SealedValue[]>(
+    `SELECT ARRAY[${texts.join(', ')}] AS key, ${column} AS sealed, ${owner} AS owner FROM ${table}
+    WHERE ${column} IS NOT NULL ${behind} ORDER BY ${names} LIMIT $1`,
+    [rows, ...(after ?? [])],
+  )
+}
+
+/** Put another value in place of this one, unless it has changed. */
+export async function replaceSealed(
+  sql: Sql,
+  { table, column, key, keyId }: SealedColumn,
+  value: SealedValue,
+  sealed: Buffer,
+  masterId: string,
+): Promise<void> {
+  const names = Object.keys(key).join(', ')
+  const noted = keyId === undefined ? '' : `, ${keyId} = $3`
+  const values = [sealed, value.sealed, ...(keyId === undefined ? [] : [masterId])]
+  await sql.unsafe(
+    `UPDATE ${table} SET ${column} = $1${noted}
+    WHERE (${names}) = (${placesOf(key, values.length + 1)}) AND ${column} = $2`,
+    [...values, ...value.key],
+  )
+}
+
+/** The parameters of a key, from this one on. */
+function placesOf(key: SealedColumn['key'], first: number): string {
+  return Object.values(key)
+    .map((type, index) => `$${first + index}::text::${type}`)
+    .join(', ')
+}

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import type { SecretKeeper } from '../secret-key.ts'
-import { type SealedColumn, sealedColumns } from './reseal-queries.ts'
+import { readSealed, replaceSealed, type SealedColumn, sealedColumns } from './reseal-queries.ts'
 
 /** How many values of a column were sealed anew, and how many no master key opens. */
 export interface Resealed {
@@ -22,14 +22,14 @@ export async function resealAll(sql: Sql, keeper: SecretKeeper): Promise<Reseale
 async function resealColumn(sql: Sql, keeper: SecretKeeper, column: SealedColumn): Promise<Resealed> {
   const { name, purpose } = column
   const outcome = { name, resealed: 0, unreadable: 0 }
-  for (let after = ''; ; ) {
-    const page = await column.read(sql, after, rowsAtOnce)
+  for (let after: string[] | undefined; ; ) {
+    const page = await readSealed(sql, column, after, rowsAtOnce)
     for (const value of page) {
       const resealed = keeper.resealed(purpose, value.sealed, value.owner)
       if (resealed === 'current') continue
       if (resealed === undefined) outcome.unreadable++
       else {
-        await column.replace(sql, value, resealed, keeper.keyId)
+        await replaceSealed(sql, column, value, resealed, keeper.keyId)
         outcome.resealed++
       }
     }

@@ -38,9 +38,9 @@ const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_t
   coalesce(images, 0)::bigint AS images, coalesce(cost_nano, 0)::numeric AS cost_nano,
   CASE WHEN cost_nano IS NULL THEN folded ELSE 0 END::bigint AS unpriced,
   CASE WHEN outcome <> 'orphaned' AND total_ms IS NOT NULL
-    THEN ('1e' || 12 * latency_bucket(total_ms))::numeric ELSE 0 END AS total_latency,
+    THEN latency_count(total_ms) ELSE 0 END AS total_latency,
   CASE WHEN outcome <> 'orphaned' AND first_token_ms IS NOT NULL
-    THEN ('1e' || 12 * latency_bucket(first_token_ms))::numeric ELSE 0 END AS first_token_latency`
+    THEN latency_count(first_token_ms) ELSE 0 END AS first_token_latency`
 
 /** The model under which a row of the usage log counts. */
 const rowModel = `CASE WHEN error_kind = 'model_not_found' THEN NULL ELSE requested_model END`

@@ -1,6 +1,6 @@
 -- Trigger: appends what the rows of a statement add to the sums, or take away where they are deleted. Rows that
 -- make_partition moves do not come here: it writes to the partitions themselves.
--- A latency of bucket b is 10^(12 b), so that histograms are added as numbers. An orphan has none: nobody saw its end.
+-- An orphan has no latency: nobody saw its end.
 CREATE OR REPLACE FUNCTION note_request_sums() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   sign integer := CASE TG_OP WHEN 'DELETE' THEN -1 ELSE 1 END;
@@ -12,8 +12,8 @@ BEGIN
     sign * coalesce(sum(c.cache_write_tokens), 0), sign * coalesce(sum(c.output_tokens), 0),
     sign * coalesce(sum(c.reasoning_tokens), 0), sign * coalesce(sum(c.images), 0), sign * coalesce(sum(c.cost_nano), 0),
     sign * coalesce(sum(c.folded) FILTER (WHERE c.cost_nano IS NULL), 0),
-    sign * coalesce(sum(('1e' || 12 * latency_bucket(c.total_ms))::numeric) FILTER (WHERE c.outcome <> 'orphaned'), 0),
-    sign * coalesce(sum(('1e' || 12 * latency_bucket(c.first_token_ms))::numeric) FILTER (WHERE c.outcome <> 'orphaned'), 0)
+    sign * coalesce(sum(latency_count(c.total_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0),
+    sign * coalesce(sum(latency_count(c.first_token_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0)
   FROM changed c GROUP BY 1, 2, 3, 4, 5, 6, 7;
   RETURN NULL;
 END $$;

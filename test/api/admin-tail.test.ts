@@ -122,6 +122,37 @@ test('a request of a client comes, and one that began before others and ended af
   tail.leave()
 })
 
+test('rows of requests that began days ago come when they are written, each once, by filters and after a gap', async () => {
+  const tail = await follow()
+  const images = await follow('?endpoint=/v1/images/generations')
+  await begun(tail)
+  const dayMs = 86_400_000
+  // One has a partition, for the other there is none (any more).
+  const partition = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10)
+  await bed.context.database.state.ask(
+    ({ sql }) => sql`select make_partition('requests', ${partition}::text::date)`,
+  )
+  const rows = [1, 2, 3, 40].map((days) =>
+    rowOf({ id: idOf(Date.now() - days * dayMs), endpoint: '/v1/images/generations' }),
+  )
+  const now = rowOf({ endpoint: '/v1/images/generations' })
+  const written = [...rows, now]
+  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(written)}`)
+  const all = written.map(({ id }) => id).sort()
+  await until(() => all.every((id) => tail.ids().includes(id) && images.ids().includes(id)))
+  expect(images.ids().toSorted()).toEqual(all)
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  await until(() => images.text().lastIndexOf('event: place') > images.text().lastIndexOf(now.id))
+  const seen = images.place()
+  images.leave()
+  await images.ended
+  const [missed] = await add({ id: idOf(Date.now() - 5 * dayMs), endpoint: '/v1/images/generations' })
+  const again = await follow('?endpoint=/v1/images/generations', seen)
+  await until(() => again.ids().includes(missed ?? ''))
+  expect(again.ids()).toEqual([missed])
+  for (const each of [tail, again]) each.leave()
+})
+
 test('rows of a transaction that commits late come too, and once, among rows that were committed before', async () => {
   const tail = await follow()
   await begun(tail)

@@ -1,9 +1,10 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Client } from 'pg'
 import type { Log } from '../telemetry/log.ts'
 import { AnswerShipment } from './answer-shipment.ts'
 import type { FoundJournal } from './journal-directory.ts'
+
+type Client = Parameters<AnswerShipment['ship']>[0]
 
 /** A batch, and more for so long: rows come first. */
 const shipMs = 200

@@ -153,6 +153,34 @@ test('rows of requests that began days ago come when they are written, each once
   for (const each of [tail, again]) each.leave()
 })
 
+test('small rows come too, which Postgres puts into the free room of older blocks', async () => {
+  const { state } = bed.context.database
+  const endpoint = '/filler'
+  const fillers = Array.from({ length: 8_000 }, (_, at) => ({
+    ...rowOf({ endpoint }),
+    user_agent: 'x'.repeat((at * 7_919) % 1_800),
+  }))
+  for (let at = 0; at < fillers.length; at += 1_000) {
+    const some = fillers.slice(at, at + 1_000)
+    await state.ask(({ sql }) => sql`insert into requests ${sql(some)}`)
+  }
+  await state.ask(({ sql }) => sql`vacuum requests`)
+  const tail = await follow('?not_endpoint=/filler')
+  await begun(tail)
+  const small = await add({}, 50)
+  // They are not all at the end of the partition, where a tail would look.
+  const [places] = await state.ask(
+    ({
+      sql,
+    }) => sql`select (select max((ctid::text::point)[0]) from requests where endpoint = ${endpoint}) as last,
+      (select min((ctid::text::point)[0]) from requests where id = any(${small}::text[]::uuid[])) as small`,
+  )
+  expect(Number(places?.last) - Number(places?.small)).toBeGreaterThan(256)
+  await until(() => small.every((id) => tail.ids().includes(id)))
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  tail.leave()
+})
+
 test('rows of a transaction that commits late come too, and once, among rows that were committed before', async () => {
   const tail = await follow()
   await begun(tail)

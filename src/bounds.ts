@@ -109,6 +109,8 @@ export const boundSettings = {
   logQueryMs: milliseconds(2 * second, 100, 60 * second),
   /** Rows of one export of the usage log. */
   exportRowsMax: count(1_000_000, 1, 100_000_000),
+  /** Exports of the usage log that a process sends at a time. One tenant or admin may have half of them. */
+  exportsMax: count(8, 1, 1000),
   admitMs: milliseconds(5 * second),
   /** With DURABILITY=postgres: longest wait of the end of an answer until Postgres has its row. */
   durableMs: milliseconds(5 * second, 0),

@@ -37,6 +37,7 @@ import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
 import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
+import { RunningExports } from './ledger/log/running-exports.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
@@ -62,6 +63,8 @@ export interface Context extends ImageGateway {
   database: Database
   /** The days of the usage log that Postgres has no longer. */
   archive: Archive
+  /** Exports of the usage log that run here. */
+  exports: RunningExports
   catalog: Catalog
   keys: Keys
   /** For threads, which have connections of their own. */
@@ -320,6 +323,7 @@ export async function openContext(
     queues,
     requests,
     keyRequests: new RunningCounts(),
+    exports: new RunningExports(bounds),
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
     bodyThreads,

@@ -40,6 +40,11 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
     const timeout = setTimeout(archiver.stop, passMs).unref()
     try {
       const pass = await archiver.done
+      if (pass !== null && pass.doubles > 0)
+        log.warn(
+          { rows: pass.doubles },
+          'rows of the usage log came that the archive had already: they were deleted, and the sums corrected',
+        )
       if (pass !== null && pass.archived + pass.expired > 0)
         log.info({ archived: pass.archived, expired: pass.expired }, 'days of the usage log were archived')
       for (const { table, day, reason } of pass?.failed ?? [])

@@ -2,6 +2,7 @@ import type { Keys } from '../access/keys.ts'
 import type { Archive } from '../archive/archive.ts'
 import type { Database } from '../db/database.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
+import type { RunningExports } from '../ledger/log/running-exports.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { budgetEndpoint } from './budget.ts'
 import { countTokensEndpoints } from './count-tokens.ts'
@@ -16,10 +17,16 @@ import { usageEndpoints } from './usage.ts'
 
 /** Our own API for clients, in the order of /openapi.json. */
 export function ownEndpoints(
-  gateway: ImageGateway & { database: Database; archive: Archive; keeper: SecretKeeper; keys: Keys },
+  gateway: ImageGateway & {
+    database: Database
+    archive: Archive
+    exports: RunningExports
+    keeper: SecretKeeper
+    keys: Keys
+  },
 ): OwnEndpoint[] {
-  const { database, archive, bounds, ledger } = gateway
-  const usage = { database, archive, bounds, shipNow: () => ledger.shipAll() }
+  const { database, archive, bounds, exports, ledger } = gateway
+  const usage = { database, archive, bounds, exports, shipNow: () => ledger.shipAll() }
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),

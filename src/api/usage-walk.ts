@@ -5,6 +5,7 @@ import type { Database } from '../db/database.ts'
 import { askLogFor } from '../ledger/log/ask.ts'
 import type { AdminFilter, LogRow } from '../ledger/log/filter.ts'
 import { firstRows } from '../ledger/log/first-rows.ts'
+import type { RunningExports } from '../ledger/log/running-exports.ts'
 import { logSpan } from '../ledger/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../ledger/log/walk.ts'
 import { requestColumns } from '../ledger/row.ts'
@@ -18,6 +19,7 @@ import { ownFilterFrom, ownFilters } from './usage-filter.ts'
 export interface UsageWalkContext {
   database: Pick<Database, 'log'>
   bounds: { logQueryMs: number; exportRowsMax: number; clientStallMs: number }
+  exports: RunningExports
   shipNow(): Promise<unknown>
 }
 
@@ -85,16 +87,17 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
         throw invalid('to', 'expected a time after "from"')
       const signal = leftSignal(stage)
       const { identity, response } = stage
-      await context.shipNow()
       const filter = ownFilterFrom(identity, query)
-      const ask = askOf(database, identity)
-      const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
       const chosen =
         query.columns?.flatMap((name) => columns.filter((column) => column.name === name)) ??
         columns.filter(({ isDefault }) => isDefault)
       const order = sort === '-created_at' ? ('newest' as const) : ('oldest' as const)
-      const walk = { ...span, filter, order, rowsMax: batchRows, signal }
+      const end = context.exports.begin(`tenant ${identity.tenantId}`)
       try {
+        await context.shipNow()
+        const ask = askOf(database, identity)
+        const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
+        const walk = { ...span, filter, order, rowsMax: batchRows, signal }
         await sendExport(response, valuesOf(ask, walk, chosen), {
           ...{ format, columns: chosen, name: 'usage', signal },
           ...{ rowsMax: bounds.exportRowsMax, stallMs: bounds.clientStallMs },
@@ -102,6 +105,8 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
       } catch (error) {
         if (!response.headersSent) throw error
         response.destroy()
+      } finally {
+        end()
       }
       return undefined
     },

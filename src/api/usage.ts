@@ -20,6 +20,7 @@ export interface UsageContext {
   bounds: UsageWalkContext['bounds']
   /** The days that Postgres has no longer. */
   archive: Archive
+  exports: UsageWalkContext['exports']
   /**
    * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
    * and never rejects.
@@ -38,6 +39,7 @@ export function usageEndpoints({
   database,
   archive,
   bounds,
+  exports,
   shipNow,
   now = Date.now,
 }: UsageContext): OwnEndpoint[] {
@@ -92,7 +94,7 @@ export function usageEndpoints({
         return { body: detailJson(found) }
       },
     }),
-    usageExportEndpoint({ database, bounds, shipNow }),
+    usageExportEndpoint({ database, bounds, exports, shipNow }),
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',

@@ -4,6 +4,7 @@ import postgres from 'postgres'
 import { clientSettings } from '../db/connections.ts'
 import { type Archiver, archiveDay, type Step } from './archive-day.ts'
 import { abandonedParts, daysDue, expireDays, forgetAbandoned } from './archived-days.ts'
+import { dropDoubles } from './drop-doubles.ts'
 import { openDuck } from './duck.ts'
 import { openStore } from './open-store.ts'
 import { type ArchiverOptions, archivedTables } from './options.ts'
@@ -14,6 +15,8 @@ export interface ArchivePass {
   archived: number
   /** Those that the next pass tries again. */
   postponed: number
+  /** Rows that the archive had already, deleted from Postgres. */
+  doubles: number
   /** Why days could not be archived. The pass goes on with the next day. */
   failed: { table: string; day: string; reason: string }[]
   /** Files whose time was over. */
@@ -26,12 +29,13 @@ export async function archivePass(
   reached: (step: Step, table: string, day: string) => Promise<void> | void = () => {},
 ): Promise<ArchivePass | undefined> {
   return await withArchiver(options, async (archiver) => {
-    const pass: ArchivePass = { archived: 0, postponed: 0, failed: [], expired: 0 }
+    const pass: ArchivePass = { archived: 0, postponed: 0, doubles: 0, failed: [], expired: 0 }
     await keepTimes(archiver, options, pass)
     for (const table of options.hotDays === 0 ? [] : archivedTables) {
       for (const day of await daysDue(archiver.sql, table, options.hotDays, daysKept(table, options))) {
         const steps: Archiver = { ...archiver, reached: (step) => reached(step, table, day) }
         try {
+          if (table === 'requests') pass.doubles += await dropDoubles(archiver, day)
           if ((await archiveDay(steps, table, day)) === 'done') pass.archived++
           else pass.postponed++
         } catch (error) {

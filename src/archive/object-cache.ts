@@ -18,13 +18,13 @@ export interface StoredPart {
 export class ObjectCache {
   readonly #directory: string
   readonly #bytesMax: number
-  readonly #store: ArchiveStore
-  /** Copies that come just now. */
-  readonly #coming = new Map<string, Promise<string>>()
+  readonly #store: Pick<ArchiveStore, 'fetch' | 'pathOf'>
+  /** Copies that come just now, also those whose query has ended meanwhile: the next query finds them. */
+  readonly #coming = new Map<string, { bytes: number; whole: Promise<string> }>()
   /** How many queries of this process use a copy. */
   readonly #used = new Map<string, number>()
 
-  constructor(directory: string, bytesMax: number, store: ArchiveStore) {
+  constructor(directory: string, bytesMax: number, store: Pick<ArchiveStore, 'fetch' | 'pathOf'>) {
     this.#directory = directory
     this.#bytesMax = bytesMax
     this.#store = store
@@ -32,20 +32,26 @@ export class ObjectCache {
 
   /**
    * Call `work` with a path for each part, which stays until `work` has ended. Rejects with a MissingFileError when the store
-   * does not have a file, and with an Error when it is not the file that was stored.
+   * does not have a file, and with an Error when it is not the file that was stored. When the signal aborts while files come,
+   * it rejects with the signal's reason at once. The file that comes just then comes to its end; no further one begins.
    */
-  async with<T>(parts: readonly StoredPart[], work: (paths: string[]) => Promise<T>): Promise<T> {
+  async with<T>(
+    parts: readonly StoredPart[],
+    work: (paths: string[]) => Promise<T>,
+    signal: AbortSignal,
+  ): Promise<T> {
     const held: string[] = []
     try {
       const paths: string[] = []
       for (const part of parts) {
+        signal.throwIfAborted()
         const inPlace = this.#store.pathOf(part.location)
         if (inPlace === undefined) {
           const name = `${part.sha256}.parquet`
           this.#used.set(name, (this.#used.get(name) ?? 0) + 1)
           held.push(name)
         }
-        paths.push(inPlace ?? (await this.#copyOf(part)))
+        paths.push(inPlace ?? (await unlessAborted(this.#copyOf(part, signal), signal)))
       }
       return await work(paths)
     } finally {
@@ -57,21 +63,37 @@ export class ObjectCache {
     }
   }
 
-  async #copyOf(part: StoredPart): Promise<string> {
+  async #copyOf(part: StoredPart, signal: AbortSignal): Promise<string> {
     const path = join(this.#directory, `${part.sha256}.parquet`)
-    const now = new Date()
-    // The time of its last use.
-    const isThere = await utimes(path, now, now).then(
-      () => true,
-      () => false,
-    )
-    if (isThere) return path
-    let coming = this.#coming.get(path)
-    if (coming === undefined) {
-      coming = this.#fetch(part, path).finally(() => this.#coming.delete(path))
-      this.#coming.set(path, coming)
+    for (;;) {
+      const now = new Date()
+      // The time of its last use.
+      const isThere = await utimes(path, now, now).then(
+        () => true,
+        () => false,
+      )
+      if (isThere) return path
+      const coming = this.#coming.get(path)
+      if (coming !== undefined) return await coming.whole
+      signal.throwIfAborted()
+      if (this.#hasRoomFor(part)) return await this.#begin(part, path)
+      await Promise.race([...this.#coming.values()].map(({ whole }) => whole.catch(() => {})))
     }
-    return await coming
+  }
+
+  /** Whether one more file may come now, beside those whose queries have ended. */
+  #hasRoomFor({ bytes }: StoredPart): boolean {
+    const others = [...this.#coming.values()]
+    const sum = others.reduce((sum, other) => sum + other.bytes, bytes)
+    return others.length === 0 || (others.length < comingMax && sum <= this.#bytesMax)
+  }
+
+  #begin(part: StoredPart, path: string): Promise<string> {
+    const whole = this.#fetch(part, path).finally(() => this.#coming.delete(path))
+    // Its query may have ended.
+    whole.catch(() => {})
+    this.#coming.set(path, { bytes: part.bytes, whole })
+    return whole
   }
 
   async #fetch({ location, bytes, sha256 }: StoredPart, path: string): Promise<string> {
@@ -79,7 +101,7 @@ export class ObjectCache {
     await this.#makeRoom(bytes)
     const unfinished = `${path}.${randomBytes(4).toString('hex')}.unfinished`
     try {
-      await this.#store.fetch(location, unfinished)
+      await unlessStalled(unfinished, (signal) => this.#store.fetch(location, unfinished, signal))
       if ((await sha256Of(unfinished)) !== sha256)
         throw new Error(`${location} of the archive is damaged: its SHA-256 is not the one that was noted`)
       await rename(unfinished, path)
@@ -111,5 +133,40 @@ export class ObjectCache {
   }
 }
 
+/** `work` writes the file. Its signal aborts when the file has not grown between two looks at it. */
+async function unlessStalled(path: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const stalled = new AbortController()
+  let known = -1
+  const timer = setInterval(async () => {
+    const size = await stat(path).then(
+      (found) => found.size,
+      () => 0,
+    )
+    if (size === known) stalled.abort(new Error('the storage of the archive sends no more bytes'))
+    known = size
+  }, lookMs)
+  try {
+    await work(stalled.signal)
+  } finally {
+    clearInterval(timer)
+  }
+}
+
+/** Rejects when the signal aborts. What was begun goes on. */
+async function unlessAborted<T>(begun: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const onAbort = () => reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([begun, aborted])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Files that come at the same time. */
+const comingMax = 4
+/** Between two looks at a file that comes. */
+const lookMs = 30_000
 const unfinishedMs = 3_600_000
 const unusedMs = 24 * 3_600_000

@@ -24,8 +24,8 @@ interface Reader {
 
 let opened: Promise<Reader> | undefined
 let scratch: string | undefined
-/** Queries that run; null: it waits for its files. */
-const running = new Map<number, DuckDBConnection | null>()
+/** Queries that run. `connection`: undefined while it waits for its files. */
+const running = new Map<number, { left: AbortController; connection?: DuckDBConnection }>()
 
 process.on('message', (message: ToReader) => {
   switch (message.kind) {
@@ -37,10 +37,12 @@ process.on('message', (message: ToReader) => {
     case 'ask':
       void answer(message.id, message.query)
       break
-    case 'cancel':
-      running.get(message.id)?.interrupt()
-      running.delete(message.id)
+    case 'cancel': {
+      const query = running.get(message.id)
+      query?.connection?.interrupt()
+      query?.left.abort(new Error('it was cancelled'))
       break
+    }
   }
 })
 process.on('disconnect', () => {
@@ -60,28 +62,29 @@ async function open({ place, cache, cacheBytes, duck }: ReaderOptions): Promise<
 }
 
 async function answer(id: number, query: ArchiveQuery): Promise<void> {
-  running.set(id, null)
+  const left = new AbortController()
+  running.set(id, { left })
   try {
     if (opened === undefined) throw new Error('the reader has not been opened')
     const { duck, cache } = await opened
-    const rows = await cache.with(query.parts, async (paths) => {
-      if (!running.has(id)) throw new Error('it was cancelled')
+    const read = async (paths: readonly string[]) => {
       const connection = await duck.connect()
-      running.set(id, connection)
+      running.set(id, { left, connection })
       try {
+        left.signal.throwIfAborted()
         const { parameters } = query
         const text = textOf(query, paths)
-        const read = await connection.runAndReadAll(
+        const found = await connection.runAndReadAll(
           text,
           valuesOf(duck, parameters),
           typesOf(duck, parameters),
         )
-        return read.getRowObjectsJS()
+        return found.getRowObjectsJS()
       } finally {
         connection.closeSync()
       }
-    })
-    send({ id, rows })
+    }
+    send({ id, rows: await cache.with(query.parts, read, left.signal) })
   } catch (error) {
     const text = error instanceof Error ? error.message : String(error)
     const missing = error instanceof MissingFileError || /No files found|No such file/.test(text)

@@ -1,16 +1,14 @@
-import { rm } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { attemptColumns } from '../ledger/attempt-row.ts'
 import { contentOf } from '../ledger/column.ts'
 import { requestColumns } from '../ledger/row.ts'
 import { type Archiver, type Expected, writeAndVerify } from './archive-day.ts'
-import { abandonPart, beginPart, type KnownPart, partsOf, replaceParts } from './archived-days.ts'
-import { type ArchivedColumn, literal, quoted } from './columns.ts'
+import { abandonPart, beginPart, replaceParts } from './archived-days.ts'
+import { type ArchivedColumn, quoted } from './columns.ts'
 import { columnsOf, writeParquet } from './extract.ts'
+import { type LocalParts, localParts, removeCopies, tableOf } from './local-parts.ts'
 import { contentTables } from './options.ts'
 import { typesOf, valuesOf } from './parameters.ts'
-import { sha256Of } from './sha256.ts'
 import { nameOf } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
 import type { Condition } from './where.ts'
@@ -58,35 +56,6 @@ export async function rewriteWithout(
   report.attempts = await rewrite(archiver, 'attempts', day, `request_id ${erased}`)
   report.requests = await rewrite(archiver, 'requests', day, `id ${erased}`)
   return report
-}
-
-/** Files of a day in force, and local copies of them. */
-interface LocalParts {
-  parts: KnownPart[]
-  paths: string[]
-}
-
-async function localParts(
-  { sql, store, staging }: Archiver,
-  table: string,
-  day: string,
-): Promise<LocalParts> {
-  const parts = (await partsOf(sql, table, day)).filter(({ state }) => state === 'dropped')
-  const paths: string[] = []
-  for (const { location, sha256, part } of parts) {
-    if (location === null) continue
-    const path = join(staging, `${table}-${day}-${part}.former.parquet`)
-    await store.fetch(location, path)
-    if ((await sha256Of(path)) !== sha256)
-      throw new Error(`${location} has other bytes than those that were stored`)
-    paths.push(path)
-  }
-  return { parts, paths }
-}
-
-/** The staging directory must not hold all days at once. */
-async function removeCopies({ paths }: LocalParts): Promise<void> {
-  for (const path of paths) await rm(path, { force: true })
 }
 
 /** Answers how many rows match. */
@@ -182,8 +151,4 @@ async function columnsIn(
 async function countOf(connection: DuckDBConnection, from: string): Promise<number> {
   const read = await connection.runAndReadAll(`SELECT count(*)::INTEGER FROM ${from}`)
   return Number(read.getRowsJS()[0]?.[0])
-}
-
-function tableOf(paths: readonly string[]): string {
-  return `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`
 }

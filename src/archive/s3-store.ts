@@ -17,12 +17,15 @@ export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> 
       }
       await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
     },
-    async fetch(name, path) {
+    async fetch(name, path, signal) {
       try {
-        const { Body: body } = await client.send(new sdk.GetObjectCommand(objectOf(name)))
+        const { Body: body } = await client.send(
+          new sdk.GetObjectCommand(objectOf(name)),
+          signal === undefined ? {} : { abortSignal: signal },
+        )
         if (!(body instanceof Readable))
           throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
-        await pipeline(body, createWriteStream(path))
+        await pipeline(body, createWriteStream(path), signal === undefined ? {} : { signal })
       } catch (error) {
         if (error instanceof sdk.NoSuchKey)
           throw new MissingFileError(`the bucket ${bucket} has no ${prefix}${name}`, { cause: error })

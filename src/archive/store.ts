@@ -2,8 +2,8 @@
 export interface ArchiveStore {
   /** Store a local file. Resolves when it is whole and durable; nobody finds half of it under its name. */
   put(name: string, path: string): Promise<void>
-  /** Copy it to a local path. Rejects a MissingFileError when it is not there. */
-  fetch(name: string, path: string): Promise<void>
+  /** Copy it to a local path, until the signal aborts. Rejects a MissingFileError when it is not there. */
+  fetch(name: string, path: string, signal?: AbortSignal): Promise<void>
   /** The path where it can be read in place; undefined: it must be fetched. */
   pathOf(name: string): string | undefined
   /**

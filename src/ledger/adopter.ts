@@ -8,6 +8,7 @@ import { instanceKeepDays } from './forget-instances.ts'
 import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
+import { LeftAnswers } from './left-answers.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
 
 export interface AdopterOptions {
@@ -39,12 +40,14 @@ const failureMs = { least: 60_000, most: 3_600_000 }
 export class Adopter {
   readonly #options: AdopterOptions
   readonly #failures = new Map<string, { times: number; until: number; message: string }>()
+  readonly #leftAnswers: LeftAnswers
   #current: RunningAdoption | undefined
   #connectedAt = performance.now()
   #nextLookAt = 0
 
   constructor(options: AdopterOptions) {
     this.#options = options
+    this.#leftAnswers = new LeftAnswers(options)
   }
 
   /** Begin on a new connection. The locks of the previous one are gone. */
@@ -73,6 +76,7 @@ export class Adopter {
       this.#options.onAdopted(adoption.journal.instance, orphans)
       markShipped(adoption.journal.directory)
       this.#failures.delete(adoption.journal.instance)
+      this.#leftAnswers.take(adoption.journal, adoption.answers)
       await this.#leave(client, adoption)
     })
     return true
@@ -95,6 +99,7 @@ export class Adopter {
     const journals = listJournals(root).filter(({ instance }) => instance !== instanceId)
     const instances = journals.map(({ instance }) => instance)
     this.#forgetFailures(instances)
+    this.#leftAnswers.forget((instance) => instances.includes(instance))
     if (journals.length === 0) return undefined
     const known = await knownInstances(client, instances, instanceDeadMs)
     const isSettled = performance.now() - this.#connectedAt >= instanceDeadMs
@@ -104,7 +109,7 @@ export class Adopter {
       if (performance.now() < (this.#failures.get(instance)?.until ?? 0)) continue
       const found = known.get(instance)
       if (found?.state === 'closed' || found?.state === 'adopted') {
-        await this.#alone(client, journal, async () => this.#deleteKept(journal))
+        await this.#alone(client, journal, () => this.#endKept(client, journal))
         continue
       }
       const owner = ownerState(journal.directory)
@@ -131,11 +136,7 @@ export class Adopter {
     journal: FoundJournal,
     isElsewhere: boolean,
   ): Promise<RunningAdoption | undefined> {
-    const locked = await client.query<{ ok: boolean }>(
-      'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
-      [journal.instance],
-    )
-    if (locked.rows[0]?.ok !== true) return undefined
+    if (!(await tryLock(client, journal.instance))) return undefined
     let adoption: RunningAdoption | undefined
     await this.#alone(client, journal, async () => {
       const { directory, instance: instanceId } = journal
@@ -185,13 +186,22 @@ export class Adopter {
     await unlock(client, journal.instance)
   }
 
+  /** Postgres has all of its rows. */
+  async #endKept(client: Client, journal: FoundJournal): Promise<void> {
+    if (!(await tryLock(client, journal.instance))) return
+    try {
+      if (!existsSync(join(journal.directory, shippedMark))) markShipped(journal.directory)
+      if (await this.#leftAnswers.ship(client, journal, shippedMark)) this.#deleteKept(journal)
+    } finally {
+      await unlock(client, journal.instance)
+    }
+  }
+
   /** Postgres has all of it. It stays for a while, in case Postgres loses its last commits. */
   #deleteKept({ directory }: FoundJournal): void {
     const mark = join(directory, shippedMark)
     const since = statSync(mark, { throwIfNoEntry: false })?.mtimeMs
-    if (since === undefined && this.#options.keepMs > 0) markShipped(directory)
-    else if (Date.now() - (since ?? 0) >= this.#options.keepMs)
-      rmSync(directory, { recursive: true, force: true })
+    if (Date.now() - (since ?? 0) >= this.#options.keepMs) rmSync(directory, { recursive: true, force: true })
   }
 }
 
@@ -217,6 +227,15 @@ function isForgotten({ directory }: FoundJournal): boolean {
 /** Note when Postgres had the whole journal: the time of the file. */
 export function markShipped(directory: string): void {
   if (existsSync(directory)) writeFileSync(join(directory, shippedMark), '', { mode: 0o600 })
+}
+
+/** False: another process has the lock of this journal. */
+async function tryLock(client: Client, instance: string): Promise<boolean> {
+  const locked = await client.query<{ ok: boolean }>(
+    'SELECT pg_try_advisory_lock(hashtextextended($1, 7)) AS ok',
+    [instance],
+  )
+  return locked.rows[0]?.ok === true
 }
 
 async function unlock(client: Client, instance: string): Promise<void> {

@@ -85,6 +85,11 @@ async function replayRow(
       verdict: 'refused',
       why: 'the usage log has another row of this request, which is not a stand-in. Compare them, and delete the folder if the row is right',
     }
+  if (present === 'none' && (await hasLeft(tx, request)))
+    return {
+      verdict: 'refused',
+      why: 'Postgres has the rows of its day no longer, and its stand-in counts among them: the row would count twice. Its money is booked. Delete the folder',
+    }
   const isCharged = await hasCharge(tx, request, charge)
   if (isCharged === 'other')
     return {
@@ -136,6 +141,15 @@ async function presentRow(
   const isOrphaned = found.present.outcome === 'orphaned'
   const present = found.is_same ? 'same' : found.is_stand_in ? 'stand-in' : isOrphaned ? 'orphaned' : 'other'
   return { present, found: found.present }
+}
+
+/** Whether the day of a request is in the archive, or deleted. The partitions of the newest days are there before their rows. */
+async function hasLeft(tx: TransactionSql, request: string): Promise<boolean> {
+  const [found] = await tx<{ left: boolean }[]>`
+    SELECT to_regclass('requests_' || to_char(at, 'YYYYMMDD')) IS NULL AND at < now() AT TIME ZONE 'UTC' - interval '1 day'
+      OR EXISTS (SELECT FROM archived_days WHERE table_name = 'requests' AND state = 'dropped' AND day = at::date) AS left
+    FROM (SELECT uuid_moment(${request}) AT TIME ZONE 'UTC' AS at) AS begun`
+  return found?.left === true
 }
 
 /** A late end may have lost its beginning, which the orphaned row has. */

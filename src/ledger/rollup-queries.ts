@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { edgeRowsMax, rowsNear } from './edge-rows-queries.ts'
 import { type LatencyJson, latencyOf } from './latency-histogram.ts'
 import { minutesKept } from './rollups.ts'
 import { type PartFilter, partColumns, summedPieces, sumNames } from './summary-pieces.ts'
@@ -200,34 +201,13 @@ async function planFor(
   const plan = planRange({ ...base, from, to })
   if (typeof plan === 'string') throw new SummaryRangeError(plan)
   const edges = plan.pieces.filter(({ table }) => table === 'requests')
-  if ((await rowsNear(sql, edges)) <= edgeRowsMax) return { plan, span: { from, to }, exact: true }
+  if ((await rowsNear(sql, edges, base.hoursFrom)) <= edgeRowsMax)
+    return { plan, span: { from, to }, exact: true }
   const unitMs = step === 'minute' ? minuteMs : hourMs
   const span = { from: Math.floor(from / unitMs) * unitMs, to: Math.ceil(to / unitMs) * unitMs }
   const wider = planRange({ ...base, ...span })
   if (typeof wider === 'string') throw new SummaryRangeError(wider)
   return { plan: wider, span, exact: false }
-}
-
-/** At most how many rows of the usage log the ends of a range are read from. They take about 2 us each. */
-const edgeRowsMax = 200_000
-
-/** The rows of the hours in which these pieces are. Infinity: the usage log here has not all of them any more. */
-async function rowsNear(sql: postgres.Sql, pieces: readonly Span[]): Promise<number> {
-  if (pieces.length === 0) return 0
-  const hours = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
-  const moments = [...new Set(hours)].map((hour) => new Date(hour * hourMs).toISOString())
-  const [found] = await sql<{ rows: string; gone: boolean }[]>`
-    select coalesce(sum(h.rows), 0) as rows, coalesce(bool_or(
-      exists (select from archived_days a where a.table_name = 'requests' and a.state = 'dropped'
-        and a.day = (h.hour at time zone 'UTC')::date)
-      or to_regclass('requests_' || to_char(h.hour at time zone 'UTC', 'YYYYMMDD')) is null
-        and not exists (select from requests_default d where d.created_at >= h.hour and d.created_at < h.hour + interval '1 hour')
-    ), false) as gone
-    from (
-      select hour, sum(rows) as rows from rollup_hours
-      where hour = any (${moments}::text[]::timestamptz[]) group by hour
-    ) as h`
-  return found?.gone === true ? Number.POSITIVE_INFINITY : Number(found?.rows)
 }
 
 async function waitingDays(sql: postgres.Sql, { from, to }: Span): Promise<number> {

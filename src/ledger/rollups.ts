@@ -14,8 +14,8 @@ export interface RollupPlan {
 export const minutesKept = 48 * 60
 
 /**
- * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete sums past their
- * time. Any number of processes may run it: one works at a time. The timer keeps no process alive.
+ * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete sums and notes
+ * for tails past their time. Any number of processes may run it: one works at a time. The timer keeps no process alive.
  */
 export function keepRollups(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -53,6 +53,7 @@ export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   if (claim?.mine !== true) return 0
   await foldRollups(sql, plan)
   const counted = await countBackfill(sql, plan)
+  await sql`DELETE FROM noted_requests WHERE written_at < now() - make_interval(mins => ${notesKept})`
   await sql`DELETE FROM rollup_minutes WHERE minute < now() - make_interval(mins => ${minutesKept})`
   await sql`
     DELETE FROM rollup_hours WHERE ctid = ANY (ARRAY(
@@ -89,5 +90,7 @@ export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHour
   return counted
 }
 
+/** Minutes for which tails find rows that were noted for them. */
+const notesKept = 10
 const foldedMax = 50_000
 const deletedMax = 20_000

@@ -128,12 +128,12 @@ test('limits and models of the key hold, and addresses do not', async () => {
   expect(other.of('client.start')).toMatchObject([{ status: 403 }])
 })
 
-test('a key that there is not, and an endpoint of images, are refused, and nothing runs', async () => {
+test('a key or an endpoint that there is not is refused, and nothing runs', async () => {
   const before = bed.upstream.requests.length
   const request = { model: 'main', messages }
   const endpoint = '/v1/chat/completions'
   expect((await play({ key: { name: 'free', tenant: 'paid' }, endpoint, request })).status).toBe(404)
-  expect((await play({ key: free, endpoint: '/v1/images/generations', request })).status).toBe(400)
+  expect((await play({ key: free, endpoint: '/v1/images/edits', request })).status).toBe(400)
   expect((await play({ key: { secret: freeKey }, endpoint, request })).status).toBe(400)
   expect(bed.upstream.requests).toHaveLength(before)
 })

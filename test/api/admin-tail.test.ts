@@ -122,6 +122,65 @@ test('a request of a client comes, and one that began before others and ended af
   tail.leave()
 })
 
+test('rows of requests that began days ago come when they are written, each once, by filters and after a gap', async () => {
+  const tail = await follow()
+  const images = await follow('?endpoint=/v1/images/generations')
+  await begun(tail)
+  const dayMs = 86_400_000
+  // One has a partition, for the other there is none (any more).
+  const partition = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10)
+  await bed.context.database.state.ask(
+    ({ sql }) => sql`select make_partition('requests', ${partition}::text::date)`,
+  )
+  const rows = [1, 2, 3, 40].map((days) =>
+    rowOf({ id: idOf(Date.now() - days * dayMs), endpoint: '/v1/images/generations' }),
+  )
+  const now = rowOf({ endpoint: '/v1/images/generations' })
+  const written = [...rows, now]
+  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(written)}`)
+  const all = written.map(({ id }) => id).sort()
+  await until(() => all.every((id) => tail.ids().includes(id) && images.ids().includes(id)))
+  expect(images.ids().toSorted()).toEqual(all)
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  await until(() => images.text().lastIndexOf('event: place') > images.text().lastIndexOf(now.id))
+  const seen = images.place()
+  images.leave()
+  await images.ended
+  const [missed] = await add({ id: idOf(Date.now() - 5 * dayMs), endpoint: '/v1/images/generations' })
+  const again = await follow('?endpoint=/v1/images/generations', seen)
+  await until(() => again.ids().includes(missed ?? ''))
+  expect(again.ids()).toEqual([missed])
+  for (const each of [tail, again]) each.leave()
+})
+
+test('small rows come too, which Postgres puts into the free room of older blocks', async () => {
+  const { state } = bed.context.database
+  const endpoint = '/filler'
+  const fillers = Array.from({ length: 8_000 }, (_, at) => ({
+    ...rowOf({ endpoint }),
+    user_agent: 'x'.repeat((at * 7_919) % 1_800),
+  }))
+  for (let at = 0; at < fillers.length; at += 1_000) {
+    const some = fillers.slice(at, at + 1_000)
+    await state.ask(({ sql }) => sql`insert into requests ${sql(some)}`)
+  }
+  await state.ask(({ sql }) => sql`vacuum requests`)
+  const tail = await follow('?not_endpoint=/filler')
+  await begun(tail)
+  const small = await add({}, 50)
+  // They are not all at the end of the partition, where a tail would look.
+  const [places] = await state.ask(
+    ({
+      sql,
+    }) => sql`select (select max((ctid::text::point)[0]) from requests where endpoint = ${endpoint}) as last,
+      (select min((ctid::text::point)[0]) from requests where id = any(${small}::text[]::uuid[])) as small`,
+  )
+  expect(Number(places?.last) - Number(places?.small)).toBeGreaterThan(256)
+  await until(() => small.every((id) => tail.ids().includes(id)))
+  expect(tail.ids()).toHaveLength(new Set(tail.ids()).size)
+  tail.leave()
+})
+
 test('rows of a transaction that commits late come too, and once, among rows that were committed before', async () => {
   const tail = await follow()
   await begun(tail)

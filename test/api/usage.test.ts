@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Identity } from '../../src/access/identity.ts'
 import { usageEndpoints } from '../../src/api/usage.ts'
+import { RunningExports } from '../../src/ledger/log/running-exports.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { anyGroup, emptySnapshot, identity, keyId, serve, tenantId } from './serve.ts'
@@ -57,6 +58,7 @@ beforeAll(async () => {
   const usage = usageEndpoints({
     database,
     bounds,
+    exports: new RunningExports({ exportsMax: 2 }),
     archive: emptyArchive(database),
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
@@ -385,6 +387,7 @@ test('while Postgres is away the answer is unavailable', async () => {
   const usage = usageEndpoints({
     database: away,
     bounds,
+    exports: new RunningExports({ exportsMax: 2 }),
     archive: emptyArchive(away),
     shipNow: async () => {},
   })

@@ -202,6 +202,22 @@ test('a body that Postgres refused comes back beside its row', async () => {
   expect((await replay(open.id)).output).toContain('is there')
 })
 
+test('a row whose stand-in is in the archive, or deleted with its day, is not put back beside it', async () => {
+  const { open } = await refused()
+  const { id } = bed.theAside()
+  const { sql } = bed.database
+  const [stored] = await sql`SELECT to_jsonb(r) AS row FROM requests r WHERE id = ${open.id}`
+  await sql`INSERT INTO archived_days (day, table_name, part, state, started_at)
+    VALUES (uuid_moment(${open.id})::date, 'requests', 0, 'dropped', now())`
+  await sql`DELETE FROM requests WHERE id = ${open.id}`
+  const refusal = await replay(id, '--set', 'served_model=good', '--force')
+  expect(refusal).toMatchObject({ code: 1, output: expect.stringContaining('the row would count twice') })
+  expect(await row(open.id)).toBeUndefined()
+  // Its row is back for the last look at the sums.
+  await sql`DELETE FROM archived_days`
+  await sql`INSERT INTO requests SELECT * FROM jsonb_populate_record(NULL::requests, ${JSON.stringify(stored?.row)}::text::jsonb)`
+})
+
 test('what is not there, and bytes that are no frame, are named; exit code 2 says that nothing was tried', async () => {
   const unknown = await replay('something')
   expect(unknown).toMatchObject({

@@ -3793,7 +3793,7 @@ export interface components {
                 tenant: string;
             };
             /** @enum {string} */
-            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions";
+            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions" | "/v1/images/generations";
             /** @description The body, in the format of the endpoint. */
             request: {
                 [key: string]: unknown;

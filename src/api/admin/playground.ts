@@ -5,17 +5,18 @@ import { writeAudit } from '../../access/audit-queries.ts'
 import type { Identity } from '../../access/identity.ts'
 import { readNamedKey } from '../../access/named-key-queries.ts'
 import type { Database } from '../../db/database.ts'
-import { clientAddressOf } from '../../http/client-address.ts'
+import { calledOrigin, clientAddressOf } from '../../http/client-address.ts'
 import { EventStream } from '../../http/event-stream.ts'
-import type { Gateway } from '../../stages/gateway.ts'
+import type { ImageGateway } from '../../images/image-gateway.ts'
+import { modelEndpoints } from '../../stages/endpoints.ts'
 import { oneOf } from '../parameter.ts'
-import { type PlayServer, playedEndpoints, startPlayServer } from '../playground/play-server.ts'
+import { type PlayServer, startPlayServer } from '../playground/play-server.ts'
 import { type WireListener, WireText } from '../playground/wires.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
-export interface AdminPlaygroundContext extends Gateway {
+export interface AdminPlaygroundContext extends ImageGateway {
   database: Database
 }
 
@@ -32,7 +33,7 @@ const played = z
 const playRequest = z
   .strictObject({
     key: played,
-    endpoint: oneOf(playedEndpoints.map(({ path }) => path)),
+    endpoint: oneOf(modelEndpoints.map(({ path }) => path)),
     request: z.looseObject({}).describe('The body, in the format of the endpoint.'),
   })
   .meta({ id: 'PlaygroundRequest' })
@@ -60,7 +61,12 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
       const stream = new EventStream(response, {}, bounds)
       const say = (event: string, data: object) =>
         void stream.send((write) => write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`))
-      const server = await startPlayServer(context, identity, actor.tenantId === null ? toldTo(say) : silent)
+      const server = await startPlayServer(
+        context,
+        identity,
+        context.publicUrl ?? calledOrigin(request),
+        actor.tenantId === null ? toldTo(say) : silent,
+      )
       try {
         await play(server, { ...body, signal }, say)
       } catch (error) {

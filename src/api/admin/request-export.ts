@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ColumnKind } from '../../ledger/column.ts'
 import type { LogRow } from '../../ledger/log/filter.ts'
 import { type NamesOf, namesFor } from '../../ledger/log/names-queries.ts'
+import type { RunningExports } from '../../ledger/log/running-exports.ts'
 import { type AskLog, type Walk, walkRequests } from '../../ledger/log/walk.ts'
 import { requestColumns } from '../../ledger/row.ts'
 import { exportFormats } from '../export/formats.ts'
@@ -14,6 +15,7 @@ import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.
 
 export interface AdminExportContext extends Omit<WalkContext, 'bounds'> {
   bounds: WalkContext['bounds'] & { exportRowsMax: number; clientStallMs: number }
+  exports: RunningExports
 }
 
 /** A column of the file, and its value in a row. */
@@ -72,10 +74,15 @@ export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint 
       requireOrder(query)
       const { format, sort } = query
       const columns = chosen(logExportColumns, query.columns)
-      const { ask, ...walk } = await beginWalk(context, actor, query, signal)
-      const order = sort === '-created_at' ? 'newest' : 'oldest'
-      const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, columns)
-      await sendExport(response, batches, { format, columns, name: 'requests', rowsMax, stallMs, signal })
+      const end = context.exports.begin(`admin ${actor.id ?? 'operator'}`)
+      try {
+        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+        const order = sort === '-created_at' ? 'newest' : 'oldest'
+        const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, columns)
+        await sendExport(response, batches, { format, columns, name: 'requests', rowsMax, stallMs, signal })
+      } finally {
+        end()
+      }
       return undefined
     },
   })

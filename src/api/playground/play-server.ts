@@ -3,12 +3,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Identity } from '../../access/identity.ts'
 import { chat } from '../../gateway/chat.ts'
+import type { ImageGateway } from '../../images/image-gateway.ts'
+import { images } from '../../images/images.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
-import type { Gateway } from '../../stages/gateway.ts'
 import { overheard, type WireListener } from './wires.ts'
-
-/** The endpoints that the playground can ask. An image request becomes a job, which a worker runs. */
-export const playedEndpoints = modelEndpoints.filter(({ kind }) => kind !== 'image')
 
 /** The gateway for one run, on loopback. */
 export interface PlayServer {
@@ -22,26 +20,34 @@ export interface PlayServer {
 
 /**
  * Serve one run. Its request goes the way of all: limits, money, routing, the row. Only the look-up of the key differs: the run
- * has a secret of its own for an identity whose real secret nobody knows.
+ * has a secret of its own for an identity whose real secret nobody knows. `publicUrl`: where links to images begin. A worker makes
+ * the images, so that `wires` hear nothing of it.
  */
 export async function startPlayServer(
-  gateway: Gateway,
+  gateway: ImageGateway,
   identity: Identity,
+  publicUrl: string,
   wires: WireListener,
 ): Promise<PlayServer> {
   const key = `play-${randomBytes(24).toString('hex')}`
   const secrets = [key]
   // The request comes from loopback, wherever the admin is.
   const caller: Identity = { ...identity, allowedCidrs: undefined }
-  const own: Gateway = {
+  const own: ImageGateway = {
     ...gateway,
+    publicUrl,
     get draining() {
       return gateway.draining
     },
     keys: { lookup: (secret) => (secret === key ? caller : undefined) },
     upstreams: overheard(gateway.upstreams, wires, secrets),
   }
-  const handlers = new Map(playedEndpoints.map((endpoint) => [endpoint.path, chat(own, endpoint)]))
+  const handlers = new Map(
+    modelEndpoints.map((endpoint) => [
+      endpoint.path,
+      endpoint.kind === 'image' ? images(own, endpoint) : chat(own, endpoint),
+    ]),
+  )
   const server = createServer((request, response) => {
     const handle = handlers.get(request.url ?? '')
     if (handle === undefined) response.writeHead(404).end()

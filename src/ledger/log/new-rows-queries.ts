@@ -13,7 +13,17 @@ export interface TailPlace {
   readonly blocks: Readonly<Record<string, number>>
 }
 
-/** The partitions that running requests may write to, and their sizes in blocks. */
+/** Have the rows of the next minutes noted, as long as a tail is open. */
+export async function watchRows(sql: postgres.Sql): Promise<void> {
+  await sql`
+    insert into tail_watch (one, until) values (true, now() + interval '10 minutes')
+    on conflict (one) do update set until = greatest(tail_watch.until, excluded.until)`
+}
+
+/**
+ * The partitions that most running requests write to, and their sizes in blocks. Rows of older days are noted. The partition of
+ * two days ago is among them, because the day may end between the writing of a row and the search.
+ */
 export async function tailSizes(
   sql: postgres.Sql,
 ): Promise<{ snapshot: string; sizes: Record<string, number> }> {
@@ -23,7 +33,7 @@ export async function tailSizes(
     from pg_inherits h join pg_class c on c.oid = h.inhrelid
     where h.inhparent = 'requests'::regclass
       and (c.relname = 'requests_default' or (c.relname ~ '^requests_[0-9]{8}$'
-        and to_date(right(c.relname, 8), 'YYYYMMDD') between (now() at time zone 'UTC')::date - 1
+        and to_date(right(c.relname, 8), 'YYYYMMDD') between (now() at time zone 'UTC')::date - 2
           and (now() at time zone 'UTC')::date + 1))`
   return {
     snapshot: rows[0]?.snapshot ?? '',
@@ -41,8 +51,9 @@ export interface NewRows {
 }
 
 /**
- * The rows that have become visible since a place. `until`: none that became visible after this snapshot. Postgres reads only the
- * blocks from the place on, since rows are only appended; it keeps the transaction of each row in `xmin`.
+ * The rows that have become visible since a place, each once. `until`: none that became visible after this snapshot. Most are
+ * noted. Those that were written before a tail was open are in the blocks from the place on, but for small ones: Postgres puts these
+ * into free room of any block. It keeps the transaction of each row in `xmin`.
  * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
  */
 export async function newRows(
@@ -58,9 +69,16 @@ export async function newRows(
       where r.ctid >= ${from} and not pg_visible_in_snapshot(x.id, ${snapshot}::pg_snapshot) ${before}`
     return at === 0 ? [part] : [sql`union all`, part]
   })
+  const union = parts.length === 0 ? sql`` : sql`union all`
+  // A transaction before `xmin` of the snapshot is visible in it: the index leaves it out.
+  const noted = sql`
+    select ${sql.unsafe(columns)} from noted_requests n join requests r on r.id = n.id and r.created_at = n.created_at
+    cross join lateral (select n.transaction::text::xid8) as x (id)
+    where n.transaction >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
+      and not pg_visible_in_snapshot(x.id, ${snapshot}::pg_snapshot) ${before}`
   const found = await sql<(LogRow & { tail_count: string; tail_snapshot: string })[]>`
     select *, count(*) over () as tail_count, pg_current_snapshot()::text as tail_snapshot
-    from (${parts}) as fresh order by id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
+    from (select distinct on (id) * from (${parts} ${union} ${noted}) as found) as fresh order by id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
   return {
     rows: found.toReversed(),
     count: Number(found[0]?.tail_count ?? 0),

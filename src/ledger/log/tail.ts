@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdminFilter, LogRow } from './filter.ts'
 import { matches } from './matches.ts'
 import { type NamesOf, namesFor } from './names-queries.ts'
-import { newRows, type TailPlace, tailSizes } from './new-rows-queries.ts'
+import { newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
 import type { AskLog } from './walk.ts'
 
 /** What a tail gets from one search. */
@@ -32,6 +32,7 @@ export class LogTail {
   readonly #isDraining: () => boolean
   readonly #tails = new Set<Tail>()
   #running: Promise<void> | undefined
+  #watchedAt = Number.NEGATIVE_INFINITY
 
   constructor(ask: AskLog, isDraining: () => boolean) {
     this.#ask = ask
@@ -67,6 +68,10 @@ export class LogTail {
   async #search(place: TailPlace | undefined, sizes: Sizes[]): Promise<TailPlace> {
     // New tails get what they have missed until `found.snapshot`, and all later rows with the others.
     const tails = [...this.#tails]
+    if (performance.now() - this.#watchedAt > watchMs) {
+      await this.#ask((sql) => watchRows(sql), terms)
+      this.#watchedAt = performance.now()
+    }
     const now = await this.#ask((sql) => tailSizes(sql), terms)
     const begin = place ?? { snapshot: now.snapshot, blocks: now.sizes }
     // A partition that is new has no rows that came before.
@@ -132,6 +137,8 @@ function startOf(block: number, size: number): number {
 }
 
 const everyMs = 500
+/** Between two statements that have rows noted for ten minutes. */
+const watchMs = 15_000
 const settledMs = 10_000
 const blocksBehind = 256
 /** 64 MiB. */

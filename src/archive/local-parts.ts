@@ -1,0 +1,41 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Archiver } from './archive-day.ts'
+import { type KnownPart, partsOf } from './archived-days.ts'
+import { literal } from './columns.ts'
+import { sha256Of } from './sha256.ts'
+
+/** Files of a day in force, and local copies of them. */
+export interface LocalParts {
+  parts: KnownPart[]
+  paths: string[]
+}
+
+/** Rejects where a file is damaged. */
+export async function localParts(
+  { sql, store, staging }: Archiver,
+  table: string,
+  day: string,
+): Promise<LocalParts> {
+  const parts = (await partsOf(sql, table, day)).filter(({ state }) => state === 'dropped')
+  const paths: string[] = []
+  for (const { location, sha256, part } of parts) {
+    if (location === null) continue
+    const path = join(staging, `${table}-${day}-${part}.former.parquet`)
+    await store.fetch(location, path)
+    if ((await sha256Of(path)) !== sha256)
+      throw new Error(`${location} has other bytes than those that were stored`)
+    paths.push(path)
+  }
+  return { parts, paths }
+}
+
+/** The staging directory must not hold all days at once. */
+export async function removeCopies({ paths }: LocalParts): Promise<void> {
+  for (const path of paths) await rm(path, { force: true })
+}
+
+/** The files as a table of DuckDB. */
+export function tableOf(paths: readonly string[]): string {
+  return `read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`
+}

@@ -1,0 +1,43 @@
+import type postgres from 'postgres'
+import { firstIdAt } from './log/positions.ts'
+import { hourMs, type Span } from './summary-range.ts'
+
+/** At most so many rows of the usage log are read for the ends of a range. They take about 2 us each. */
+export const edgeRowsMax = 200_000
+
+/**
+ * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log here may have lost
+ * some of them. `hoursFrom`: sums by hour are kept from then on. They tell how many rows an hour had. Nobody knows it of an
+ * earlier hour, so its partition must be there.
+ */
+export async function rowsNear(
+  sql: postgres.Sql,
+  pieces: readonly Span[],
+  hoursFrom: number,
+): Promise<number> {
+  if (pieces.length === 0) return 0
+  const numbers = pieces.flatMap(({ from, to }) => [Math.floor(from / hourMs), Math.floor((to - 1) / hourMs)])
+  const hours = [...new Set(numbers)].map((number) => number * hourMs)
+  const [found] = await sql<{ rows: string; gone: boolean }[]>`
+    with asked as (
+      select hour, hour >= ${new Date(hoursFrom)}::timestamptz as is_kept, first_id, end_id,
+        coalesce((select sum(s.rows) from rollup_hours s where s.hour = a.hour), 0) as rows,
+        to_regclass('requests_' || to_char(hour at time zone 'UTC', 'YYYYMMDD')) is not null as has_partition,
+        exists (select from archived_days d where d.table_name = 'requests' and d.state = 'dropped'
+          and d.day = (hour at time zone 'UTC')::date) as is_archived
+      from unnest(${hours.map((ms) => new Date(ms).toISOString())}::text[]::timestamptz[],
+        ${hours.map(firstIdAt)}::text[]::uuid[], ${hours.map((ms) => firstIdAt(ms + hourMs))}::text[]::uuid[]) as a (hour, first_id, end_id)
+    ), seen as (
+      select a.*, case when is_kept and (has_partition or rows = 0) then rows else (
+        select count(*) from (
+          select from requests r where r.id >= a.first_id and r.id < a.end_id
+            and r.created_at >= a.hour and r.created_at < a.hour + interval '1 hour' limit ${edgeRowsMax + 1}::bigint
+        ) as found) end as there
+      from asked a
+    )
+    select sum(there) as rows, bool_or(case
+      when is_kept then rows > 0 and (is_archived or not has_partition and there < rows)
+      else is_archived or not has_partition end) as gone
+    from seen`
+  return found?.gone === true ? Number.POSITIVE_INFINITY : Number(found?.rows)
+}

@@ -1,0 +1,59 @@
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Log } from '../telemetry/log.ts'
+import { AnswerShipment } from './answer-shipment.ts'
+import type { FoundJournal } from './journal-directory.ts'
+
+type Client = Parameters<AnswerShipment['ship']>[0]
+
+/** A batch, and more for so long: rows come first. */
+const shipMs = 200
+/** Answers that Postgres has refused for so long are deleted with their journal. */
+const leftMs = 24 * 60 * 60_000
+
+/**
+ * The captured answers of adopted journals that Postgres refused while their rows were shipped. An adoption does not wait for
+ * them: the journal stays on disk, and its answers are tried again.
+ */
+export class LeftAnswers {
+  readonly #shipments = new Map<string, AnswerShipment>()
+  readonly #options: { batchBytes: number; log: Log }
+
+  constructor(options: { batchBytes: number; log: Log }) {
+    this.#options = options
+  }
+
+  /** What an adoption has left. */
+  take({ instance }: FoundJournal, shipment: AnswerShipment): void {
+    if (shipment.hasMore) this.#shipments.set(instance, shipment)
+  }
+
+  /**
+   * Ship some of the answers of a journal whose rows Postgres has. True: none is left, or their time is over, counted from the
+   * file `mark`. Rejects when the connection is lost.
+   */
+  async ship(client: Client, { instance, directory }: FoundJournal, mark: string): Promise<boolean> {
+    const shipment =
+      this.#shipments.get(instance) ?? new AnswerShipment({ ...this.#options, directory, growing: false })
+    if (shipment.hasMore) {
+      this.#shipments.set(instance, shipment)
+      await shipment.ship(client, performance.now() + shipMs)
+    }
+    if (!shipment.hasMore) {
+      this.#shipments.delete(instance)
+      return true
+    }
+    const since = statSync(join(directory, mark), { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - since < leftMs) return false
+    this.#options.log.error(
+      { directory },
+      'Postgres has refused captured answers for a day: they are deleted with their journal',
+    )
+    return true
+  }
+
+  /** Journals that are gone. */
+  forget(isThere: (instance: string) => boolean): void {
+    for (const instance of this.#shipments.keys()) if (!isThere(instance)) this.#shipments.delete(instance)
+  }
+}

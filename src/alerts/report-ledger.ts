@@ -11,7 +11,7 @@ export interface LedgerReporter {
   alertMs: number
 }
 
-/** Each process tells of its ledger, where a rule asks for that. The timer keeps no process alive. */
+/** Each process reports its ledger while a rule watches it. The timer keeps no process alive. */
 export function reportLedger({ database, instanceId, state, alertMs }: LedgerReporter): { stop(): void } {
   const report = () => {
     const { unshipped, setAside } = state()

@@ -46,7 +46,7 @@ export function askLogAs(database: Pick<Database, 'log'>, actor: Actor): AskLog 
   return askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
 }
 
-/** A walk of this actor through the log: it sees what it may. */
+/** A walk through the rows of the log that the actor may see. */
 export async function beginWalk(
   { database, archive, bounds, ledger }: WalkContext,
   actor: Actor,
@@ -67,7 +67,7 @@ export async function beginWalk(
   return { ask, filter, ...times, signal, older: olderDays(archive) }
 }
 
-/** The filter of a query, with ids in place of names, and bound to what the actor may see. */
+/** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */
 export async function filterOf(
   ask: AskLog,
   actor: Actor,

@@ -12,7 +12,7 @@ import { askLogAs, filterOf, logAway, type WalkContext } from './log-walk.ts'
 
 export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
   bounds: WalkContext['bounds'] & { keepAliveMs: number; clientStallMs: number }
-  /** Read again and again: it becomes true when the process ends. */
+  /** Becomes true when the process ends. It is read before each query. */
   readonly draining: boolean
 }
 

@@ -28,7 +28,7 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
   const look = async () => {
     const isDue = await database.state
       .ask(
-        // Where nothing is archived any more, there may be files whose time ends.
+        // Also while nothing is archived: files may reach the end of their retention.
         ({ sql }) => sql<{ mine: boolean }[]>`
           SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine
           WHERE ${options.hotDays}::integer > 0 OR EXISTS (SELECT FROM archived_days)`,

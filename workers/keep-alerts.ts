@@ -21,7 +21,7 @@ export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { s
   const work = async () => {
     if (!(await images.jobs.claimSweep('alerts', Math.floor(bounds.alertMs * apart)))) return
     await evaluateRules(context)
-    // What a process wrote that died before it could queue it is due as well.
+    // This includes messages of a process that died before it could queue them.
     const due = await database.jobs.ask(({ db }) => listDueMessages(db), within)
     if (due.length > 0) await alerts.add(due.map((key) => ({ id: queueIdOf(key), priority: 0 })))
     if (performance.now() < nextUpkeepMs) return

@@ -61,7 +61,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   }
 }
 
-/** Removes content from archived rows; the rows stay. Starts no process if nothing is archived. */
+/** The archive loses content; rows stay there without it. Nothing is started where nothing is archived. */
 function archiveOf({ config, database, databaseUrl }: Context): EraseArchive {
   return async ({ tenantId, endUser, from, to }) => {
     const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)

@@ -18,7 +18,7 @@ import { sha256Of } from './sha256.ts'
 import { type ArchiveStore, nameOf } from './store.ts'
 import { type ArchiveSums, sameSums, sumUp } from './sums.ts'
 
-/** The services of an archiver. */
+/** What an archiver works with. */
 export interface Archiver {
   sql: Sql
   duck: Duck
@@ -36,8 +36,8 @@ export type DayOutcome = 'done' | 'later'
 
 /**
  * Move one day of one table into the archive: write a file, store it, read it back from there and compare it with the
- * partition; only then drop the partition. Each step is noted in `archived_days` before the next one. If the
- * archiver dies, the next one finishes the day or begins it anew. Rejects if the store has other bytes than were written.
+ * partition; only then drop the partition. Each step is noted in `archived_days` before the next, so that an archiver that
+ * dies anywhere leaves a day that the next one finishes or begins anew. Rejects when a file is not what was written.
  */
 export async function archiveDay(archiver: Archiver, table: string, day: string): Promise<DayOutcome> {
   const { sql } = archiver
@@ -64,7 +64,7 @@ export async function archiveDay(archiver: Archiver, table: string, day: string)
   return (await dropPartition(archiver, begun)) ?? 'later'
 }
 
-/** Finish a day that an earlier archiver has begun. Undefined: there is nothing to finish. */
+/** An earlier archiver has begun it. Undefined: it left nothing to finish. */
 async function finishBegun(archiver: Archiver, part: KnownPart): Promise<DayOutcome | undefined> {
   if (part.state === 'writing') {
     await abandonPart(archiver.sql, part, 'its archiver ended before it was verified')
@@ -95,13 +95,13 @@ async function dropPartition(archiver: Archiver, part: ArchivedPart): Promise<Da
 /** https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const lockNotAvailable = '55P03'
 
-/** The rows and sums that a file must have. */
+/** What a file must have. */
 export interface Expected {
   columns: readonly ArchivedColumn[]
   sums: ArchiveSums
 }
 
-/** Write a file, store it, and compare the stored file with the partition. Rejects if they differ. */
+/** Have a file written, store it, and compare what the store has with what it should be. Rejects when it is not the same. */
 export async function writeAndVerify(
   { connection, store, staging, reached }: Archiver,
   { table, day, part, location }: ArchivedPart & { location: string },
@@ -112,7 +112,7 @@ export async function writeAndVerify(
   try {
     return await storeAndVerify()
   } finally {
-    // Each local file is deleted at once: a pass over many days must not fill the disk.
+    // A pass over many days must not need room for all of them at once.
     for (const path of [written, read]) await rm(path, { force: true })
   }
 

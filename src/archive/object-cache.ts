@@ -13,13 +13,13 @@ export interface StoredPart {
 
 /**
  * Local copies of files of the archive, at most so many bytes: the copy that was used least recently goes first. All processes
- * with this directory share it. Copies are named by their SHA-256, which is checked after each download.
+ * with this directory share it. Copies are named by their SHA-256, which is checked when they come.
  */
 export class ObjectCache {
   readonly #directory: string
   readonly #bytesMax: number
   readonly #store: ArchiveStore
-  /** Running downloads. */
+  /** Copies that come just now. */
   readonly #coming = new Map<string, Promise<string>>()
   /** How many queries of this process use a copy. */
   readonly #used = new Map<string, number>()
@@ -99,9 +99,9 @@ export class ObjectCache {
     let sum = copies.reduce((sum, { size }) => sum + size, bytes)
     const stale = Date.now() - unfinishedMs
     for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
-      // A dead process has left it, unless it is new.
+      // A process that died has left it, unless it is young.
       if (name.endsWith('.unfinished') && usedMs > stale) continue
-      // After an erasure, the copy of the former file still has the erased content, and no query uses it.
+      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks for.
       const isOld = usedMs < Date.now() - unusedMs
       if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
         continue

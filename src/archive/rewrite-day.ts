@@ -15,7 +15,7 @@ import { nameOf } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
 import type { Condition } from './where.ts'
 
-/** Texts of people, and data that identifies them. Ids, times, tokens and money stay. */
+/** What people wrote, and what points to them. Ids, times, tokens and money stay. */
 const contentColumns: Readonly<Record<string, readonly string[]>> = {
   requests: contentOf(requestColumns),
   attempts: contentOf(attemptColumns),
@@ -152,7 +152,7 @@ function kept(table: string, paths: readonly string[], matched: string, blanked:
   return `SELECT * REPLACE (${replaced.join(', ')}) FROM ${tableOf(paths)}`
 }
 
-/** Throws if the new file differs in more than the removed content. */
+/** Throws where the new file lacks anything but the content that is to go. */
 function requireKept(
   table: string,
   former: ArchiveSums,

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { ImageStorage } from '../images/storage/storage.ts'
 import type { RowBatch, Subject } from './row-batch.ts'
 
-// Data of a tenant outside the partitions of the usage log.
+// What belongs to a tenant beside the partitions of the usage log.
 
 const files = z.object({ images: z.array(z.object({ file: z.string() })) })
 const previews = z.array(z.object({ file: z.string() }))
@@ -38,8 +38,8 @@ async function removeFiles(
 }
 
 /**
- * Remove the remaining data of a whole tenant, in bounded steps: image jobs without a row, answers kept for repeats, and the
- * notes on which channel stores which answer. Calls `onRemoved` after each step; it may reject to stop.
+ * Remove what a whole tenant has left: its image jobs without a row, its answers to repeats, and the places of answers that
+ * upstreams hold. In bounded steps. Calls `onRemoved` after each, which may reject to stop it.
  */
 export async function removeLeftovers(
   { ask, storage }: { ask: Ask; storage: Pick<ImageStorage, 'remove'> },

@@ -16,8 +16,8 @@ import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
 import type { ErasureNeeds, Work } from './work.ts'
 
 /**
- * Work on one job until it ends or has to wait. False: there is no job. If the process is killed, each batch is committed or not;
- * after the end of the lease, the next call continues with the next batch. Rejects only if no job can be claimed.
+ * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process, each batch is done
+ * or not done; the next call goes on behind it once the lease has ended. Rejects only when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
   const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
@@ -62,7 +62,7 @@ async function erase(work: Work): Promise<void> {
   const { ask, job, leaseMs, waitMs } = work
   const readiness = await readinessOf(work)
   if (readiness.waitsFor !== undefined) {
-    // Rows that are old enough are erased at once.
+    // What is old enough goes at once.
     if (job.state === 'running') await pass(work, { ...subjectOf(job), to: readiness.settledBefore })
     const pass_ = job.state === 'running' ? { pass: { passes: 0, countsBefore: null } } : {}
     await note(work, { state: 'waiting', leaseMs: waitMs, waitsFor: readiness.waitsFor, ...pass_ })
@@ -70,7 +70,7 @@ async function erase(work: Work): Promise<void> {
   }
   let { passes, counts_before: before } = job
   if (job.state === 'waiting') await note(work, { state: 'running', leaseMs })
-  // The last pass is one that finds nothing: behind any other pass, rows may have come, or moved to another partition.
+  // A pass that finds nothing is the last one: rows may have come, or moved to a partition of their own, behind the one before.
   for (;;) {
     await pass(work, subjectOf(job))
     const counts = (await ask((sql) => readErasure(sql, job.id)))?.counts ?? {}

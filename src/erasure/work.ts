@@ -17,7 +17,7 @@ export interface ErasureNeeds {
   shipAll(): Promise<boolean>
   /** Undefined: there is no archive. */
   archive?: EraseArchive
-  /** Time after its arrival by which all data of a request is in Postgres. */
+  /** All that a request leaves is in Postgres so long after its arrival. */
   settleMs: number
   /** A process whose heartbeat is older counts as silent. */
   silentMs: number

@@ -60,7 +60,7 @@ const verdictList = z
 
 const deletedVerdict = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedVerdict' })
 
-/** Verdicts on offers, from probes and refusals. Operators read them and delete wrong ones. */
+/** Operators see what probes and refusals have taught the gateway about its offers, and drop what they know better. */
 export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext): AdminEndpoint[] {
   return [
     adminEndpoint({

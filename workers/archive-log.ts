@@ -2,6 +2,7 @@ import { archiverOf } from '../src/archive/open-archive.ts'
 import { startPass } from '../src/archive/start-archiver.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 
 /** How often a process looks whether a pass is due. */
 const lookMs = 30_000
@@ -22,11 +23,12 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
   if (options === undefined) return { stop: async () => {} }
   let running: ReturnType<typeof startPass> | undefined
   let stopped = false
+  const fail = (error: unknown) =>
+    log.error({ cause: redactText(String(error)) }, 'the usage log could not be archived; Postgres keeps it')
   const look = async () => {
-    if (running !== undefined || stopped) return
     const isDue = await database.state
       .ask(
-        // Where nothing is archived any more, there may be files whose time ends.
+        // Also while nothing is archived: files may reach the end of their retention.
         ({ sql }) => sql<{ mine: boolean }[]>`
           SELECT claim_sweep('archive', ${everyMs * 0.75}::integer) AS mine
           WHERE ${options.hotDays}::integer > 0 OR EXISTS (SELECT FROM archived_days)`,
@@ -34,7 +36,7 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
       )
       .then(([claim]) => claim?.mine === true)
       .catch(() => false)
-    if (!isDue || stopped || running !== undefined) return
+    if (!isDue || stopped) return
     const archiver = startPass(options)
     running = archiver
     const timeout = setTimeout(archiver.stop, passMs).unref()
@@ -53,24 +55,18 @@ export function archiveLog(context: Pick<Context, 'config' | 'database' | 'datab
           'a day of the usage log could not be archived; Postgres keeps it',
         )
     } catch (error) {
-      if (!stopped)
-        log.error(
-          { cause: redactText(String(error)) },
-          'the usage log could not be archived; Postgres keeps it',
-        )
+      if (!stopped) fail(error)
     } finally {
       clearTimeout(timeout)
       running = undefined
     }
   }
-  void look()
-  const timer = setInterval(() => void look(), lookMs).unref()
+  const looking = repeatedly(look, { pauseMs: lookMs, atOnce: true, unref: true, onFailure: fail })
   return {
     async stop() {
       stopped = true
-      clearInterval(timer)
       running?.stop()
-      await running?.done.catch(() => {})
+      await looking.stop()
     },
   }
 }

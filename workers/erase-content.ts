@@ -7,6 +7,7 @@ import { sweepTenants } from '../src/erasure/retention.ts'
 import { runErasure } from '../src/erasure/run-erasure.ts'
 import type { EraseArchive } from '../src/erasure/work.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 
 const lookEveryMs = 5_000
 const hourMs = 3_600_000
@@ -25,10 +26,7 @@ const statementMs = 60_000
 export function eraseContent(context: Context): { stop(): Promise<void> } {
   const { bounds, database, images, ledger, log } = context
   const stopping = new AbortController()
-  let working = Promise.resolve()
-  let isWorking = false
   let nextSweepMs = 0
-  let complaint = ''
   const needs = {
     database,
     storage: images.storage,
@@ -51,29 +49,14 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     if (gone > 0)
       log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
   }
-  const timer = setInterval(() => {
-    if (isWorking) return
-    isWorking = true
-    working = work()
-      .then(
-        () => {
-          complaint = ''
-        },
-        (error: unknown) => {
-          const cause = redactText(String(error))
-          if (cause !== complaint) log.warn({ cause }, 'content could not be erased')
-          complaint = cause
-        },
-      )
-      .finally(() => {
-        isWorking = false
-      })
-  }, lookEveryMs)
+  const repetition = repeatedly(work, {
+    pauseMs: lookEveryMs,
+    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'content could not be erased'),
+  })
   return {
     async stop() {
-      clearInterval(timer)
       stopping.abort()
-      await working
+      await repetition.stop()
     },
   }
 }

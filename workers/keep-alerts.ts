@@ -3,6 +3,7 @@ import { evaluateRules } from '../src/alerts/evaluate.ts'
 import type { Context } from '../src/context.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 import { queueIdOf } from './deliver-alert.ts'
 
 const upkeepEveryMs = 3_600_000
@@ -16,14 +17,11 @@ const within = { withinMs: 10_000 }
  */
 export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, images, log } = context
-  let working = Promise.resolve()
-  let isWorking = false
   let nextUpkeepMs = 0
-  let complaint = ''
   const work = async () => {
     if (!(await images.jobs.claimSweep('alerts', Math.floor(bounds.alertMs * apart)))) return
     await evaluateRules(context)
-    // What a process wrote that died before it could queue it is due as well.
+    // This includes messages of a process that died before it could queue them.
     const due = await database.jobs.ask(({ db }) => listDueMessages(db), within)
     if (due.length > 0) await alerts.add(due.map((key) => ({ id: queueIdOf(key), priority: 0 })))
     if (performance.now() < nextUpkeepMs) return
@@ -31,28 +29,8 @@ export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { s
     if (await images.jobs.claimSweep('old_alerts', upkeepEveryMs * apart))
       await database.upkeep.ask(({ db }) => deleteOldAlerts(db, bounds.alertEpisodeDays), within)
   }
-  const timer = setInterval(() => {
-    if (isWorking) return
-    isWorking = true
-    working = work()
-      .then(
-        () => {
-          complaint = ''
-        },
-        (error: unknown) => {
-          const cause = redactText(String(error))
-          if (cause !== complaint) log.warn({ cause }, 'alerts could not be evaluated')
-          complaint = cause
-        },
-      )
-      .finally(() => {
-        isWorking = false
-      })
-  }, bounds.alertMs)
-  return {
-    async stop() {
-      clearInterval(timer)
-      await working
-    },
-  }
+  return repeatedly(work, {
+    pauseMs: bounds.alertMs,
+    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'alerts could not be evaluated'),
+  })
 }

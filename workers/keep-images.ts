@@ -1,6 +1,7 @@
 import type { Context } from '../src/context.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 import { enqueue } from './generate-image.ts'
 
 const hourMs = 3_600_000
@@ -15,10 +16,7 @@ const apart = 0.75
  */
 export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, images, log } = context
-  let working = Promise.resolve()
-  let isWorking = false
   let nextRemovalMs = 0
-  let complaint = ''
   const sweep = async () => {
     // A job that was queued just now is under way: only a job that has waited longer may be lost.
     enqueue(context, await images.jobs.sweep(bounds.imageSweepMs))
@@ -36,28 +34,8 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     if (!images.storage.isShared || (await images.jobs.claimSweep('stored_images', removeEveryMs * apart)))
       await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
   }
-  const timer = setInterval(() => {
-    if (isWorking) return
-    isWorking = true
-    working = work()
-      .then(
-        () => {
-          complaint = ''
-        },
-        (error: unknown) => {
-          const cause = redactText(String(error))
-          if (cause !== complaint) log.warn({ cause }, 'image jobs could not be swept')
-          complaint = cause
-        },
-      )
-      .finally(() => {
-        isWorking = false
-      })
-  }, bounds.imageSweepMs)
-  return {
-    async stop() {
-      clearInterval(timer)
-      await working
-    },
-  }
+  return repeatedly(work, {
+    pauseMs: bounds.imageSweepMs,
+    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'image jobs could not be swept'),
+  })
 }

@@ -4,6 +4,7 @@ import { probedProtocols } from '../src/probes/probed-offer.ts'
 import { addRuns, deleteRunsBefore, newestRuns, placeOf, waitingRuns } from '../src/probes/queries.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 
 const hourMs = 3_600_000
 /** A run that the queue should have begun by now. Adding it again does nothing where the queue still has it. */
@@ -18,8 +19,6 @@ const within = { withinMs: 10_000 }
  */
 export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, images, log } = context
-  let working = Promise.resolve()
-  let complaint = ''
   const work = async () => {
     if (!(await images.jobs.claimSweep('probes', Math.floor(bounds.probeSweepMs * apart)))) return
     const asked = bounds.probeIntervalHours > 0 ? await askForDue(context) : []
@@ -27,24 +26,10 @@ export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { s
     await probes.add([...asked, ...lost].map((id) => ({ id, priority: 0 })))
     await database.jobs.ask(({ db }) => deleteRunsBefore(db, daysKept(bounds)), within)
   }
-  const timer = setInterval(() => {
-    working = working.then(work).then(
-      () => {
-        complaint = ''
-      },
-      (error: unknown) => {
-        const cause = redactText(String(error))
-        if (cause !== complaint) log.warn({ cause }, 'probes could not be swept')
-        complaint = cause
-      },
-    )
-  }, bounds.probeSweepMs)
-  return {
-    async stop() {
-      clearInterval(timer)
-      await working
-    },
-  }
+  return repeatedly(work, {
+    pauseMs: bounds.probeSweepMs,
+    onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'probes could not be swept'),
+  })
 }
 
 /** The schedule must know the newest run of an offer until the next one is due. */

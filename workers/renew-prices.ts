@@ -3,6 +3,7 @@ import { renewalDue } from '../src/catalog/library/renew.ts'
 import type { FromRenewalThread, RenewalTask } from '../src/catalog/library/renewal-thread.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { repeatedly } from '../src/repeatedly.ts'
 
 const everyMs = 600_000
 const askMs = 5_000
@@ -19,8 +20,9 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
   const { database, databaseUrl, log } = context
   let worker: Worker | undefined
   let stopped = false
+  const fail = (cause: string) =>
+    log.warn({ cause: redactText(cause) }, 'prices could not be renewed; those in force stay')
   const renew = async () => {
-    if (worker !== undefined) return
     const url = await database.state
       .ask(({ db }) => renewalDue(db), { withinMs: askMs })
       .catch(() => undefined)
@@ -32,25 +34,28 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
     thread.unref()
     worker = thread
     const timeout = setTimeout(() => void thread.terminate(), threadMs).unref()
-    const fail = (cause: string) =>
-      log.warn({ cause: redactText(cause) }, 'prices could not be renewed; those in force stay')
     thread.on('message', (message: FromRenewalThread) => {
       if ('failed' in message) fail(message.failed)
       else log.info({ added: message.added }, 'prices are renewed')
     })
     thread.on('error', (error) => fail(String(error)))
-    thread.once('exit', () => {
-      clearTimeout(timeout)
-      worker = undefined
+    await new Promise<void>((resolve) => {
+      thread.once('exit', () => resolve())
     })
+    clearTimeout(timeout)
+    worker = undefined
   }
-  void renew()
-  const timer = setInterval(() => void renew(), everyMs).unref()
+  const renewing = repeatedly(renew, {
+    pauseMs: everyMs,
+    atOnce: true,
+    unref: true,
+    onFailure: (error) => fail(String(error)),
+  })
   return {
     async stop() {
       stopped = true
-      clearInterval(timer)
       await worker?.terminate()
+      await renewing.stop()
     },
   }
 }

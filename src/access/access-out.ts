@@ -48,7 +48,7 @@ export function tenantWords(row: ExportRows['tenants'][number]['tenant'], balanc
   }
 }
 
-/** Without its secret, which nobody can read. */
+/** Without the secret: only its hash is stored. */
 export function keyWords(row: ExportRows['keys'][number], group: string): Json {
   return {
     name: row.name,

@@ -15,11 +15,11 @@ export interface Actor {
   tenantId: string | null
   /** Of a user: the session of this call. */
   sessionId?: string
-  /** Of an API token; undefined: all that the role may. */
+  /** Of an API token; undefined: all rights of the role. */
   scopes: readonly Scope[] | undefined
 }
 
-/** The caller of an endpoint that is open to everybody. It may nothing else. */
+/** The caller of an endpoint that is open to everybody. It has no other rights. */
 export const anybody: Actor = {
   kind: 'user',
   id: null,

@@ -139,7 +139,7 @@ interface WantedKey {
   key: KeyEntry
   /** Undefined: any secret will do. */
   secretHash: Buffer | undefined
-  /** The hashes of the same secret under former master keys, which a row may have as yet. */
+  /** The hashes of the same secret under former master keys: a row may still have one of them. */
   formerHashes: readonly Buffer[]
 }
 
@@ -241,7 +241,7 @@ function settingsOf(
   existing: KeyRow | undefined,
   { managedBy }: Writing,
 ) {
-  // An import that knows no secret leaves a rotation of an admin alone.
+  // An import that does not have the secret does not touch a rotation by an admin.
   const endsFormer = managedBy === 'file' || key.secret !== undefined
   return {
     groupId,

@@ -16,12 +16,12 @@ export interface AuditEntry {
   name?: string | undefined
   /** The tenant that the change belongs to; null: none. */
   tenantId?: string | null
-  /** The resource before and after, as the API shows it, without secrets; null: it was not, or is no more. */
+  /** The resource before and after, as the API shows it, without secrets; null: it did not exist then. */
   before?: Json | null
   after?: Json | null
 }
 
-/** Who has changed something, and from where. */
+/** The author of a change, and its address. */
 export interface AuditSource {
   actor:
     | Pick<Actor, 'kind' | 'id' | 'userId' | 'name'>

@@ -7,7 +7,7 @@ export function makeSecret(prefix: string): string {
   return prefix + random + checksum(prefix + random)
 }
 
-/** Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here and asks Postgres nothing. */
+/** Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here without a query to Postgres. */
 export function isWholeSecret(text: string, prefix: string): boolean {
   if (!text.startsWith(prefix) || text.length !== prefix.length + randomCharacters + checksumCharacters)
     return false

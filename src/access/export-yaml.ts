@@ -8,13 +8,12 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { groupWords, keyWords, tenantWords } from './access-out.ts'
 import type { ExportRows } from './export-queries.ts'
 
-/** The tenant of probes makes itself. */
+/** Tollgate makes the tenant of the probes itself. */
 const ownTenant = 'tollgate-probes'
 
 /**
- * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. What a file cannot say stands in
- * comments: disabled channels and models. Keys have no secrets: where the file is applied to an empty database, they get new
- * ones.
+ * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. Disabled channels and models stand
+ * in comments, because a file has no word for them. Keys have no secrets: in an empty database the file gives them new ones.
  */
 export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): string {
   const variables = new Variables()
@@ -104,7 +103,7 @@ function channelEntry(
   const { offers, credentials } = storedChannel(row, rows, keeper)
   const sealed = rows.credentials.filter(({ channelId }) => channelId === row.id)
   const place = row.name.toUpperCase().replace(/[^A-Z0-9]+/g, '_')
-  // An empty credential is no secret. One that cannot be read is taken for one.
+  // An empty credential is no secret. A credential that cannot be opened counts as a secret.
   const api_keys = sealed.map((_, index) =>
     credentials?.[index] === ''
       ? ''
@@ -147,7 +146,7 @@ function keysOf(rows: ExportRows, tenantId: string, models: ReadonlySet<string>)
   const groups = new Map(rows.groups.map(({ id, name }) => [id, name]))
   return (
     rows.keys
-      // A file has no sub-keys: their makers make them.
+      // A file has no sub-keys: clients make them by the API.
       .filter((key) => key.tenantId === tenantId && key.parentId === null)
       .map((key) => {
         const allowedModels = key.allowedModels && namesIn(key.allowedModels, models)
@@ -191,8 +190,8 @@ function comment(title: string, section: string, entries: readonly Json[]): stri
 }
 
 /**
- * Without names of what is disabled, which a file may not name. A list of none but such stays: an absent one would allow
- * everything.
+ * Without names of what is disabled, which a file may not name. A list that has no other names stays as it is: an
+ * absent list would allow everything.
  */
 function namesIn(names: readonly string[], known: ReadonlySet<string>): string[] {
   const left = names.filter((name) => known.has(name))

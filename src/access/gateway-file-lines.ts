@@ -17,7 +17,7 @@ export interface OwnFile {
   environment: Readonly<Record<string, string | undefined>>
 }
 
-/** To parse a larger file would keep the requests of this process waiting: see follow-gateway-file.ts. */
+/** Parsing a larger file would delay the requests of this process: see follow-gateway-file.ts. */
 const fileBytesMax = 512 * 1024
 
 /** `/etc/tollgate/gateway.yaml:41`; `/etc/tollgate/gateway.yaml on host-2` where this process reads another file, or none. */
@@ -34,7 +34,7 @@ export async function placeOfEntry(
   return host === hostname() ? path : `${path} on ${host}`
 }
 
-/** Undefined: the file as it stands has no such entry, or is too large. */
+/** Undefined: the file has no such entry now, or is too large. */
 async function lineOfEntry({ path, environment }: OwnFile, entry: FileEntry): Promise<number | undefined> {
   if ((await stat(path)).size > fileBytesMax) return undefined
   const source = readYaml(await readFile(path, 'utf8'), environment)

@@ -30,7 +30,7 @@ export interface Identity {
   subKeysMax: number
 }
 
-/** What holds for a sub-key beside its own settings. `Identity` has the rest of it: the narrower of both. */
+/** The settings of its parent that restrict a sub-key. Where both have a setting, `Identity` has the narrower one. */
 export interface ParentKey {
   keyId: string
   limits: RateLimits | undefined

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
 import { isWholeSecret, makeSecret } from './checked-secret.ts'
 
-/** A new client key: `tg-` and what checks itself. */
+/** A new client key: `tg-` and a secret with a checksum. */
 export function makeKeySecret(): string {
   return makeSecret(prefix)
 }

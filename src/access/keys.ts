@@ -109,7 +109,7 @@ export interface KeysOptions {
   pool: Database['keys']
   /** The key whose secret has this hash. */
   read(connections: Connections, secretHash: Buffer): Promise<Identity | undefined>
-  /** They key the hashes. */
+  /** The keys of the hashes: the present pepper and former ones. */
   peppers: KeyRing
   cacheMax: number
   negativeMs: number
@@ -132,7 +132,7 @@ export function keysOf(
   })
 }
 
-/** The first of them that is a key, asked for one after the other. */
+/** The key of the first hash that has one. Asks for one hash after the other. */
 async function firstOf(
   hashes: readonly Buffer[],
   read: (hash: Buffer) => Promise<Identity | undefined>,

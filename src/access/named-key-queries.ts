@@ -4,10 +4,10 @@ import { keys, tenants } from '../db/schema.ts'
 import type { Identity } from './identity.ts'
 import { readKeyByHash } from './queries.ts'
 
-/** How somebody who does not have a key's secret names it. */
+/** Names a key for a caller without its secret. */
 export type NamedKey = { id: string } | { name: string; tenant: string }
 
-/** The caller that the holder of the key would be. Undefined: there is no such key. `tenantId`: keys of this tenant only. */
+/** The caller as if it had sent the secret of the key. Undefined: there is no such key. `tenantId`: keys of this tenant only. */
 export async function readNamedKey(
   db: TypedQueries,
   named: NamedKey,

@@ -19,8 +19,8 @@ export const areas = [
 export type Area = (typeof areas)[number]
 
 /**
- * Where an endpoint belongs: to an area, or to the account of its caller. `open`: everybody may call it. `any`: everybody
- * who is known. `self`: a user who is signed in, not a program.
+ * An area, or a group of endpoints that need no right of an area. `open`: everybody may call it. `any`: all users and tokens.
+ * `self`: a user with a session, not a token.
  */
 export type Place = Area | 'open' | 'any' | 'self'
 
@@ -62,7 +62,7 @@ const all = (rights: Rights[Area]): Rights => ({
 })
 
 /**
- * Who may do what: docs/reference/admin-users.md shows this table, and a test compares them. A member has these rights in
+ * The rights of each role. docs/reference/admin-users.md shows this table, and a test compares them. A member has these rights in
  * its own tenant only, and only at endpoints that are for members.
  */
 export const rightsOf: Readonly<Record<Role, Rights>> = {
@@ -104,7 +104,7 @@ export function scopesWithin(role: Role, wanted: readonly Scope[]): Scope[] {
   )
 }
 
-/** The role that stands later in `roles`. A member of a tenant may write where a viewer may not: see `scopesWithin`. */
+/** The later one in `roles`. A member may write in areas where a viewer may not: see `scopesWithin`. */
 export function lesserRole(one: Role, other: Role): Role {
   return roles.indexOf(one) > roles.indexOf(other) ? one : other
 }

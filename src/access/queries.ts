@@ -19,7 +19,7 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
     .from(keys)
     .leftJoin(parents, eq(parents.id, keys.parentId))
     .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
-    // A key that has the secret now comes before one that had it.
+    // A key whose present secret it is comes before a key whose former secret it is.
     .orderBy(desc(eq(keys.secretHash, secretHash)))
     .limit(1)
   if (found === undefined) return undefined
@@ -221,7 +221,7 @@ export async function changeKeys(tx: Transaction, changed: readonly KeyRow[]) {
   }
 }
 
-/** Give the sub-keys of these keys what they share with them, so that their rows say what holds. */
+/** Copies the settings that these keys share with their sub-keys into the rows of the sub-keys. */
 export async function followParents(tx: Queries, ids: Id[]): Promise<void> {
   const shared = [keys.groupId, keys.capture, keys.captureAnswers, keys.strict].map(({ name }) =>
     sql.identifier(name),

@@ -6,7 +6,7 @@ import { keys } from '../db/schema.ts'
 import type { Queries, TypedTransaction } from '../db/transactions.ts'
 import { hashKeySecret, keyHint, makeKeySecret } from './key-secret.ts'
 
-/** What a key asks for when it makes another one. */
+/** The settings that a key chooses for a new sub-key. */
 export interface SubKeyWish {
   name: string
   allowedModels: string[] | undefined
@@ -25,8 +25,8 @@ export type MadeSubKey =
   | { verdict: 'gone' }
 
 /**
- * Make a key below `parentId`. All else is the parent's. Calls for one parent come one after the other, so it never has more than
- * it may.
+ * Make a key below `parentId`. All other settings are the parent's. Calls for one parent run one after the other, so it never has
+ * more sub-keys than it may.
  */
 export async function makeSubKey(
   tx: TypedTransaction,
@@ -40,7 +40,7 @@ export async function makeSubKey(
   const [living] = await tx
     .select({ count: count() })
     .from(keys)
-    // One that an admin has disabled may work again.
+    // A disabled sub-key counts: an admin may enable it again.
     .where(and(eq(keys.parentId, parentId), isNull(keys.revokedAt)))
   const most = parent.subKeysMax ?? 0
   if ((living?.count ?? 0) >= most) return { verdict: 'too-many', most }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { expected, integer } from '../canonical/checked.ts'
 import { nanoFromUsd } from '../catalog/usd.ts'
 
-// What a rule asks for: one schema for each kind. The body of the API, the row and /openapi.json have these.
+// The conditions of rules: one schema for each kind. The body of the API, the row and /openapi.json share them.
 
 const uuid = z
   .string()
@@ -122,7 +122,7 @@ export const alertKinds = [
   'channel_down',
 ] as const satisfies readonly AlertCondition['kind'][]
 
-/** Why a rule of one tenant may not have the condition; undefined: it may. It would tell of what all tenants share. */
+/** Why a rule of one tenant may not have the condition; undefined: it may. Such a condition would reveal the state that all tenants share. */
 export function sharedSubject(condition: AlertCondition): string | undefined {
   switch (condition.kind) {
     case 'ledger_lag':
@@ -138,7 +138,7 @@ export function sharedSubject(condition: AlertCondition): string | undefined {
   }
 }
 
-/** Why a condition does not hold any more, in a few words behind the name of the subject. */
+/** The reason why the condition no longer holds, in a few words that follow the name of the subject. */
 export function calmWords(condition: AlertCondition): string {
   switch (condition.kind) {
     case 'budget':

@@ -20,7 +20,7 @@ const form: z.ZodType<Destination> = z.object({
   keys: z.array(z.object({ key: z.string(), untilMs: z.number().nullable() })),
 })
 
-/** A replaced secret signs for so long. */
+/** A replaced secret still signs for this time. */
 export const formerSecretMs = 24 * 3_600_000
 
 export function newDestination(url: string): Destination {

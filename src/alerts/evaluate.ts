@@ -18,7 +18,7 @@ export interface EvaluationContext {
 }
 
 const withinMs = 10_000
-/** A pass takes no longer. The rules that it did not reach come first in the next one. */
+/** Longest time of a pass. The next pass begins with the rules that this one did not reach. */
 const passMs = 60_000
 
 /**

@@ -11,5 +11,5 @@ export interface Finding {
   details: Record<string, string | number | readonly string[]>
 }
 
-/** At most so many subjects of a rule are looked at. */
+/** Most subjects of a rule that an evaluation reads. */
 export const subjectsMax = 1000

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import type { ConditionOf } from './condition.ts'
 import { type Finding, subjectsMax } from './finding.ts'
 
-/** A new network is told for so long; after a pause of the evaluation, for as long as that. */
+/** A new network counts for this time. After a pause of the evaluation, it counts for as long as the pause. */
 const toldMs = 3_600_000
 
 export interface NetworkScope {

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import type { Database } from '../db/database.ts'
 import type { LedgerState } from '../ledger/ledger-watch.ts'
+import { repeatedly } from '../repeatedly.ts'
 
 export interface LedgerReporter {
   database: Pick<Database, 'state'>
@@ -10,28 +11,20 @@ export interface LedgerReporter {
   alertMs: number
 }
 
-/** Each process tells of its ledger, where a rule asks for that. The timer keeps no process alive. */
+/** Each process reports its ledger while a rule watches it. The timer keeps no process alive. */
 export function reportLedger({ database, instanceId, state, alertMs }: LedgerReporter): { stop(): void } {
-  let isReporting = false
-  const timer = setInterval(() => {
-    if (isReporting) return
-    isReporting = true
+  const report = () => {
     const { unshipped, setAside } = state()
-    database.state
-      .ask(
-        ({ sql }) => sql`
+    return database.state.ask(
+      ({ sql }) => sql`
           INSERT INTO ledger_reports AS r (instance_id, host, pid, oldest_ms, set_aside, reported_at)
           SELECT ${instanceId()}::uuid, ${hostname()}, ${process.pid}::integer, ${Math.min(unshipped.oldestMs, 2 ** 31 - 1)}::integer,
             ${setAside.length}::integer, now()
           WHERE EXISTS (SELECT 1 FROM alert_rules WHERE kind = 'ledger_lag' AND enabled AND deleted_at IS NULL)
           ON CONFLICT (instance_id) DO UPDATE SET host = excluded.host, pid = excluded.pid, oldest_ms = excluded.oldest_ms,
             set_aside = excluded.set_aside, reported_at = excluded.reported_at`,
-      )
-      // The next report comes soon. While Postgres is away, the watch of the ledger raises its own alarm.
-      .catch(() => {})
-      .finally(() => {
-        isReporting = false
-      })
-  }, alertMs).unref()
-  return { stop: () => clearInterval(timer) }
+    )
+  }
+  // No failure is logged: the next report comes soon, and while Postgres is away the watch of the ledger raises its own alarm.
+  return repeatedly(report, { pauseMs: alertMs, unref: true })
 }

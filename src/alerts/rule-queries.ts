@@ -80,7 +80,7 @@ export async function findRule(db: Queries, id: string, lock = false): Promise<R
   return row
 }
 
-/** All rules, and those of one tenant. Two changes at once wait for each other. */
+/** The number of all rules, and of one tenant's. Until its commit, another transaction waits here: no two can pass the bound. */
 export async function countRules(
   tx: Queries,
   tenantId: string | null,
@@ -124,7 +124,7 @@ export async function changeRule(
     .where(eq(alertRules.id, id))
 }
 
-/** Close the open episodes of a rule that is evaluated no more, each with its message. The caller has locked the rule. */
+/** Close the open episodes of a rule that is no longer evaluated, each with its message. The caller has locked the rule. */
 export async function closeEpisodes(tx: Queries, rule: RuleRow, why: string): Promise<void> {
   await tx.execute(sql`
     WITH closed AS (
@@ -136,7 +136,7 @@ export async function closeEpisodes(tx: Queries, rule: RuleRow, why: string): Pr
     FROM closed WHERE ${rule.webhookHost !== null}::boolean`)
 }
 
-/** Messages for which there is no address any more have failed. */
+/** Messages of a rule without a webhook have failed. */
 export async function dropMessages(tx: Queries, ruleId: string): Promise<void> {
   await tx
     .update(alertMessages)

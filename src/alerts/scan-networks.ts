@@ -4,7 +4,7 @@ import { networkOf } from './network.ts'
 /** Rows of one step, and the steps of one pass. */
 const stepRows = 20_000
 const stepsMax = 10
-/** After a longer pause the scan goes on so long before now. */
+/** After a longer pause, the scan continues at this time before now. */
 const behindMsMax = 6 * 3_600_000
 /** A key with more networks is no longer watched: it is public. */
 const networksMax = 1_000
@@ -18,7 +18,7 @@ const scans = [
   { name: 'late networks', settleMs: 3_600_000 },
 ] as const
 
-/** Note the networks from which keys were used since the last pass. Each step stands by itself. */
+/** Note the networks from which keys were used since the last pass. Each step is committed by itself. */
 export async function scanNetworks(sql: Sql, nowMs: number): Promise<void> {
   for (const { name, settleMs } of scans) {
     const until = nowMs - settleMs

@@ -27,10 +27,10 @@ export interface Page {
 }
 
 /**
- * A page of the log over Postgres and the archive, each row once. Postgres is asked first: a day that is archived between the
- * two questions is then found twice, never nowhere, and rows with the same id count once.
+ * A page of the log over Postgres and the archive, each row once. Postgres is asked first: if a day is archived between the
+ * two queries, its rows are found twice and count once by their ids; no row is missed.
  *
- * Where the archive cannot be read, the page ends before its newest row, and the page behind it rejects.
+ * If the archive cannot be read, the page ends before the newest archived row, and the next page rejects.
  */
 export async function pageAcross(question: PageQuestion): Promise<Page> {
   const { limit, nowMs } = question
@@ -38,7 +38,7 @@ export async function pageAcross(question: PageQuestion): Promise<Page> {
     const hot = await question.hot(limit + 1)
     const oldest = hot.length > limit ? hot.at(-1)?.created_at : undefined
     const from = later(oldest, question.from)
-    // At least yesterday and today are in Postgres: the first pages ask nothing else.
+    // At least yesterday and today are in Postgres: the first pages read only Postgres.
     if (from !== undefined && from.getTime() >= nowMs - dayMs) return pageOf(hot, limit)
     const terms = question.signal === undefined ? {} : { signal: question.signal }
     const parts = await question.archive.parts(

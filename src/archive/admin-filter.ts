@@ -1,44 +1,10 @@
+import type { AddressTest } from '../ledger/log/address-test.ts'
+import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../ledger/log/filter.ts'
 import { allOf, type Condition, condition } from './where.ts'
-
-/**
- * The filter of an admin, as ledger/log/filter.ts has it: a row matches when all conditions are true. Null among the values
- * stands for a column without a value.
- */
-export interface ArchiveFilter {
-  readonly conditions: readonly FilterCondition[]
-}
-
-/** `not`: the rows for which the condition is not true. */
-type FilterCondition = { readonly not: boolean } & FilterTest
-
-type FilterTest =
-  | {
-      readonly test: 'is'
-      readonly columns: readonly string[]
-      readonly values: readonly (string | number | boolean | null)[]
-    }
-  | { readonly test: 'named'; readonly kind: string; readonly names: readonly (string | null)[] }
-  | { readonly test: 'contains'; readonly column: string; readonly parts: readonly (string | null)[] }
-  | { readonly test: 'between'; readonly column: string; readonly ranges: readonly (FilterRange | null)[] }
-  | { readonly test: 'within'; readonly column: string; readonly blocks: readonly (string | null)[] }
-  | { readonly test: 'tagged'; readonly tags: readonly (string | null)[] }
-
-/** Both ends are in the range; undefined: it has no such end. */
-interface FilterRange {
-  readonly least: bigint | undefined
-  readonly most: bigint | undefined
-}
-
-/** The addresses of a block, as tests of their text: `addressTest` of ledger/log/address-test.ts. */
-export type AddressTest =
-  | { kind: 'prefix'; prefix: string }
-  | { kind: 'octet'; prefix: string; octet: number; least: number; most: number }
-  | { kind: 'inet'; prefix: string; block: string }
-  | { kind: 'address'; address: string }
 
 /** The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds` before. */
 export function adminRows(
-  { conditions }: ArchiveFilter,
+  { conditions }: AdminFilter,
   addressTest: (block: string) => AddressTest,
 ): Condition {
   return allOf(conditions.map((one) => conditionOf(one, addressTest)))
@@ -56,7 +22,7 @@ function negated({ text, parameters }: Condition): Condition {
   return condition(`(${text}) IS NOT TRUE`, ...parameters)
 }
 
-function testOf(test: FilterTest, addressTest: (block: string) => AddressTest): Condition {
+function testOf(test: Test, addressTest: (block: string) => AddressTest): Condition {
   switch (test.test) {
     case 'is':
       return anyOf(test.columns.flatMap((column) => test.values.map((value) => isValue(column, value))))
@@ -96,7 +62,7 @@ function isNull(column: string): Condition {
   return condition(`${named(column)} IS NULL`)
 }
 
-function isIn(name: string, { least, most }: FilterRange): Condition {
+function isIn(name: string, { least, most }: Range): Condition {
   const column = named(name)
   const from = least === undefined ? condition(`${column} IS NOT NULL`) : condition(`${column} >= ?`, least)
   return most === undefined ? from : allOf([from, condition(`${column} <= ?`, most)])

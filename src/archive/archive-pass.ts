@@ -19,7 +19,7 @@ export interface ArchivePass {
   doubles: number
   /** Why days could not be archived. The pass goes on with the next day. */
   failed: { table: string; day: string; reason: string }[]
-  /** Files whose time was over. */
+  /** Files past their retention. */
   expired: number
 }
 
@@ -93,7 +93,7 @@ function daysKept(table: string, { rowDays, payloadDays, answerDays }: ArchiverO
   return table === 'request_answers' ? Math.min(answerDays, rowDays) : rowDays
 }
 
-/** The tags of a day follow from its rows: once Postgres has none of these, they go too. */
+/** Drop the tags of days whose rows are archived: the files have the tags of each row. */
 async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
   const tags = await sql<{ child: string }[]>`
     SELECT child FROM expired_partitions('request_tags', ${hotDays}::integer) AS child
@@ -105,7 +105,7 @@ async function dropTags({ sql }: Archiver, hotDays: number): Promise<void> {
   }
 }
 
-/** Delete the files that nobody may read. */
+/** Delete the abandoned files. */
 export async function removeAbandoned({ sql, store }: Archiver): Promise<void> {
   for await (const page of abandonedParts(sql)) {
     for (const { location } of page) await store.remove(location)

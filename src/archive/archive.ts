@@ -24,7 +24,7 @@ export interface ArchiveNeeds {
 /** A row with all its columns. */
 export type LogRow = RowOf<(typeof requestColumns)[number]>
 
-/** A span of the log, and which rows of it. */
+/** Some rows of a span of the log. */
 export interface Slice {
   where: Condition
   /** Inclusive. */
@@ -33,7 +33,7 @@ export interface Slice {
   to: Date
 }
 
-/** What stands in the archive alone: the rows of days that Postgres has dropped. */
+/** The rows that only the archive has: those of days that Postgres has dropped. */
 export class Archive {
   readonly #needs: ArchiveNeeds
 
@@ -47,8 +47,8 @@ export class Archive {
   }
 
   /**
-   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over; rows at or before this position
-   * have not been looked at. Rejects as ArchiveReader.ask.
+   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over, and the rows from
+   * this position on were not searched. Rejects as ArchiveReader.ask.
    */
   async rows(
     parts: readonly PartInForce[],
@@ -293,7 +293,7 @@ function typed(columns: readonly Pick<Column<never>, 'name' | 'kind'>[]): { name
 
 const typesOf: Readonly<Record<ArchivedTable, { name: string; type: string }[]>> = {
   requests: typed(requestColumns),
-  // A younger column: DuckDB reads NULL where a file has none.
+  // A newer column: DuckDB reads NULL for files without it.
   attempts: [
     ...typed(attemptColumns).filter(({ name }) => name !== 'credential'),
     { name: 'credential', type: 'VARCHAR' },

@@ -41,7 +41,7 @@ export async function beginPart(
     SELECT max(part) AS part FROM archived_days WHERE table_name = ${table} AND day = ${day}::date`
   const part = (last?.part ?? -1) + 1
   const location = locationOf(part)
-  // Where another archiver has taken the number, the primary key refuses this one.
+  // If another archiver has taken the number, the primary key refuses this row.
   await sql`
     INSERT INTO archived_days (day, table_name, part, state, location, started_at)
     VALUES (${day}::date, ${table}, ${part}, 'writing', ${location}, clock_timestamp())`
@@ -69,7 +69,7 @@ export async function verifyPart(
   return changed.count === 1
 }
 
-/** Nobody reads it from now on, and its file is deleted. A file in force is not abandoned so. */
+/** Abandon a file: nobody reads it from now on, and a pass deletes it. Does nothing for a file in force. */
 export async function abandonPart(
   sql: Sql,
   { table, day, part }: ArchivedPart,
@@ -111,8 +111,8 @@ export async function replaceParts(
 }
 
 /**
- * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one that an archiver has
- * left half-way: no later archiver looks at its day.
+ * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one that an archiver
+ * left unfinished, because no later archiver works on its day.
  */
 export async function expireDays(sql: Sql, table: string, keepDays: number): Promise<number> {
   const expired = await sql`
@@ -123,8 +123,8 @@ export async function expireDays(sql: Sql, table: string, keepDays: number): Pro
 }
 
 /**
- * Files that nobody may read, the oldest first, in pages: all of them. A file is deleted again for a week: an archiver that
- * stood still may have written it after it was deleted.
+ * All abandoned files, the oldest first, in pages. Their deletion is repeated for a week, because an archiver that was stopped
+ * may write a file after it was deleted.
  */
 export async function* abandonedParts(sql: Sql): AsyncGenerator<(KnownPart & { location: string })[]> {
   let last: ArchivedPart = { day: '0001-01-01', table: '', part: -1 }

@@ -15,16 +15,16 @@ export interface FoundRequest {
 
 export interface FindNeeds {
   archive: Pick<Archive, 'slice' | 'find' | 'attempts' | 'credentials' | 'payload' | 'answer'>
-  /** Ask Postgres for the row with all that it has beside it. */
+  /** Ask Postgres for the row with the rows that belong to it. */
   recent(): Promise<FoundRequest | undefined>
-  /** Ask Postgres for what it has beside a row that is archived: `findBeside`. */
+  /** Ask Postgres for the rows that belong to an archived row: `findBeside`. */
   beside(priceId: string | null): ReturnType<typeof findBeside>
   signal?: AbortSignal | undefined
 }
 
 /**
- * A request for an admin, each part of it from where it is. Postgres is asked first, so that a day which is archived meanwhile
- * is not missed. `tenantId` undefined: of any tenant.
+ * A request for an admin, each part of it from Postgres or from the archive. Postgres is asked first, so that a day that is
+ * archived meanwhile is not missed. `tenantId` undefined: of any tenant.
  */
 export async function findAnywhere(
   { archive, recent, beside, signal }: FindNeeds,

@@ -29,7 +29,7 @@ export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts'>):
           if (error instanceof ListAgainError) return undefined
           throw error
         })
-        // A day that was archived between the two questions would count twice.
+        // A day that was archived between the two queries would count twice.
         if (cold === undefined) continue
         const older = cold.map(({ starts_ms, ...rest }) => ({
           ...rest,
@@ -44,7 +44,7 @@ export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts'>):
   }
 }
 
-/** Ids are compared only where the times do not say it already: counts then need not read them. */
+/** Ids are compared only if the times do not decide: counts then need not read the ids. */
 function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): Condition {
   const ids = [
     ...(fromId === firstIdAt(from.getTime()) ? [] : [condition('id >= ?', fromId)]),

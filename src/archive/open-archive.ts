@@ -30,7 +30,7 @@ export function openArchive(
   }
 }
 
-/** For archivers. With `hotDays` of 0 they only delete what the archive has for too long. */
+/** The options of archivers. With `hotDays` of 0 they only delete files past their retention. */
 export function archiverOf(config: Config, databaseUrl: string): ArchiverOptions {
   const { hotDays, archiveDays, requestRetentionDays, payloadRetentionDays, answerRetentionDays } =
     config.bounds
@@ -52,7 +52,7 @@ export function rowDaysOf({ hotDays, archiveDays, requestRetentionDays }: Config
   return hotDays === 0 || archiveDays === 0 ? requestRetentionDays : archiveDays
 }
 
-/** Throws an Error for the operator where there shall be an archive, and DuckDB is not installed. */
+/** Throws an Error for the operator if the settings ask for an archive and DuckDB is not installed. */
 export function requireDuck(config: Config, find: (name: string) => unknown = import.meta.resolve): void {
   if (config.bounds.hotDays === 0 || config.role === 'api') return
   try {

@@ -4,7 +4,7 @@ import type { S3StorageOptions } from '../images/storage/s3-bucket.ts'
 export const archivedTables = ['requests', 'attempts', 'request_payloads', 'request_answers'] as const
 export type ArchivedTable = (typeof archivedTables)[number]
 
-/** Of these, a row is content as a whole, and long. */
+/** In these tables, the whole row is content, and long. */
 export const contentTables: readonly string[] = [
   'request_payloads',
   'request_answers',
@@ -19,7 +19,7 @@ export interface DuckBounds {
   threads: number
 }
 
-/** All that an archiver needs to know; a message to its process. */
+/** The options of an archiver, as a message to its process. */
 export interface ArchiverOptions {
   databaseUrl: string
   place: ArchivePlace

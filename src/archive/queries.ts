@@ -3,7 +3,7 @@ import { and, asc, desc, eq, sql } from '../db/drizzle.cjs'
 import { archivedDays, sweeps } from '../db/schema.ts'
 import type { TypedTransaction } from '../db/transactions.ts'
 
-/** Have the next archiver begin within a minute. */
+/** Makes the next archiver begin within a minute. */
 export async function askForPass(tx: TypedTransaction): Promise<void> {
   await tx
     .insert(sweeps)

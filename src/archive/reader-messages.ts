@@ -2,16 +2,16 @@ import { join } from 'node:path'
 import type { StoredPart } from './object-cache.ts'
 import type { ArchivePlace, DuckBounds } from './options.ts'
 
-/** What the process that reads the archive is told first. */
+/** The first message to the process that reads the archive. */
 export interface ReaderOptions {
   place: ArchivePlace
-  /** Its own directory, for copies of objects, and for what DuckDB cannot keep in its memory. */
+  /** Its own directory, for copies of objects, and for data that does not fit into DuckDB's memory. */
   cache: string
   cacheBytes: number
   duck: DuckBounds
 }
 
-/** Where DuckDB puts what does not fit into its memory. Each process deletes its own; the parent deletes that of a killed one. */
+/** The directory for data that does not fit into DuckDB's memory. Each process deletes its own; the parent deletes that of a killed one. */
 export function scratchOf(cache: string, pid: number): string {
   return join(cache, `scratch-${pid}`)
 }

@@ -67,11 +67,11 @@ export class ArchiveReader {
     this.#child = undefined
     if (child === undefined) return
     child.kill('SIGKILL')
-    // This process may end before it hears of the end of that one.
+    // This process may end before it gets the other one's exit.
     this.#removeScratch(child)
   }
 
-  /** A process that was killed leaves what DuckDB could not keep in its memory. */
+  /** A killed process leaves the files that did not fit into DuckDB's memory. */
   #removeScratch({ pid }: ChildProcess): void {
     if (pid === undefined) return
     try {
@@ -89,7 +89,7 @@ export class ArchiveReader {
     this.#tell({ kind: 'ask', id: pending.id, query: pending.query })
   }
 
-  /** The caller waits no longer. A query that does not end soon is ended with its process. */
+  /** The caller no longer waits. If the query does not end soon, its process is killed. */
   #leave(pending: Pending, reason: unknown): void {
     settle(pending, pending.reject, reason)
     const at = this.#waiting.indexOf(pending)
@@ -170,7 +170,7 @@ function settle<T>(pending: Pending, how: (value: T) => void, value: T): void {
 }
 
 const waitingMax = 20
-/** A query that is told to end has this time. */
+/** A cancelled query must end within this time. */
 const cancelMs = 2_000
 
 function tooMany(): GatewayError {

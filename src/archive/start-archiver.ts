@@ -7,7 +7,7 @@ import type { Condition } from './where.ts'
 
 /**
  * Archives in a process of its own, which takes neither memory nor time of requests. `done` is null where another archiver
- * works. `stop` ends it at once: the next one goes on where it was.
+ * works. `stop` kills it: the next one continues its work.
  */
 export interface RunningArchiver<Done> {
   done: Promise<Done | null>

@@ -1,6 +1,6 @@
 /** The files of the archive, in a directory or in a bucket. A name is such as `requests/day=2026-08-01/part-0.parquet`. */
 export interface ArchiveStore {
-  /** Store a local file. Resolves when it is whole and durable; nobody finds half of it under its name. */
+  /** Store a local file. Resolves when it is whole and durable. Until then, there is no file of its name. */
   put(name: string, path: string): Promise<void>
   /** Copy it to a local path, until the signal aborts. Rejects a MissingFileError when it is not there. */
   fetch(name: string, path: string, signal?: AbortSignal): Promise<void>

@@ -2,6 +2,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { ConnectionEntry } from './connection.ts'
 import { priceFromRow } from './price-from-row.ts'
+import { namedRates } from './price-tiers.ts'
 import type { CatalogRows, ChannelRow, PriceRow } from './queries.ts'
 import type { Price, PriceTier, Rates } from './snapshot.ts'
 import { traitsInWords } from './trait-entry.ts'
@@ -115,22 +116,10 @@ function imageRateWords({ size, quality, nano }: Price['imageRates'][number]): J
   return { ...member('size', size), ...member('quality', quality), usd: usd(nano) }
 }
 
-/** USD, as exact decimals. */
+/** USD, as exact decimals. gateway.yaml has no word for the price of a request. */
 export function rateWords(rates: Rates): Json {
-  const all = {
-    input: rates.input,
-    cache_read: rates.cacheRead,
-    cache_write: rates.cacheWrite,
-    cache_write_1h: rates.cacheWrite1h,
-    output: rates.output,
-    reasoning: rates.reasoning,
-    audio_input: rates.audioInput,
-    audio_output: rates.audioOutput,
-    web_search: rates.webSearch,
-  }
-  return Object.fromEntries(
-    Object.entries(all).flatMap(([name, nano]) => (nano === undefined ? [] : [[name, usd(nano)]])),
-  )
+  const worded = namedRates(rates).filter(([name]) => name !== 'request')
+  return Object.fromEntries(worded.map(([name, nano]) => [name, usd(nano)]))
 }
 
 function imageWords(images: object): Json {

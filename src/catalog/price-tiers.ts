@@ -67,12 +67,13 @@ export function tierRows(tiers: readonly PriceTier[] | undefined): Record<string
     ...(when.serviceTier !== undefined && { service_tier: when.serviceTier }),
     ...(when.since !== undefined && { since: new Date(when.since).toISOString() }),
     ...(when.daily !== undefined && { daily_from: when.daily.from, daily_to: when.daily.to }),
-    ...rateRow(rates),
+    ...Object.fromEntries(namedRates(rates).map(([name, nano]) => [name, String(nano)])),
   }))
 }
 
-function rateRow(rates: Rates): Record<string, string> {
-  const parts = {
+/** The known rates of a price, in nano-USD, by their names in rows, files and answers. */
+export function namedRates(rates: Rates): [string, bigint][] {
+  const named = {
     input: rates.input,
     cache_read: rates.cacheRead,
     cache_write: rates.cacheWrite,
@@ -84,7 +85,5 @@ function rateRow(rates: Rates): Record<string, string> {
     web_search: rates.webSearch,
     request: rates.request,
   }
-  return Object.fromEntries(
-    Object.entries(parts).flatMap(([part, nano]) => (nano === undefined ? [] : [[part, String(nano)]])),
-  )
+  return Object.entries(named).flatMap(([name, nano]) => (nano === undefined ? [] : [[name, nano]]))
 }

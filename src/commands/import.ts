@@ -1,11 +1,9 @@
 import { existsSync, writeFileSync } from 'node:fs'
-import { basename, resolve } from 'node:path'
+import { basename } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { configFromEnvironment } from '../config.ts'
-import { type Connections, openConnections } from '../db/connections.ts'
-import { startEmbedded } from '../db/embedded.ts'
+import type { Connections } from '../db/connections.ts'
 import { isUnknownName, reasonOf } from '../db/failures.ts'
-import { whenReachable } from '../db/migrate.ts'
 import type { Imported } from '../import/imported.ts'
 import { type ImportOptions, readImportOptions, usage } from '../import/options.ts'
 import { countsOf, isEmpty, type Plan } from '../import/plan.ts'
@@ -13,9 +11,8 @@ import { type Look, planTable } from '../import/plan-table.ts'
 import { ImportError } from '../import/problems.ts'
 import { readImport } from '../import/read-import.ts'
 import { type ImportTerms, planImport, writeImport } from '../import/write.ts'
-import { resolveSecretKey } from '../secret-key.ts'
 import { prepareKeeper, readKeeper } from '../secrets/open-masters.ts'
-import { silentLog } from '../telemetry/relay-log.ts'
+import { openCommandDatabase, secretKeysOf } from './command-database.ts'
 
 /** `npm run import -- new-api FILE`: the exit code. The plan goes to stdout, all else to stderr. */
 export async function importFrom(args: readonly string[]): Promise<number> {
@@ -28,19 +25,11 @@ export async function importFrom(args: readonly string[]): Promise<number> {
     const { config, environment } = configFromEnvironment()
     const imported = readImport(options, environment)
     if (options.yamlFile !== undefined) return writeYaml(imported, options, options.yamlFile)
-    const dataDir = resolve(config.dataDir)
-    const isEmbedded = config.databaseUrl === undefined
-    const keys = {
-      secretKey: resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: isEmbedded }),
-      secretKeyPrevious: config.secretKeyPrevious,
-    }
-    const embedded = isEmbedded ? await startEmbedded({ dataDir, log: silentLog }) : undefined
-    const url = config.databaseUrl ?? embedded?.url ?? ''
-    const connections = openConnections(url, { max: 1, applicationName: 'tollgate import' })
+    const keys = secretKeysOf(config)
+    const database = await openCommandDatabase(config, 'import')
+    const { connections } = database
     try {
-      const keeper = await whenReachable(url, config.bounds.databaseWaitMs, silentLog, () =>
-        readKeeper(connections.sql, keys),
-      )
+      const keeper = await database.whenReachable(() => readKeeper(connections.sql, keys))
       const terms: ImportTerms = {
         keeper,
         from: { format: options.format, file: basename(options.files[0] ?? '') },
@@ -52,8 +41,7 @@ export async function importFrom(args: readonly string[]): Promise<number> {
         keeperForWriting: () => prepareKeeper(connections.sql, keys),
       })
     } finally {
-      await connections.end()
-      await embedded?.stop()
+      await database.close()
     }
   } catch (error) {
     const isOurs = error instanceof ImportError

@@ -2,13 +2,10 @@ import { readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { configFromEnvironment } from '../config.ts'
-import { openConnections } from '../db/connections.ts'
-import { startEmbedded } from '../db/embedded.ts'
-import { whenReachable } from '../db/migrate.ts'
 import { mendableOf, mendedFrom, withChange } from '../ledger/mended-row.ts'
 import { problemWith, type Replay, replay } from '../ledger/replay.ts'
 import { findSetAside, markReplayed } from '../ledger/set-aside-folders.ts'
-import { silentLog } from '../telemetry/relay-log.ts'
+import { openCommandDatabase } from './command-database.ts'
 
 /**
  * `npm run ledger:replay -- id... [--set column=value]... [--row file.json] [--force]` puts frames back that were set aside.
@@ -30,18 +27,10 @@ async function main(): Promise<void> {
     throw new Error('--row is the row of one frame: name only that one')
   const root = join(resolve(config.dataDir), 'journal')
   const frames = positionals.map((name) => findSetAside(root, name))
-  const { databaseUrl } = config
-  const embedded =
-    databaseUrl === undefined
-      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
-      : undefined
-  const url = databaseUrl ?? embedded?.url ?? ''
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate replay' })
+  const database = await openCommandDatabase(config, 'replay')
   try {
     for (const frame of frames) {
-      const replayed = await whenReachable(url, config.bounds.databaseWaitMs, silentLog, () =>
-        replayOne(frame),
-      )
+      const replayed = await database.whenReachable(() => replayOne(frame))
       switch (replayed.verdict) {
         case 'replayed':
           console.log(`put back  ${frame.id}: ${replayed.note}`)
@@ -55,8 +44,7 @@ async function main(): Promise<void> {
       }
     }
   } finally {
-    await connections.end()
-    await embedded?.stop()
+    await database.close()
   }
 
   async function replayOne(frame: ReturnType<typeof findSetAside>): Promise<Replay> {
@@ -68,7 +56,7 @@ async function main(): Promise<void> {
       const mended = values.set.reduce(withChange, given)
       const problem = problemWith(content, mended)
       if (problem !== undefined) return { verdict: 'refused', why: problem }
-      const replayed = await replay(connections.sql, content, mended, values.force)
+      const replayed = await replay(database.connections.sql, content, mended, values.force)
       if (replayed.verdict !== 'refused')
         markReplayed(frame.folder, { set: values.set, row: values.row, force: values.force })
       return replayed

@@ -1,17 +1,13 @@
-import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Sql } from 'postgres'
 import { configFromEnvironment } from '../config.ts'
-import { openConnections } from '../db/connections.ts'
-import { startEmbedded } from '../db/embedded.ts'
-import { whenReachable } from '../db/migrate.ts'
-import { idOfSecret, resolveSecretKey } from '../secret-key.ts'
+import { idOfSecret } from '../secret-key.ts'
 import { dropOtherWrappings, liveProcesses } from '../secrets/master-key-queries.ts'
 import { changeMaster, nameOf } from '../secrets/new-master.ts'
 import { prepareKeeper, readKeeper, type SecretKeys } from '../secrets/open-masters.ts'
 import { readRenewals, renewalsText } from '../secrets/renewals.ts'
 import { resealAll } from '../secrets/reseal.ts'
-import { silentLog } from '../telemetry/relay-log.ts'
+import { openCommandDatabase, secretKeysOf } from './command-database.ts'
 
 /**
  * `npm run secrets:rotate` ends the rotation of SECRET_KEY: from then on only the present one opens the master keys.
@@ -20,18 +16,11 @@ import { silentLog } from '../telemetry/relay-log.ts'
 async function main(): Promise<void> {
   const { values } = parseArgs({ options: { 'new-master': { type: 'boolean', default: false } } })
   const { config } = configFromEnvironment()
-  const dataDir = resolve(config.dataDir)
-  const isEmbedded = config.databaseUrl === undefined
-  const keys: SecretKeys = {
-    secretKey: resolveSecretKey({ secretKey: config.secretKey, dataDir, embedded: isEmbedded }),
-    secretKeyPrevious: config.secretKeyPrevious,
-  }
-  const embedded = isEmbedded ? await startEmbedded({ dataDir, log: silentLog }) : undefined
-  const url = config.databaseUrl ?? embedded?.url ?? ''
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate secrets' })
+  const keys = secretKeysOf(config)
+  const database = await openCommandDatabase(config, 'secrets')
   try {
-    const { sql } = connections
-    await whenReachable(url, config.bounds.databaseWaitMs, silentLog, () => prepareKeeper(sql, keys))
+    const { sql } = database.connections
+    await database.whenReachable(() => prepareKeeper(sql, keys))
     if (values['new-master']) {
       console.log(`New master key ${await changeMaster(sql, keys, followMs)}: all processes seal with it`)
       await sealAnew(sql, keys)
@@ -56,8 +45,7 @@ async function main(): Promise<void> {
         : `The master keys are wrapped by SECRET_KEY ${secretKeyId} only; no longer by ${dropped.join(', ')}`,
     )
   } finally {
-    await connections.end()
-    await embedded?.stop()
+    await database.close()
   }
 }
 

@@ -1,11 +1,7 @@
-import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { configFromEnvironment } from '../config.ts'
-import { openConnections } from '../db/connections.ts'
-import { startEmbedded } from '../db/embedded.ts'
-import { whenReachable } from '../db/migrate.ts'
 import { verifyLedger } from '../ledger/verify.ts'
-import { silentLog } from '../telemetry/relay-log.ts'
+import { openCommandDatabase } from './command-database.ts'
 
 /**
  * `npm run ledger:verify` prints for each rule of the ledger whether it holds, and exits with 1 when one does not.
@@ -14,18 +10,10 @@ import { silentLog } from '../telemetry/relay-log.ts'
 async function main(): Promise<void> {
   const since = firstDay(parseArgs({ options: { since: { type: 'string' } } }).values.since)
   const { config } = configFromEnvironment()
-  const embedded =
-    config.databaseUrl === undefined
-      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
-      : undefined
-  const url = config.databaseUrl ?? embedded?.url ?? ''
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate verify' })
+  const database = await openCommandDatabase(config, 'verify')
   try {
-    const { findings, requests, orphaned } = await whenReachable(
-      url,
-      config.bounds.databaseWaitMs,
-      silentLog,
-      () => verifyLedger(connections.sql, since),
+    const { findings, requests, orphaned } = await database.whenReachable(() =>
+      verifyLedger(database.connections.sql, since),
     )
     for (const { rule, differences, samples } of findings) {
       console.log(
@@ -39,8 +27,7 @@ async function main(): Promise<void> {
     )
     if (broken > 0) process.exitCode = 1
   } finally {
-    await connections.end()
-    await embedded?.stop()
+    await database.close()
   }
 }
 

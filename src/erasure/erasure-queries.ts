@@ -35,8 +35,8 @@ export function subjectOf({ tenant_id, end_user, from_at, to_at }: Erasure): Sub
 }
 
 /**
- * Take the oldest job that may go on. Undefined: there is none, or another process works on one. A job that waits lets others
- * go first.
+ * Take the oldest job that may go on. Undefined: there is none, or another process works on one. A job that waits does not keep
+ * others from running.
  */
 export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure | undefined> {
   const [row] = await sql<Erasure[]>`
@@ -53,7 +53,7 @@ export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure |
   return row
 }
 
-/** How a job goes on. False: it is no longer ours. */
+/** Note the next step of a job. False: another process has it. */
 export async function noteErasure(
   sql: Sql,
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
@@ -94,7 +94,7 @@ export async function addCounts(
     WHERE id = ${id} AND fence = ${fence}`
 }
 
-/** The end of a job that has done all. It forgets whom it was about. */
+/** End a job that is done. It forgets the name of its end user. */
 export async function endErasure(
   sql: Sql,
   { id, fence }: Pick<Erasure, 'id' | 'fence'>,
@@ -126,7 +126,7 @@ export function listErasures(
 export interface Obstacles {
   /** The time of Postgres. */
   now: Date
-  /** From then on no request of its time runs; null: none does. */
+  /** From this moment on, no request of the job's time runs. Null: none runs now. */
   openUntil: Date | null
   imageJobs: number
   /** Days whose rows wait to be counted in the sums. */

@@ -21,8 +21,8 @@ type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
  * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that use an index of the
- * tenant. Partitions still go whole for all. Each day is done once, and the newest three done days again, for rows that came
- * late. Returns the number of rows, bodies and answers that are gone.
+ * tenant. Partitions are dropped for all tenants as before. Each day is swept once, and the newest three of these days again, for late
+ * rows. Returns the number of deleted rows, bodies and answers.
  */
 export async function sweepTenants(
   ask: Ask,

@@ -5,14 +5,14 @@ import type { Work } from './work.ts'
 export interface Readiness {
   /** Undefined: all that it is to erase is in Postgres. */
   waitsFor: string | undefined
-  /** Nothing comes any more for requests that arrived before. */
+  /** Requests that arrived before this moment leave no more data. */
   settledBefore: Date
   lost: readonly string[]
 }
 
 /**
  * All that a request of the job's time leaves must be in Postgres: it has ended, its process has shipped its journal, or another
- * one has adopted that. Rows of an end user that are blank cannot be found again for an answer that comes late.
+ * one has adopted that. Without the name of the end user, a row could not be found again when its answer comes late.
  */
 export async function readinessOf(
   work: Pick<Work, 'ask' | 'job' | 'settleMs' | 'silentMs' | 'shipAll'>,

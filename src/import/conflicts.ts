@@ -7,7 +7,7 @@ import { readAllRows, readTenants, type Transaction } from '../catalog/queries.t
 import type { SecretKeeper } from '../secret-key.ts'
 import type { PlanLine } from './plan.ts'
 
-/** What an import meets in the database that it may not change. */
+/** Rows of the database that an import may not change. */
 export interface Conflicts {
   lines: PlanLine[]
   /** The file without those keys whose secret another key has, or whose name an admin may not use again. */
@@ -15,8 +15,8 @@ export interface Conflicts {
 }
 
 /**
- * Compare a file with the rows that are there. `takesOver`: the file is the one that manages rows already, and leaves them to
- * admins.
+ * Compare a file with the rows that are there. `takesOver`: the file manages these rows, and admins get
+ * them.
  */
 export async function findConflicts(
   tx: Transaction,
@@ -88,7 +88,7 @@ const byFile = 'the gateway.yaml manages it: change it there'
 interface RefusedKey {
   place: string
   reason: string
-  /** It cannot be written beside what is there, not even for a plan. */
+  /** The row cannot be written beside the present rows, not even for a plan. */
   isLeftOut: boolean
 }
 

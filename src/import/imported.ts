@@ -72,7 +72,7 @@ export interface KeyDraft {
   budget?: Record<string, string>
 }
 
-/** What can be written: a checked gateway.yaml, and what it cannot say. */
+/** The data to write: a checked gateway.yaml, and settings that it has no words for. */
 export interface Imported {
   file: GatewayFile
   /** Names of channels that stay disabled. */

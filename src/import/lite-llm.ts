@@ -115,7 +115,7 @@ function addAliases(
   }
 }
 
-/** Clients that call with the master key go on. */
+/** Clients that call with the master key can go on. */
 function masterTenant(
   data: Record<string, unknown>,
   tenants: TenantDraft[],

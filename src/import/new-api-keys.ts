@@ -23,7 +23,7 @@ interface Surroundings {
   problems: Problems
 }
 
-/** Undefined: it cannot be carried over, and `problems` says why. Whatever is in doubt makes a key narrower, never wider. */
+/** Undefined: it cannot be carried over, and `problems` says why. In doubt, the key may do less than before, never more. */
 export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   const { tenant, groups, problems } = around
   const id = textOf(row, 'id')
@@ -79,7 +79,7 @@ function expiryOf(seconds: bigint): string | undefined {
 
 interface Narrowed {
   list: string[] | undefined
-  /** The key was limited to what is not here: it can reach nothing. */
+  /** The key was restricted to things that do not exist here: it can reach nothing. */
   isEmpty: boolean
 }
 

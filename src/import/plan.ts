@@ -7,7 +7,7 @@ export interface PlanLine {
   kind: FileKind
   name: string
   action: 'create' | 'change' | 'skip' | 'conflict'
-  /** What changes, or why it cannot be written. */
+  /** The changed members, or the reason why the row cannot be written. */
   reason: string
 }
 

@@ -1,4 +1,4 @@
-/** What another gateway has and this one does not get as it is. */
+/** A setting of the other gateway that is not carried over unchanged. */
 export interface ImportProblem {
   /**
    * `lost`: it is not carried over. `changed`: it means something else here. `note`: it is carried over, and the operator
@@ -13,7 +13,7 @@ export interface ImportProblem {
 /** The file cannot be imported. The message says what to change. */
 export class ImportError extends Error {}
 
-/** Collects problems. The same thing is told once. */
+/** Collects problems, each one once. */
 export class Problems {
   readonly list: ImportProblem[] = []
   readonly #told = new Set<string>()

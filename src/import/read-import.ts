@@ -9,7 +9,7 @@ import type { ImportOptions } from './options.ts'
 import { ImportError, Problems } from './problems.ts'
 import { settle } from './settle.ts'
 
-/** A dump with its log is far larger, and the log has no place here. */
+/** A dump that includes the log is far larger, and the log is not imported. */
 const fileBytesMax = 256 * 1024 * 1024
 
 /** Read what another gateway wrote. Throws an Error for the operator: nothing of such a file is imported. */

@@ -18,11 +18,11 @@ export interface ImportTerms {
   from: { format: string; file: string }
   /** Rows that exist stay as they are. Else they are changed, and what may not be changed is a conflict. */
   keepsExisting: boolean
-  /** Rows that gateway.yaml manages are left to admins. */
+  /** Admins get the rows that gateway.yaml manages. */
   takesOver: boolean
 }
 
-/** What an import would do: it is done, and undone before its end. Nobody sees any of it. */
+/** The plan of an import: the import runs in a transaction that is rolled back. */
 export async function planImport(
   db: Pick<Connections, 'db'>,
   imported: Imported,
@@ -85,7 +85,7 @@ async function apply(tx: Transaction, imported: Imported, terms: ImportTerms): P
   return { lines: [...kept, ...lines], problems: imported.problems, generated }
 }
 
-/** Who keeps what exists has no conflicts: those rows stay as they are. */
+/** With `keepsExisting` there are no conflicts: such rows stay as they are. */
 function skipped(conflicts: readonly PlanLine[], lines: readonly PlanLine[]): PlanLine[] {
   const told = new Set(lines.map(({ kind, name }) => `${kind} ${name}`))
   return conflicts

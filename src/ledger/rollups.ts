@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { isLocked } from '../db/failures.ts'
+import { repeatedly } from '../repeatedly.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface RollupPlan {
@@ -22,28 +23,19 @@ export function keepRollups(
   plan: RollupPlan,
   log: Log,
 ): { stop(): void } {
-  let timer: NodeJS.Timeout | undefined
-  let stopped = false
   const pass = async () => {
-    try {
-      const counted = await upkeep.ask(({ sql }) => rollUp(sql, plan))
-      if (counted > 0) log.info({}, `sums: ${counted} days of the usage log counted that were there before`)
-    } catch (error) {
-      if (stopped) return
+    const counted = await upkeep.ask(({ sql }) => rollUp(sql, plan))
+    if (counted > 0) log.info({}, `sums: ${counted} days of the usage log counted that were there before`)
+  }
+  return repeatedly(pass, {
+    pauseMs: plan.rollupFoldMs,
+    atOnce: true,
+    unref: true,
+    onFailure: (error) => {
       const cause = causeOf(error)
       log.info({}, `sums: cannot fold them: ${cause instanceof Error ? cause.message : String(cause)}`)
-    }
-    if (stopped) return
-    timer = setTimeout(pass, plan.rollupFoldMs)
-    timer.unref()
-  }
-  void pass()
-  return {
-    stop() {
-      stopped = true
-      clearTimeout(timer)
     },
-  }
+  })
 }
 
 /** One pass. Does nothing while another process makes one, or has made one a moment ago. Returns the number of days counted. */

@@ -3,7 +3,7 @@ import type { Sql } from 'postgres'
 /** A master key as the database has it. */
 export interface MasterRow {
   id: string
-  /** NULL: processes only read with it as yet. */
+  /** NULL: processes only read with it until now. */
   usedFrom: Date | null
   wrappings: readonly { wrappedBy: string; wrapped: string }[]
 }
@@ -112,7 +112,7 @@ export async function useMaster(sql: Sql, id: string): Promise<void> {
     SELECT pg_notify('tollgate_revision', '')`
 }
 
-/** Have every process read the master keys again, and say again which it knows. */
+/** Makes every process read the master keys again, and note which ones it knows. */
 export async function askProcesses(sql: Sql): Promise<void> {
   await sql`WITH raised AS (UPDATE revision SET masters = masters + 1) SELECT pg_notify('tollgate_revision', '')`
 }

@@ -13,8 +13,8 @@ import {
 import { openMasters, type SecretKeys, wrappingsOf } from './open-masters.ts'
 
 /**
- * Make a new master key, and have all processes seal with it. Each process learns it for reading first, so that none meets
- * something that it cannot open. An interrupted call leaves a key that no process seals with; the next one goes on with it.
+ * Make a new master key, and have all processes seal with it. Each process first gets it for reading, so that no process
+ * reads a value that it cannot open. An interrupted call leaves a key that no process seals with; the next call continues with it.
  * Answers its id. Throws an Error for the operator when a process does not follow within `waitMs`.
  */
 export async function changeMaster(sql: Sql, keys: SecretKeys, waitMs: number): Promise<string> {
@@ -52,7 +52,7 @@ async function untilAll(
   }
 }
 
-/** A process by what an operator can find it by. */
+/** The name by which an operator finds a process. */
 export function nameOf({ host, pid, known, secretKeyId }: LiveProcess): string {
   const release = known === null ? ', of a release without master keys,' : ` with SECRET_KEY ${secretKeyId}`
   return `process ${pid} on ${host}${release}`

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 
-/** What a leaked master key has revealed, and who has to renew it. */
+/** The secrets that a leaked master key reveals, and their owners. */
 export interface Renewals {
   /** Channels with credentials: all of them can be read with a leaked master key. */
   channels: string[]

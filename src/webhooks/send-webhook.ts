@@ -13,17 +13,17 @@ export interface Delivery {
   answerBytesMax?: number
 }
 
-/** What came of a delivery. */
+/** The result of a delivery. */
 export interface Receipt {
   /** True: the receiver has taken it. */
   taken: boolean
   /** Undefined: there was no answer. */
   status: number | undefined
-  /** The begin of the answer's body, where it was asked for. */
+  /** The beginning of the answer's body, if the caller asked for it. */
   answer: string
   /** Why it was not taken. */
   problem: string
-  /** True: it is of no use to try again. */
+  /** True: another try is useless. */
   final: boolean
 }
 

@@ -31,7 +31,7 @@ export function secretOf(key: Buffer): string {
   return `whsec_${key.toString('base64')}`
 }
 
-/** A key that nothing derives. */
+/** A new random key. */
 export function newWebhookKey(): Buffer {
   return randomBytes(32)
 }

@@ -1,6 +1,6 @@
 import { checkHost } from '../upstream/allowed-addresses.ts'
 
-/** What is said of an address that no webhook may have. */
+/** The error message for an address that no webhook may have. */
 export const webhookUrlForm = 'an http:// or https:// URL of at most 2048 characters without credentials'
 
 /** Undefined: no webhook may have this address. */

@@ -4,6 +4,7 @@ import { evaluateRules } from '../../src/alerts/evaluate.ts'
 import { readConfig } from '../../src/config.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { gatewayYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { holdsFor, until } from '../support/until.ts'
@@ -12,7 +13,6 @@ import { startReceiver } from './alerts-bed.ts'
 
 /** Two processes on one Postgres evaluate the same rules, and die at the worst moments. */
 
-const adminToken = 'an-admin-token-for-tests'
 const key = 'budget-key-for-alerts-001'
 const costNano = 23_500_000n
 /** 100 requests cost $2.35: 81 % of it. */

@@ -1,6 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
-import express from 'express'
 import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
 import { alertWebhook } from '../../src/alerts/alert-webhook.ts'
@@ -8,7 +7,6 @@ import { listDueMessages } from '../../src/alerts/episode-queries.ts'
 import { evaluateRules } from '../../src/alerts/evaluate.ts'
 import { alertEpisodesEndpoints } from '../../src/api/admin/alert-episodes.ts'
 import { adminAlertsEndpoints } from '../../src/api/admin/alerts.ts'
-import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { readConfig } from '../../src/config.ts'
 import { openDatabase } from '../../src/db/database.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
@@ -16,16 +14,7 @@ import { makeLog } from '../../src/telemetry/log.ts'
 import { alertRunner, queueIdOf } from '../../workers/deliver-alert.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
 import { freshDatabase, openDatabase as openPlain } from '../support/database.ts'
-
-export const operator: Actor = {
-  kind: 'operator',
-  id: null,
-  userId: null,
-  name: 'the operator',
-  role: 'owner',
-  tenantId: null,
-  scopes: undefined,
-}
+import { operator, serveAdmin } from '../support/serve-admin.ts'
 
 export function memberOf(tenantId: string): Actor {
   const id = randomUUID()
@@ -101,25 +90,8 @@ export async function startAlertsBed(privateWebhooks = true) {
     },
   }
   const acting = { actor: operator }
-  const app = express()
   const endpoints = [...alertEpisodesEndpoints(context), ...adminAlertsEndpoints(context)]
-  for (const endpoint of endpoints) {
-    const handle = answerAdmin(
-      {
-        ...context,
-        authenticate: async () => acting.actor,
-        answers: { encrypt: (answer) => answer, decrypt: (answer) => answer },
-      },
-      endpoint,
-    )
-    const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1')
-    if (endpoint.method === 'GET') app.get(path, handle)
-    else if (endpoint.method === 'POST') app.post(path, handle)
-    else if (endpoint.method === 'PATCH') app.patch(path, handle)
-    else app.delete(path, handle)
-  }
-  const server = createServer(app)
-  await listening(server)
+  const server = await serveAdmin(context, endpoints, () => acting.actor)
   const run = alertRunner(context)
 
   return {
@@ -130,7 +102,7 @@ export async function startAlertsBed(privateWebhooks = true) {
     acting,
     /** Call the API below `/admin/v1/alerts`, as `acting.actor`. */
     async call(method: string, path: string, body?: object, headers: Record<string, string> = {}) {
-      const answer = await fetch(`http://127.0.0.1:${portOf(server)}/admin/v1/alerts${path}`, {
+      const answer = await fetch(`${server.url}/admin/v1/alerts${path}`, {
         method,
         headers: { 'content-type': 'application/json', ...headers },
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -150,7 +122,6 @@ export async function startAlertsBed(privateWebhooks = true) {
     },
     async close() {
       server.close()
-      server.closeAllConnections()
       await database.close()
       await plain.close()
       await drop()

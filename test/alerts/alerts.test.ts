@@ -2,10 +2,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { makeTransitions } from '../../src/alerts/transition.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { resealAll } from '../../src/secrets/reseal.ts'
+import { operator } from '../support/serve-admin.ts'
 import {
   type AlertsBed,
   memberOf,
-  operator,
   requestRow,
   secretKey,
   signatureBy,

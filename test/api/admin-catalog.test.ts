@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { freeKey } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Channels, models and prices by the admin API, with gateway.yaml untouched beside it. */
 
-const adminToken = 'an-admin-token-for-tests'
 let gateway: InProcess
 
 beforeAll(async () => {

@@ -1,46 +1,20 @@
 import { createHash } from 'node:crypto'
-import { createServer } from 'node:http'
-import express from 'express'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
-import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { erasuresEndpoints } from '../../src/api/admin/erasures.ts'
-import { makeLog } from '../../src/telemetry/log.ts'
 import { erasureBed } from '../erasure/erasure-bed.ts'
 import { adminClient } from '../support/admin-client.ts'
-
-const operator: Actor = {
-  kind: 'operator',
-  id: null,
-  userId: null,
-  name: 'operator',
-  role: 'owner',
-  tenantId: null,
-  scopes: undefined,
-}
+import { operator, serveAdmin } from '../support/serve-admin.ts'
 
 async function started() {
   const bed = await erasureBed()
   const current = { actor: operator }
-  const app = express()
-  const context = {
-    authenticate: async () => current.actor,
-    database: bed.database,
-    answers: { encrypt: (answer: Buffer) => answer, decrypt: (answer: Buffer) => answer },
-    log: makeLog('silent'),
-  }
-  for (const endpoint of erasuresEndpoints(context)) {
-    const path = endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1')
-    if (endpoint.method === 'POST') app.post(path, answerAdmin(context, endpoint))
-    else app.get(path, answerAdmin(context, endpoint))
-  }
-  const server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  onTestFinished(() => void server.close())
-  const address = server.address()
+  const { database } = bed
+  const server = await serveAdmin({ database }, erasuresEndpoints({ database }), () => current.actor)
+  onTestFinished(() => server.close())
   return {
     bed,
-    call: adminClient(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`),
+    call: adminClient(server.url),
     as: (actor: Partial<Actor>) => {
       current.actor = { ...operator, kind: 'user', ...actor }
     },

@@ -4,10 +4,10 @@ import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendExport } from '../../src/api/export/send-export.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 
 /** Files of the usage log. */
 
-const adminToken = 'an-admin-token-for-tests'
 const rowsMax = 3_000
 let bed: InProcess
 let base: string

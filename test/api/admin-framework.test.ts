@@ -1,11 +1,7 @@
 import { randomUUID, randomUUIDv7 } from 'node:crypto'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
-import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { etagOf } from '../../src/api/admin/etag.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
@@ -14,24 +10,16 @@ import { type Database, openDatabase } from '../../src/db/database.ts'
 import { sql } from '../../src/db/drizzle.cjs'
 import { prepareDatabase } from '../../src/db/migrate.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
-import { makeLog } from '../../src/telemetry/log.ts'
 import { freshDatabase } from '../support/database.ts'
+import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
 
 /** The framework of the admin API, with endpoints of this test. */
 
-const owner: Actor = {
-  kind: 'operator',
-  id: null,
-  userId: null,
-  name: 'test',
-  role: 'owner',
-  tenantId: null,
-  scopes: undefined,
-}
+const owner: Actor = { ...operator, name: 'test' }
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
 let database: Database
-let server: Server
+let server: ServedAdmin
 let actor: Actor = owner
 let base: string
 /** Called in each change, after its row was written. */
@@ -97,25 +85,12 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, bounds)
   await database.state.ask(({ sql }) => sql`CREATE TABLE things (name text PRIMARY KEY, count int)`)
   const keeper = new SecretKeeper('a-secret-key-for-tests-and-nothing-else')
-  const app = express()
-  const context = {
-    authenticate: async () => actor,
-    database,
-    answers: {
-      encrypt: (answer: Buffer, id: string) => keeper.encryptAnswer(answer, id),
-      decrypt: (sealed: Buffer, id: string) => keeper.decryptAnswer(sealed, id),
-    },
-    log: makeLog('silent'),
+  const answers = {
+    encrypt: (answer: Buffer, id: string) => keeper.encryptAnswer(answer, id),
+    decrypt: (sealed: Buffer, id: string) => keeper.decryptAnswer(sealed, id),
   }
-  for (const endpoint of endpoints) {
-    const path = endpoint.path.replace(/\{(\w+)\}/g, ':$1')
-    if (endpoint.method === 'POST') app.post(path, answerAdmin(context, endpoint))
-    else if (endpoint.method === 'PATCH') app.patch(path, answerAdmin(context, endpoint))
-    else app.get(path, answerAdmin(context, endpoint))
-  }
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/admin/v1/things`
+  server = await serveAdmin({ database, answers }, endpoints, () => actor)
+  base = `${server.url}/admin/v1/things`
 })
 
 afterAll(async () => {

@@ -3,62 +3,24 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { asCurl } from '../../src/api/admin/as-curl.ts'
 import { adminRequestEndpoint } from '../../src/api/admin/request-detail.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { freeKey, gatewayYaml, paidKey } from '../support/testbed.ts'
-import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
+import { abortKey, paidKey } from '../support/testbed.ts'
 import { callAs } from './call-as.ts'
+import { type LogBed, startLogBed } from './log-bed.ts'
 
 /** One row of the usage log as admins see it, and the command that sends it again. */
 
-const adminToken = 'an-admin-token-for-tests'
-
-let bed: InProcess
-let other: ScriptedUpstream
-let base: string
+let bed: LogBed
 beforeAll(async () => {
-  other = await startUpstream()
-  bed = await startInProcess(
-    { ADMIN_TOKEN: adminToken, CAPTURE_BYTES_MAX: '400000', CAPTURE_STRING_BYTES_MAX: '300000' },
-    () => {},
-    (url) =>
-      gatewayYaml(url, '').replace(
-        '{ name: abort, group: abort,',
-        '{ name: abort, capture: shape, group: abort,',
-      ),
-  )
-  base = `http://127.0.0.1:${bed.port}`
+  bed = await startLogBed({ CAPTURE_BYTES_MAX: '400000', CAPTURE_STRING_BYTES_MAX: '300000' })
 })
-afterAll(async () => {
-  await bed.close()
-  await other.close()
-})
-
-async function send(body: string, key = freeKey, path = '/v1/chat/completions'): Promise<string> {
-  const response = await fetch(`${base}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'user-agent': 'test/1' },
-    body,
-  })
-  await response.text()
-  return response.headers.get('x-request-id') ?? ''
-}
-
-async function detailOf(id: string): Promise<{
-  status: number
-  body: Record<string, unknown> & { as_curl: { command: string; differs: string[] } | null }
-}> {
-  const response = await fetch(`${base}/admin/v1/requests/${id}`, {
-    headers: { authorization: `Bearer ${adminToken}` },
-  })
-  return { status: response.status, body: JSON.parse(await response.text()) }
-}
+afterAll(() => bed.close())
 
 const messages = [{ role: 'user', content: 'Hello' }]
 
 test('a row has its names of then, body, attempts with their credential, entries and parts of the cost', async () => {
-  const id = await send(JSON.stringify({ model: 'main', max_tokens: 10, messages }), paidKey)
+  const id = await bed.send(JSON.stringify({ model: 'main', max_tokens: 10, messages }), paidKey)
   await bed.context.database.state.ask(({ sql }) => sql`update keys set name = 'renamed' where name = 'paid'`)
-  const { status, body } = await detailOf(id.toUpperCase())
+  const { status, body } = await bed.read(id.toUpperCase())
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({
     id,
@@ -86,7 +48,7 @@ test('a row has its names of then, body, attempts with their credential, entries
 })
 
 test('a member sees a row of its own tenant, without credentials, and no other row', async () => {
-  const id = await send(JSON.stringify({ model: 'main', messages }))
+  const id = await bed.send(JSON.stringify({ model: 'main', messages }))
   const [own] = await bed.context.database.state.ask(
     ({ sql }) => sql`select id from tenants where name = 'free'`,
   )
@@ -106,8 +68,8 @@ test('a member sees a row of its own tenant, without credentials, and no other r
 })
 
 test('an unknown id, and a text that is none, are no path', async () => {
-  expect((await detailOf(randomUUIDv7())).status).toBe(404)
-  expect((await detailOf('nonsense')).status).toBe(404)
+  expect((await bed.read(randomUUIDv7())).status).toBe(404)
+  expect((await bed.read('nonsense')).status).toBe(404)
 })
 
 test('the command has the address of PUBLIC_URL, also where that has a quote', () => {
@@ -121,20 +83,20 @@ test('the command has the address of PUBLIC_URL, also where that has a quote', (
 
 test('what the command lacks is said: secrets, long texts, and all texts where only the shape is kept', async () => {
   const secret = 'sk-proj-abcdefghijklmnopqrstuvwxyz0123456789abcdef'
-  const withSecret = await detailOf(
-    await send(
+  const withSecret = await bed.read(
+    await bed.send(
       JSON.stringify({ model: 'main', messages: [{ role: 'user', content: `my key is ${secret}` }] }),
     ),
   )
   expect(withSecret.body.as_curl?.differs).toEqual(['Secrets of the body are placeholders.'])
   expect(JSON.stringify(withSecret.body)).not.toContain(secret)
-  const long = await detailOf(
-    await send(JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'y'.repeat(310_000) }] })),
+  const long = await bed.read(
+    await bed.send(
+      JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'y'.repeat(310_000) }] }),
+    ),
   )
   expect(long.body.as_curl?.differs).toEqual(['The body is kept in part: long texts lack their middle.'])
-  const shape = await detailOf(
-    await send(JSON.stringify({ model: 'main', messages }), 'abort-key-for-tests-001'),
-  )
+  const shape = await bed.read(await bed.send(JSON.stringify({ model: 'main', messages }), abortKey))
   expect(shape.body.as_curl?.differs).toEqual([
     'Only the shape of the body is kept: its texts are placeholders.',
   ])

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPlaygroundEndpoint } from '../../src/api/admin/playground.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { freeKey, gatewayYaml, paidKey } from '../support/testbed.ts'
 import { callAs } from './call-as.ts'
 
 /** Requests under a key whose secret the caller does not have. */
 
-const adminToken = 'an-admin-token-for-tests'
 let bed: InProcess
 beforeAll(async () => {
   const tenants = `

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
-const adminToken = 'an-admin-token-for-tests'
 const basic = (password: string) => `Basic ${Buffer.from(`anybody:${password}`).toString('base64')}`
 
 describe('the pages of the queues', () => {

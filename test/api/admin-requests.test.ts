@@ -1,27 +1,13 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import express from 'express'
 import postgres from 'postgres'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { Actor } from '../../src/access/actor.ts'
-import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { adminRequestsEndpoints } from '../../src/api/admin/requests.ts'
 import { findRequest } from '../../src/ledger/queries.ts'
-import { makeLog } from '../../src/telemetry/log.ts'
 import { emptyArchive } from '../support/archive.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
 
 /** The usage log for admins, over HTTP. test/ledger/log-walk.test.ts has the filters one by one. */
 
-const operator: Actor = {
-  kind: 'operator',
-  id: null,
-  userId: null,
-  name: 'test',
-  role: 'owner',
-  tenantId: null,
-  scopes: undefined,
-}
 const acme = '00000000-0000-4000-8000-000000000001'
 const other = '00000000-0000-4000-8000-000000000002'
 const keyId = '00000000-0000-4000-8000-0000000000a1'
@@ -31,8 +17,7 @@ const start = Math.floor(Date.now() / hourMs) * hourMs - 5 * hourMs
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
 let database: Database
-let server: Server
-let base: string
+let server: ServedAdmin
 let actor = operator
 const bounds = { logQueryMs: 2_000 }
 let shipped = 0
@@ -40,20 +25,10 @@ let shipped = 0
 beforeAll(async () => {
   fresh = await freshDatabase()
   database = openDatabase(fresh.url, { max: 2 })
-  const app = express()
-  const context = {
-    authenticate: async () => actor,
-    database,
-    answers: { encrypt: (bytes: Buffer) => bytes, decrypt: (bytes: Buffer) => bytes },
-    log: makeLog('silent'),
-  }
   const archive = emptyArchive(database)
   const ledger = { shipNow: async () => void shipped++ }
-  for (const endpoint of adminRequestsEndpoints({ database, archive, bounds, ledger }))
-    app.get(endpoint.path, answerAdmin(context, endpoint))
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const endpoints = adminRequestsEndpoints({ database, archive, bounds, ledger })
+  server = await serveAdmin({ database }, endpoints, () => actor)
 })
 afterAll(async () => {
   server.close()
@@ -101,7 +76,7 @@ async function add(ms: number, changes: Record<string, unknown> = {}): Promise<s
 }
 
 async function get(query: string, path = '/admin/v1/requests') {
-  const response = await fetch(`${base}${path}${query}`)
+  const response = await fetch(`${server.url}${path}${query}`)
   return { status: response.status, body: JSON.parse(await response.text()) }
 }
 

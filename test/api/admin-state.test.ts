@@ -6,11 +6,11 @@ import { modelEntry } from '../../src/catalog/model-entry.ts'
 import { priceEntry } from '../../src/catalog/price-entry.ts'
 import { rememberRefusal } from '../../src/catalog/verdict-queries.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { until } from '../support/until.ts'
 
 /** Offers, health, settings, image jobs and the export of the admin API. */
 
-const adminToken = 'an-admin-token-for-tests'
 let gateway: InProcess
 
 beforeAll(async () => {

@@ -1,24 +1,12 @@
-import { createServer, type Server } from 'node:http'
-import express from 'express'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { Actor } from '../../src/access/actor.ts'
-import { answerAdmin } from '../../src/api/admin/answer.ts'
 import { cursorAt } from '../../src/api/admin/list.ts'
 import { adminSummaryEndpoints } from '../../src/api/admin/summary.ts'
 import { readConfig } from '../../src/config.ts'
-import { makeLog } from '../../src/telemetry/log.ts'
 import { aRow, startedDatabase, tenants, workOf } from '../ledger/rollups-bed.ts'
+import { operator, type ServedAdmin, serveAdmin } from '../support/serve-admin.ts'
 
-const operator: Actor = {
-  kind: 'operator',
-  id: null,
-  userId: null,
-  name: 'test',
-  role: 'owner',
-  tenantId: null,
-  scopes: undefined,
-}
 const [tenantId = '', otherTenant = ''] = tenants
 const dayMs = 86_400_000
 const end = Math.floor(Date.now() / dayMs) * dayMs
@@ -27,8 +15,7 @@ const days = `from=${new Date(end - 2 * dayMs).toISOString()}&to=${new Date(end)
 
 let actor = operator
 let bed: Awaited<ReturnType<typeof startedDatabase>>
-let server: Server
-let base: string
+let server: ServedAdmin
 
 beforeAll(async () => {
   bed = await startedDatabase()
@@ -36,19 +23,8 @@ beforeAll(async () => {
   await work.insert(rows)
   await work.fold()
   const { bounds } = readConfig({})
-  const app = express()
-  const context = {
-    authenticate: async () => actor,
-    database: bed.database,
-    answers: { encrypt: (answer: Buffer) => answer, decrypt: (answer: Buffer) => answer },
-    log: makeLog('silent'),
-  }
-  for (const endpoint of adminSummaryEndpoints({ database: bed.database, bounds }))
-    app.get(endpoint.path, answerAdmin(context, endpoint))
-  server = createServer(app).listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  base = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/admin/v1/summary`
+  const { database } = bed
+  server = await serveAdmin({ database }, adminSummaryEndpoints({ database, bounds }), () => actor)
 })
 afterAll(async () => {
   server?.close()
@@ -56,7 +32,7 @@ afterAll(async () => {
 })
 
 async function ask(query: string): Promise<{ status: number; body: Record<string, unknown> }> {
-  const answer = await fetch(`${base}${query}`)
+  const answer = await fetch(`${server.url}/admin/v1/summary${query}`)
   return { status: answer.status, body: z.record(z.string(), z.unknown()).parse(await answer.json()) }
 }
 

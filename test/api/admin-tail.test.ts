@@ -3,11 +3,11 @@ import { get, type IncomingMessage } from 'node:http'
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { until } from '../support/until.ts'
 
 /** New rows of the usage log, as they come. */
 
-const adminToken = 'an-admin-token-for-tests'
 let bed: InProcess
 let closed = false
 beforeEach(async () => {

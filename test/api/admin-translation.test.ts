@@ -1,28 +1,17 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { abortKey, freeKey, gatewayYaml } from '../support/testbed.ts'
+import { abortKey, freeKey } from '../support/testbed.ts'
+import { type LogBed, startLogBed } from './log-bed.ts'
 
 /** What would be sent upstream today for a request of the log. */
 
-const adminToken = 'an-admin-token-for-tests'
-let bed: InProcess
-let base: string
+let bed: LogBed
 beforeAll(async () => {
-  bed = await startInProcess(
-    { ADMIN_TOKEN: adminToken, CAPTURE_BYTES_MAX: '2000' },
-    () => {},
-    (url) =>
-      gatewayYaml(url).replace(
-        '{ name: abort, group: abort,',
-        '{ name: abort, capture: shape, group: abort,',
-      ),
-  )
-  base = `http://127.0.0.1:${bed.port}`
+  bed = await startLogBed({ CAPTURE_BYTES_MAX: '2000' })
 })
 afterAll(() => bed.close())
 
 async function send(body: unknown, key = freeKey): Promise<string> {
-  const response = await fetch(`${base}/v1/messages`, {
+  const response = await fetch(`${bed.url}/v1/messages`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-api-key': key, 'anthropic-version': '2023-06-01' },
     body: JSON.stringify(body),
@@ -31,12 +20,7 @@ async function send(body: unknown, key = freeKey): Promise<string> {
   return response.headers.get('request-id') ?? response.headers.get('x-request-id') ?? ''
 }
 
-async function translationOf(id: string) {
-  const response = await fetch(`${base}/admin/v1/requests/${id}/translation`, {
-    headers: { authorization: `Bearer ${adminToken}` },
-  })
-  return { status: response.status, body: JSON.parse(await response.text()) }
-}
+const translationOf = (id: string) => bed.read(`${id}/translation`)
 
 const asked = { model: 'main', max_tokens: 10, top_k: 5, messages: [{ role: 'user', content: 'Hello' }] }
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { adminToken } from '../support/operator-client.ts'
 import { freeKey, gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 
 /** What an admin changes at one process holds in another, beside a gateway.yaml that both read. */
 
-const adminToken = 'an-admin-token-for-tests'
 let bed: Testbed
 let other: TollgateProcess
 

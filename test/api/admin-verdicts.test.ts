@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { putProbeVerdicts, rememberRefusal } from '../../src/catalog/verdict-queries.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
-const adminToken = 'an-admin-token-for-tests'
 let bed: Testbed
 let channelId: string
 

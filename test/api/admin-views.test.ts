@@ -3,11 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { viewsEndpoints } from '../../src/api/admin/views.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { callAs } from './call-as.ts'
 
 /** Views that people keep of a page. */
 
-const adminToken = 'an-admin-token-for-tests'
 let bed: InProcess
 const tenants: string[] = []
 beforeAll(async () => {

@@ -11,12 +11,12 @@ import { imageJob } from '../../src/images/jobs/job-json.ts'
 import { imageRunner } from '../../workers/generate-image.ts'
 import { png } from '../support/image-upstream.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 
 /** Compares the answers of a Tollgate with their schemas, and so with /openapi.json: no member is missing or extra. */
 
 const key = 'schema-key-for-tests-0001'
-const adminToken = 'an-admin-token-for-tests'
 const adminHeader = { authorization: `Bearer ${adminToken}` }
 const messages = [{ role: 'user', content: 'Hello' }]
 const versioned = { 'anthropic-version': '2023-06-01' }

@@ -2,55 +2,23 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { asCurl } from '../../src/api/admin/as-curl.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { freeKey, gatewayYaml } from '../support/testbed.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
+import { type LogBed, startLogBed } from './log-bed.ts'
 
-/** One row of the usage log as admins see it, and the command that sends it again. */
+/** The command that sends a request of the log again, run by a real shell. */
 
-const adminToken = 'an-admin-token-for-tests'
 const run = promisify(execFile)
 
-let bed: InProcess
+let bed: LogBed
 let other: ScriptedUpstream
-let base: string
 beforeAll(async () => {
   other = await startUpstream()
-  bed = await startInProcess(
-    { ADMIN_TOKEN: adminToken, CAPTURE_BYTES_MAX: '400000', CAPTURE_STRING_BYTES_MAX: '300000' },
-    () => {},
-    (url) =>
-      gatewayYaml(url, '').replace(
-        '{ name: abort, group: abort,',
-        '{ name: abort, capture: shape, group: abort,',
-      ),
-  )
-  base = `http://127.0.0.1:${bed.port}`
+  bed = await startLogBed({ CAPTURE_BYTES_MAX: '400000', CAPTURE_STRING_BYTES_MAX: '300000' })
 })
 afterAll(async () => {
   await bed.close()
   await other.close()
 })
-
-async function send(body: string, key = freeKey, path = '/v1/chat/completions'): Promise<string> {
-  const response = await fetch(`${base}${path}`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, 'user-agent': 'test/1' },
-    body,
-  })
-  await response.text()
-  return response.headers.get('x-request-id') ?? ''
-}
-
-async function detailOf(id: string): Promise<{
-  status: number
-  body: Record<string, unknown> & { as_curl: { command: string; differs: string[] } | null }
-}> {
-  const response = await fetch(`${base}/admin/v1/requests/${id}`, {
-    headers: { authorization: `Bearer ${adminToken}` },
-  })
-  return { status: response.status, body: JSON.parse(await response.text()) }
-}
 
 /** What a shell that runs the command sends. */
 async function sentBy(
@@ -78,7 +46,7 @@ test('a shell that runs the command sends the same bytes', async () => {
   ]
   for (const content of texts) {
     const sent = JSON.stringify({ model: 'main', stream: false, messages: [{ role: 'user', content }] })
-    const { body } = await detailOf(await send(sent))
+    const { body } = await bed.read(await bed.send(sent))
     const { command = '', differs } = body.as_curl ?? {}
     expect(differs).toEqual([])
     const seen = await sentBy(command)

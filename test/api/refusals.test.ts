@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { freeKey } from '../support/testbed.ts'
 
 /** The errors for requests that do not fit their schema: they name the field, what it must be, and what came. */
 
-const adminToken = 'an-admin-token-for-tests'
 const asAdmin = { authorization: `Bearer ${adminToken}` }
 const secret = `sk-proj-${'a1B2'.repeat(12)}`
 

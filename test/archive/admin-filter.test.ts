@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
-import { type AddressTest, type ArchiveFilter, adminRows } from '../../src/archive/admin-filter.ts'
+import { adminRows } from '../../src/archive/admin-filter.ts'
 import { archivePass } from '../../src/archive/archive-pass.ts'
+import type { AddressTest } from '../../src/ledger/log/address-test.ts'
+import type { Condition } from '../../src/ledger/log/filter.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
@@ -10,7 +12,7 @@ const to = new Date(midnight(6))
 /** What Postgres says of the same filter. */
 const cases: {
   name: string
-  filter: ArchiveFilter['conditions'][number]
+  filter: Condition
   sql: string
   address?: AddressTest
 }[] = [

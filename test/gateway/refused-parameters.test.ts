@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { adminToken } from '../support/operator-client.ts'
 import { channelLine, overloaded, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
 import { paidKey } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
@@ -7,7 +8,6 @@ import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 /** A translated request whose upstream refuses a parameter. Two real processes on one Postgres; the refusals are real ones. */
 
-const adminToken = 'an-admin-token-for-tests'
 const names = [
   'strict',
   'dry',

@@ -4,7 +4,7 @@ import { eq, inArray, lt, sql } from '../../db/drizzle.cjs'
 import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 
-/** What attempts are counted by, and how many there may be before the count begins anew. */
+/** A counter of attempts, and the number of attempts that it allows until it starts again. */
 export interface Counted {
   subject: Buffer
   most: number
@@ -14,14 +14,14 @@ export function accountSubject(email: string): Buffer {
   return createHash('sha256').update(`account ${email}`).digest()
 }
 
-/** A /64 of IPv6 counts as one address: one customer has all of it. */
+/** A /64 of IPv6 counts as one address, because one customer has the whole block. */
 export function addressSubject(address: string): Buffer {
   const ip = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
   const counted = ip instanceof ipaddr.IPv6 ? ip.parts.slice(0, 4).join(':') : address
   return createHash('sha256').update(`address ${counted}`).digest()
 }
 
-/** Count an attempt before it is made. Undefined: it may be made; else the seconds until it may. All processes count together. */
+/** Count an attempt before it is made. Undefined: it is allowed. Else: seconds until the next attempt. All processes share the counts. */
 export async function takeAttempt(
   db: Queries,
   counted: readonly Counted[],
@@ -59,7 +59,7 @@ export async function takeAttempt(
   return waits.length === 0 ? undefined : Math.max(...waits)
 }
 
-/** A good attempt does not count: the account begins anew, the address gets its attempt back. */
+/** A successful attempt does not count: the count of the account starts again, that of the address goes down by one. */
 export async function forgiveAttempt(db: Queries, account: Buffer, address: Buffer): Promise<void> {
   await db.delete(signInAttempts).where(eq(signInAttempts.subject, account))
   await giveBackAttempt(db, [address])

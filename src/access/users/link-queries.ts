@@ -37,7 +37,7 @@ export async function readLink(db: Queries, secret: string): Promise<LinkRow | u
   return row
 }
 
-/** Use a link. Undefined: it was used before, has expired, or is none. */
+/** Use a link. Undefined: there is no such link, it was used before, or it has expired. */
 export async function useLink(db: Queries, secret: string): Promise<LinkRow | undefined> {
   const [row] = await db.update(userLinks).set({ usedAt: sql`now()` }).where(works(secret)).returning()
   return row
@@ -100,8 +100,8 @@ export async function forgetOldLinks(db: Queries): Promise<void> {
 }
 
 /**
- * Make a link for the first owner, unless there is an owner. One statement. Each start of a gateway without an owner makes one,
- * and the first that is used ends all: then there is an owner.
+ * Make a link for the first owner, unless there is an owner. One statement. Each start without an owner makes another link. The
+ * first use of one ends all of them, because there is an owner then.
  */
 export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
   const secret = makeSecret(prefixes.link)
@@ -121,7 +121,7 @@ export async function lockSetup(db: Queries): Promise<void> {
   await db.execute(sql`SELECT pg_advisory_xact_lock(${setupLock})`)
 }
 
-/** Any number that nothing else uses. */
+/** Any number that no other lock uses: see src/db/functions/README.md. */
 const setupLock = 7_023_919
 
 function works(secret: string) {

@@ -9,8 +9,8 @@ export interface GivenRole {
 export type RoleMapping = ReadonlyMap<string, GivenRole>
 
 /**
- * Read `ops=owner,support=viewer,acme=member:acme`: what a claim has, and the role that it gives. Undefined: it is not
- * written so.
+ * Read `ops=owner,support=viewer,acme=member:acme`: values of a claim, and the role that each gives. Undefined: the
+ * text has another form.
  */
 export function readRoleMapping(text: string): RoleMapping | undefined {
   const mapping = new Map<string, GivenRole>()

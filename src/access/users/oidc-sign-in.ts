@@ -23,7 +23,7 @@ import {
   type UserRow,
 } from './user-queries.ts'
 
-/** Who may come by single sign-on. */
+/** The people who may sign in by single sign-on. */
 export interface OidcPolicy {
   /** Of e-mail addresses, in lower case; undefined: all domains of users who are known. */
   allowedDomains: readonly string[] | undefined
@@ -116,7 +116,7 @@ async function newUser(
   const id = randomUUIDv7()
   await addUser(tx, { id, email, ...role, passwordHash: null })
   const user = await readUser(tx, id)
-  // Somebody else was faster, and this transaction cannot see the row yet.
+  // Another transaction was faster, and this one cannot see its row yet.
   if (user === undefined) throw refused('The user was made just now.')
   await addIdentity(tx, person.issuer, person.subject, id)
   await writeAudit(tx, sourceOf(user, browser), {
@@ -131,7 +131,7 @@ async function newUser(
   return user
 }
 
-/** Give the role that the claim has now. The last owner stays one. */
+/** Give the user the role of the claim. The last owner stays an owner. */
 async function withRole(
   tx: TypedTransaction,
   user: UserRow,

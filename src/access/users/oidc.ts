@@ -9,7 +9,7 @@ export interface OidcSettings {
   clientSecret: string
 }
 
-/** What an issuer says of the person who signs in, checked. */
+/** The claims of the issuer on the person who signs in. They are checked. */
 export interface Person {
   issuer: string
   subject: string
@@ -21,7 +21,7 @@ export interface Person {
 export interface Begun {
   /** Where the browser goes. */
   url: string
-  /** What the browser keeps until it comes back, encrypted: a callback of another browser is refused. */
+  /** The encrypted state that the browser keeps until the callback: a callback in another browser is refused. */
   kept: string
 }
 

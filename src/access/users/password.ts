@@ -28,7 +28,7 @@ export async function hashPassword(password: string): Promise<string> {
   return ['scrypt', cost.log2N, cost.r, cost.p, salt.toString('base64'), hash.toString('base64')].join('$')
 }
 
-/** Whether the password has this hash. It does the same work where there is no hash, so that the time tells nothing. */
+/** Whether the password has this hash. Without a hash it does the same work, so that the time reveals nothing. */
 export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
   const [, log2N = '', r = '', p = '', salt = '', hash = ''] = (stored ?? noPassword).split('$')
   const derived = await derive(password, Buffer.from(salt, 'base64'), {
@@ -40,7 +40,7 @@ export async function isPassword(password: string, stored: string | null | undef
   return isSame && typeof stored === 'string'
 }
 
-/** Of no password. */
+/** The hash of no password. */
 const noPassword = [
   'scrypt',
   cost.log2N,

@@ -2,7 +2,7 @@ import type { Database } from '../../db/database.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { UserRow } from './user-queries.ts'
 
-/** What the parts that deal with users need. */
+/** The services that the code for users needs. */
 export interface People {
   database: Pick<Database, 'admin' | 'keys'>
   secrets: UserSecrets

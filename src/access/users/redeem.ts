@@ -21,11 +21,11 @@ import {
 
 export interface Redeemed {
   password: string
-  /** For a set-up link only: an invitation and a reset know the user. */
+  /** For a set-up link only: an invitation or a reset link has the user's address. */
   email: string | undefined
 }
 
-/** What a link is for, while it works. Rejects `unknown_path` for any other. */
+/** The purpose of a link. Rejects `unknown_path` for a link that does not work. */
 export async function findLink(
   { database }: People,
   secret: string,
@@ -41,7 +41,7 @@ export async function findLink(
   return found
 }
 
-/** Use a link: make its user, or give the user a new password. It works once. Nobody is signed in by it. */
+/** Use a link: make its user, or give the user a new password. It works once, and signs nobody in. */
 export async function redeemLink(
   people: People,
   secret: string,
@@ -98,7 +98,7 @@ async function apply(
   })
   if (!isNew && link.purpose === 'setup')
     throw invalid('email', 'a user who is no owner has this address; take another one')
-  // Somebody has come by single sign-on in the meantime.
+  // Single sign-on has made the user in the meantime.
   if (!isNew) throw deadLink()
   return await requireUser(tx, id)
 }
@@ -109,7 +109,7 @@ async function requireUser(tx: TypedTransaction, id: string): Promise<UserRow> {
   return user
 }
 
-/** The same for a link that was used, has expired, and never was. */
+/** The same error for a used link, an expired one, and one that never existed. */
 function deadLink(): GatewayError {
   return new GatewayError(
     'unknown_path',

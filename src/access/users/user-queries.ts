@@ -28,7 +28,7 @@ export async function readUser(db: Queries, id: string): Promise<UserRow | undef
   return row
 }
 
-/** Nobody else changes it until this transaction ends. */
+/** Locked until the end of the transaction. */
 export async function lockUser(db: Queries, id: string): Promise<UserRow | undefined> {
   const [row] = await db.select().from(users).where(eq(users.id, id)).for('update')
   return row

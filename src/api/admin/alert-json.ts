@@ -133,7 +133,7 @@ export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
   }
 }
 
-/** What admins may change: it makes the ETag, and stands in the audit log. */
+/** The settings that admins may change. The ETag and the audit log are made of them. */
 export function ruleShown(row: RuleRow): Omit<z.output<typeof alertRule>, 'evaluated_at'> {
   const { evaluated_at: _, ...shown } = ruleJson(row)
   return shown

@@ -55,7 +55,7 @@ const area = 'alerts' as const
 const tenants = 'own' as const
 const answerBytesMax = 256
 
-/** Rules of alerts: what to watch, and where to tell. */
+/** Rules of alerts: a condition, and a webhook. */
 export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint[] {
   const { database, alertCipher: cipher, privateWebhooks, bounds } = context
   return [

@@ -157,7 +157,7 @@ function refuse(
       error.message,
     )
   if (response.destroyed) return
-  // An answer has begun: only its end can tell the client that it is not whole.
+  // The answer has begun: only a cut connection can tell the client that it is not whole.
   if (response.headersSent) {
     response.destroy()
     return

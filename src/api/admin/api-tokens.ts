@@ -157,8 +157,8 @@ function expiryOf(text: string | null | undefined): Date | null {
 }
 
 /**
- * The API tokens that the caller may see, or revoke: with the right on users all; else a user its own, and a token itself,
- * whose scopes say nothing of other tokens.
+ * The API tokens that the caller may see, or revoke. With the right on `users`: all. Else a user has its own tokens, and a token
+ * only itself.
  */
 function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
   if (may(actor, 'users', verb)) return {}

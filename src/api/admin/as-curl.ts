@@ -44,7 +44,7 @@ export function asCurl(kept: KeptRequest, publicUrl: string | undefined): AsCurl
   return { command: `printf %s ${quoted(body)} | ${sent}`, differs }
 }
 
-/** A POSIX shell changes nothing between single quotes. */
+/** A POSIX shell takes all characters between single quotes as they are. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }

@@ -28,7 +28,7 @@ const auditEntry = z
   })
   .meta({ id: 'AuditEntry' })
 
-/** The audit log: every change by an admin or by gateway.yaml. Nothing changes it. */
+/** The audit log: every change by an admin or by gateway.yaml. Its lines never change. */
 export function auditEndpoints({ database }: { database: Pick<Database, 'reads'> }): AdminEndpoint[] {
   return [
     adminEndpoint({

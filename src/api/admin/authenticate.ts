@@ -21,7 +21,7 @@ export interface AuthenticateContext {
 const useNotedMs = 60_000
 
 /**
- * Who calls the admin API: by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Rejects
+ * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Rejects
  * `unauthenticated`, and `permission_denied` for a change that another site may have made the browser send.
  */
 export async function authenticateAdmin(
@@ -53,7 +53,7 @@ async function byApiToken(people: People, token: string): Promise<Actor> {
   if (row === undefined) throw unknownCaller()
   const role = row.userRole === null ? row.role : lesserRole(row.role, row.userRole)
   const tenantId = role === 'member' ? (row.userTenantId ?? row.tenantId) : null
-  // Made for another tenant than that of which its user is a member now.
+  // The token is for another tenant than the user's present one.
   if (row.tenantId !== null && tenantId !== row.tenantId) throw unknownCaller()
   noteUse(people, row.usedAt, (db) => noteApiTokenUse(db, row.id))
   const scopes = row.scopes.filter(isScope)
@@ -97,7 +97,7 @@ async function bySession(
   }
 }
 
-/** Nobody waits for it, and a use that is not noted is noted by the next. */
+/** Nobody waits for it. If it fails, the next use is noted. */
 function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Queries) => Promise<void>): void {
   if (usedAt !== null && Date.now() - usedAt.getTime() < useNotedMs) return
   database.keys

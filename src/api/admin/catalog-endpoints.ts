@@ -18,7 +18,7 @@ export type AdminCatalogContext = AdminExportContext &
   AdminSettingsContext &
   TestGateway
 
-/** What gateway.yaml says of models, channels and prices, and the state of the gateway. */
+/** Models, channels and prices, and the state of the gateway. */
 export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] {
   return [
     ...channelsEndpoints(context),

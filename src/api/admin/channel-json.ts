@@ -84,7 +84,7 @@ export function credentialsJson(credentials: readonly string[]): z.output<typeof
   return credentials.map((secret) => ({ id: credentialNameOf(secret), last_four: lastFour(secret) }))
 }
 
-/** A short secret would be half told. */
+/** Of a shorter secret, the last four characters would reveal too much. */
 const shownFrom = 12
 
 function lastFour(secret: string): string | null {

@@ -133,7 +133,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
           const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
           const before = channelJson(stored)
           if (before.state === 'deleted') throw deletedChannel(stored)
-          // What it refers to may have gone meanwhile.
+          // Rows that it refers to may have been deleted meanwhile.
           if (verb === 'enable') checkChannel(stored.words, rows, { name: stored.row.name, bounds })
           await setChannelDisabled(tx, stored.row.id, verb === 'disable')
           return await audited(audit, verb, before, await readAgain(tx, context, stored.row.id))
@@ -217,7 +217,7 @@ export async function changeChannel(
   return await audited(audit, 'change', channelJson(stored), await readAgain(tx, context, row.id))
 }
 
-/** New places replace the old ones: the row always has base URLs, also where a vendor was all that was stated. */
+/** New base URLs replace the old ones. The stored words always have base URLs, even if the admin stated only a vendor. */
 function patched(words: Json, patch: Json): Json {
   const isElsewhere = patch.protocols === undefined && typeof patch.base_url === 'string'
   const { protocols, ...others } = words

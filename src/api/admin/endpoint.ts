@@ -15,13 +15,13 @@ export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
   area: Place
   verb: Verb
-  /** `own`: for members too, who see and change their own tenant only. */
+  /** `own`: members may call it too, for their own tenant only. */
   tenants: 'all' | 'own'
   /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
   knowsRepeats?: boolean
   /** How long a change may take. Default: 5,000. */
   withinMs?: number
-  /** Check what came. Throws GatewayError `invalid_request` that names the bad field. */
+  /** Check parameters and body. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
   /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
   handle?(call: AdminCall & Checked): Promise<AdminAnswer | undefined>
@@ -48,7 +48,7 @@ export interface AdminCall {
 
 /** A call that changes rows. */
 export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
-  /** All that is written in it stands, or nothing does. It may run again after a deadlock: change nothing else. */
+  /** Commits all of its writes or none. It may run again after a deadlock: change nothing but rows. */
   tx: TypedTransaction
   /** Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. */
   requireMatch(etag: string): void
@@ -99,7 +99,7 @@ interface ReadDefinition<
   Answer extends z.ZodType | undefined,
 > extends Definition<Params, Query, Body> {
   answer?: Answer
-  /** Undefined in its place: the handler has answered by itself. */
+  /** Undefined in place of an answer: the handler has sent the response itself. */
   handle(call: AdminCall & Asked<Params, Query, Body>): Promise<AnswerOf<Answer> | undefined>
 }
 

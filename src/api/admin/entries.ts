@@ -144,7 +144,7 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
             : { id: tenant.id, name: tenant.name, ...balance }
         }, away)
       : undefined
-    // A member hears the same of another tenant as of none.
+    // A member gets the same error for another tenant and for an unknown one.
     if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
       throw noTenant(called)
     return account

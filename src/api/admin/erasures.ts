@@ -39,7 +39,7 @@ const erasureRequest = z
 
 const params = z.object({ id: uuidText })
 
-/** Owners have content or rows of a tenant removed, or of one of its end users. */
+/** Jobs that remove the content or the rows of a tenant, or of one of its end users. */
 export function erasuresEndpoints({ database }: AdminErasuresContext): AdminEndpoint[] {
   return [
     adminChange({
@@ -72,7 +72,7 @@ export function erasuresEndpoints({ database }: AdminErasuresContext): AdminEndp
         })
         if (row === undefined) throw new Error('the job was not added')
         const shown = erasureOfRow(row)
-        // The audit log stays: it must not keep whom the job is to forget.
+        // The audit log is never erased, so it must not have the name of the end user.
         const after = { ...shown, end_user: null }
         await audit({
           action: 'erasure.make',

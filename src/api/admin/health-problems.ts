@@ -1,6 +1,6 @@
 import type { Health, Problem } from './health-form.ts'
 
-/** Fewer calls say nothing. */
+/** With fewer calls, a rate of errors means nothing. */
 const callsLeast = 10
 const failedShare = 0.5
 const silentMs = 60_000

@@ -13,7 +13,7 @@ export function readOpenBreakers(db: Queries) {
   return db.select({ channelId, openings, reason, changedAt, openUntil }).from(channelBreakers)
 }
 
-/** Processes that live, or should. */
+/** Live processes, and processes that should be alive. */
 export function readInstances(db: Queries) {
   return db
     .select()
@@ -70,7 +70,7 @@ export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   }))
 }
 
-/** postgres.js answers rows, `pg` an object that has them. */
+/** postgres.js returns the rows, `pg` an object with the rows. */
 function toRows(result: unknown): Record<string, unknown>[] {
   if (Array.isArray(result)) return result
   const rows: unknown = typeof result === 'object' && result !== null && 'rows' in result ? result.rows : []

@@ -112,7 +112,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
   })
 }
 
-/** It takes a request without tokens, and gives it back at once: the buckets tell what is left only when something is taken. */
+/** Takes one request without tokens, and gives it back at once: the buckets report what is left only when a request takes from them. */
 async function stateOf(
   limits: Pick<Limits, 'take'>,
   scope: Scope,
@@ -125,7 +125,7 @@ async function stateOf(
     const taken = await limits.take([{ ...scope, limits: rates }], 0, randomUUIDv7())
     if (taken.granted) taken.giveBack()
     const { requests, tokens } = taken
-    // One of them was ours.
+    // One of the requests was taken by this call.
     const own = taken.granted ? 1 : 0
     if (requestsPerMinute !== undefined)
       states.push({

@@ -176,7 +176,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   ]
 }
 
-/** What a sub-key has from its parent, or has not at all. */
+/** Settings that a sub-key shares with its parent, or does not have. */
 const ofParent = ['group', 'capture', 'capture_answers', 'strict', 'sub_keys']
 
 type Call = Pick<AdminChange, 'tx' | 'actor' | 'audit'>

@@ -3,7 +3,7 @@ import type { readNames } from './group-queries.ts'
 
 type Names = Awaited<ReturnType<typeof readNames>>
 
-/** Throws `invalid_request` for a model that is not there. Those of `before` were checked then. */
+/** Throws `invalid_request` for an unknown model. Names in `before` were checked earlier. */
 export function requireModels({ models, modelOf }: Names, { field, wanted, before }: NamesChange): void {
   requireKnown(models, { field, wanted, before }, (name) => {
     const id = modelOf.get(name)
@@ -13,7 +13,7 @@ export function requireModels({ models, modelOf }: Names, { field, wanted, befor
   })
 }
 
-/** Throws `invalid_request` for a channel that is not there. Those of `before` were checked then. */
+/** Throws `invalid_request` for an unknown channel. Names in `before` were checked earlier. */
 export function requireChannels({ channels }: Names, change: NamesChange): void {
   requireKnown(channels, change, (name) => `there is no channel "${name}"`)
 }

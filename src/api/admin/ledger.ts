@@ -71,7 +71,7 @@ const ledgerState = z
   })
   .meta({ id: 'LedgerState' })
 
-/** What the ledger of this process knows of itself. */
+/** The state of the ledger of this process. */
 export function adminLedgerEndpoint({
   database,
   ledger,

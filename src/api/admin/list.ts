@@ -10,7 +10,7 @@ const once = z.string({ error: 'given more than once' })
 
 /**
  * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that a list can be sorted by, the
- * default first; a minus before a name turns the order round, as in `-created_at`.
+ * default first; a minus before a name reverses the order, as in `-created_at`.
  */
 export function listParameters<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
   const [first] = sorts
@@ -46,7 +46,7 @@ export function cursorAt(sort: string, { value, id }: Place): string {
   return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
 }
 
-/** Throws `invalid_request` for a cursor of another sort, and for one that is none. */
+/** Throws `invalid_request` for a cursor of another sort, and for a text that is no cursor. */
 export function placeAt(sort: string, cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))

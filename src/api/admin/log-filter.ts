@@ -4,7 +4,7 @@ import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '
 
 /**
  * The filters of the usage log for admins: one parameter for each column, and one with `not_` before its name, which leaves out
- * what the first would show. A parameter may be given several times: any of its values will do.
+ * the rows that the first would show. A parameter may be given several times: a row matches if it has one of the values.
  */
 
 const valuesMax = 32
@@ -199,7 +199,7 @@ export const filterParameters: Readonly<Record<string, ReturnType<typeof paramet
 /** The filters alone, as a saved view keeps them. */
 export const adminFilterQuery = z.strictObject(filterParameters)
 
-/** The filter of a query with `filterParameters`. Its other parameters count for nothing. */
+/** The filter of a query with `filterParameters`. It ignores other parameters. */
 export function filterFrom(query: Partial<Record<string, unknown>>): AdminFilter {
   return {
     conditions: Object.keys(filterParameters).flatMap((name) => {
@@ -213,7 +213,7 @@ function isCondition(value: unknown): value is Condition {
   return typeof value === 'object' && value !== null && 'test' in value && 'not' in value
 }
 
-/** `..` stands between the two ends. A value alone is both. */
+/** `..` separates the two ends. A single value is both ends. */
 function rangeOf(text: string, read: Read<bigint>): Range | undefined {
   const [from = '', to = from, ...more] = text.split('..')
   if (more.length > 0 || (from === '' && to === '')) return undefined

@@ -35,13 +35,18 @@ interface Asked {
   to?: Date | undefined
 }
 
-/** How admins are told that the log cannot be asked. */
+/** The error for an admin when Postgres does not answer a query of the log. */
 export const logAway = {
   unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
   retryAfterSeconds: 5,
 }
 
-/** A walk of this actor through the log: it sees what it may. */
+/** Asks the usage log for this actor. Queries of one actor take turns. */
+export function askLogAs(database: Pick<Database, 'log'>, actor: Actor): AskLog {
+  return askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+}
+
+/** A walk through the rows of the log that the actor may see. */
 export async function beginWalk(
   { database, archive, bounds, ledger }: WalkContext,
   actor: Actor,
@@ -49,7 +54,7 @@ export async function beginWalk(
   signal: AbortSignal,
 ) {
   await ledger.shipNow()
-  const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+  const ask = askLogAs(database, actor)
   const terms = { withinMs: bounds.logQueryMs, signal }
   const filter = await filterOf(ask, actor, query, terms)
   const kept = await ask((sql) => logSpan(sql, filter), terms)
@@ -62,7 +67,7 @@ export async function beginWalk(
   return { ask, filter, ...times, signal, older: olderDays(archive) }
 }
 
-/** The filter of a query, with ids in place of names, and bound to what the actor may see. */
+/** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */
 export async function filterOf(
   ask: AskLog,
   actor: Actor,

@@ -69,7 +69,7 @@ export async function requireMemberBounds(
   }
 }
 
-/** A member hears the same of a group that is not there, so that it learns no names of groups. */
+/** A member gets the same error for an unknown group, so that it cannot find out the names of groups. */
 export function noKeyIn(group: string) {
   return invalid('group', `no key of your tenant is in the group "${group}": ask an admin`)
 }

@@ -212,7 +212,7 @@ export async function modelToChange(
   return { rows, row, before, known: modelIn(rows, id)?.words ?? {} }
 }
 
-/** Who has set a price, for `source` of its row. */
+/** The author of a price, for `source` of its row. */
 export function sourceOf({ name }: AdminChange['actor']): string {
   return `admin API, ${name}`
 }

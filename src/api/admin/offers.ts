@@ -20,7 +20,7 @@ import {
   channelToChange,
   foundChannel,
 } from './channels.ts'
-import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageSchema } from './list.ts'
 import type { AdminModelsContext } from './models.ts'
 import { pageIn } from './page-in.ts'
@@ -128,17 +128,9 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       answer: offered,
       async change({ tx, params: { id, model }, body, requireMatch, audit }) {
         const change = await channelToChange(tx, context, id, requireMatch)
-        const offer =
-          'traits' in body ? body : Object.keys(body).length === 1 ? (body.upstream ?? body) : body
+        const offer = Object.keys(body).length === 1 ? (body.upstream ?? body) : body
         const models = { ...asMap(change.stored.words.models), [model]: offer }
-        const { body: after } = await changeChannel(
-          tx,
-          context,
-          change,
-          { ...change.stored.words, models },
-          audit,
-        )
-        return { body: { channel: after.name, models: after.models } }
+        return await changeModels({ tx, audit }, context, change, models)
       },
     }),
     adminChange({
@@ -152,14 +144,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
         const change = await channelToChange(tx, context, id, requireMatch)
         const { [model]: gone, ...models } = asMap(change.stored.words.models)
         if (gone === undefined) throw notFound('offer of this model on the channel')
-        const { body: after } = await changeChannel(
-          tx,
-          context,
-          change,
-          { ...change.stored.words, models },
-          audit,
-        )
-        return { body: { channel: after.name, models: after.models } }
+        return await changeModels({ tx, audit }, context, change, models)
       },
     }),
     adminEndpoint({
@@ -176,6 +161,18 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       },
     }),
   ]
+}
+
+/** Gives a channel these models in place of its own. */
+async function changeModels(
+  { tx, audit }: Pick<AdminChange, 'tx' | 'audit'>,
+  context: AdminChannelsContext,
+  change: Awaited<ReturnType<typeof channelToChange>>,
+  models: Json,
+) {
+  const words = { ...change.stored.words, models }
+  const { body } = await changeChannel(tx, context, change, words, audit)
+  return { body: { channel: body.name, models: body.models } }
 }
 
 function asMap(models: unknown): Json {

@@ -32,7 +32,8 @@ export function keyedCall(
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
     userId: actor.userId ?? operator,
-    // Tokens of one user may be for different tenants: none gets the answer, and its secret, of another. No key has a space.
+    // Tokens of one user may be for different tenants. No token may get the answer to another one, which may have a secret. No key has
+    // a space.
     keyHash: createHash('sha256')
       .update(actor.kind === 'token' ? `${actor.id} ${key}` : key)
       .digest(),
@@ -48,8 +49,8 @@ const keptForm = z.object({
 })
 
 /**
- * Claim the key in the transaction of the change; undefined: it is the first call with it. Answers what the first call
- * answered. Where that runs still, this waits for its commit. Throws `idempotency_mismatch` where the first call was another.
+ * Claim the key in the transaction of the change; undefined: it is the first call with it. Else returns the first
+ * answer. While the first call still runs, this waits for its commit. Throws `idempotency_mismatch` if the first call was another one.
  */
 export async function claimKey(
   tx: TypedTransaction,

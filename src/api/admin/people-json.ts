@@ -16,7 +16,7 @@ export const email = z
   .transform((text) => text.toLowerCase())
   .meta({ format: 'email' })
 
-/** One that somebody types to come in: it has no lower bound, so that an error says nothing of it. */
+/** A password at a sign-in. It has no lower bound, so that no error reveals anything about it. */
 export const givenPassword = z.string().max(passwordCharacters.most)
 
 export const newPassword = z

@@ -32,7 +32,7 @@ export function tenantOf(actor: Actor, asked?: string): string | undefined {
   return actor.tenantId
 }
 
-/** Throws `unknown_path`, as for one that is not there, where the resource belongs to another tenant than the member's. */
+/** Throws `unknown_path`, as for an unknown resource, if the resource belongs to another tenant than the member's. */
 export function requireOwn(actor: Actor, tenantId: string | null, what: string): void {
   if (actor.tenantId !== null && actor.tenantId !== tenantId) throw notFound(what)
 }

@@ -38,7 +38,7 @@ const playRequest = z
   })
   .meta({ id: 'PlaygroundRequest' })
 
-/** A request under a key whose secret nobody needs to know. */
+/** A request under a key, without the key's secret. */
 export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminEndpoint {
   const { database, bounds } = context
   return adminEndpoint({
@@ -93,7 +93,7 @@ function toldTo(say: Say): WireListener {
   }
 }
 
-/** Resolves when the answer has come. When the admin leaves, it is a client that leaves. */
+/** Resolves when the answer is complete. When the admin leaves, the request ends as for a client that leaves. */
 async function play(
   { origin, key, secrets }: PlayServer,
   { endpoint, request, signal }: { endpoint: string; request: object; signal: AbortSignal },

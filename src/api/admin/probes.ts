@@ -69,7 +69,7 @@ const runId = z.uuid(expected('the id of a run'))
 const limit = z.coerce.number().int().min(1).max(100).default(20)
 const within = { withinMs: 5_000, unavailable: 'The database does not answer just now. Try again.' }
 
-/** Probes for operators: ask for one, and see what the last ones found. */
+/** Probes for operators: start one, and read the results of the last ones. */
 export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
   const { catalog, database, bounds } = context
   return [

@@ -4,7 +4,7 @@ import { inTime } from '../../in-time.ts'
 import type { Pages, Queues } from '../../queue/queue.ts'
 import { isAdminToken } from './token.ts'
 
-/** Where the pages are; the second place is that of earlier releases. */
+/** The paths of the pages; the second one is that of earlier releases. */
 export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const
 
 /**
@@ -48,7 +48,7 @@ export function adminQueues(path: string, adminToken: string, queues: () => Prom
   }
 }
 
-/** The opening of the queues goes on in the background for longer. */
+/** Opening the queues may take longer, and goes on in the background. */
 const answerMs = 5_000
 const retryAfterSeconds = 2
 

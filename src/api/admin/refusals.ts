@@ -2,7 +2,7 @@ import { GatewayError } from '../../canonical/error.ts'
 
 // Refusals that only the admin API has. Their code decides the status.
 
-/** 409: what stands does not allow it. The message says what to do first. */
+/** 409: the present state does not allow the change. The message says what to do first. */
 export function conflict(message: string, field?: string): GatewayError {
   return new GatewayError('invalid_request', message, { code: 'conflict', field })
 }

@@ -2,7 +2,6 @@ import { z } from 'zod'
 import type { Archive } from '../../archive/archive.ts'
 import { findAnywhere } from '../../archive/find-anywhere.ts'
 import type { Database } from '../../db/database.ts'
-import { askLogFor } from '../../ledger/log/ask.ts'
 import { findEntries, findLogDetail } from '../../ledger/log/detail-queries.ts'
 import { namesFor } from '../../ledger/log/names-queries.ts'
 import { findBeside } from '../../ledger/queries.ts'
@@ -11,6 +10,7 @@ import { usageDetail } from '../usage-row.ts'
 import { asCurl } from './as-curl.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { logRow, logRowJson } from './log-row.ts'
+import { askLogAs } from './log-walk.ts'
 import { tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
@@ -79,7 +79,7 @@ export function adminRequestEndpoint({
     async handle({ actor, params, signal }) {
       const id = requestIdOf(params.id)
       await ledger.shipNow()
-      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, away)
+      const ask = askLogAs(database, actor)
       const terms = { withinMs: bounds.logQueryMs, signal }
       const own = tenantOf(actor)
       const needs = {
@@ -125,11 +125,6 @@ export function requestIdOf(text: string): string {
 
 export function noSuchRequest() {
   return notFound('request with this id in the usage log')
-}
-
-const away = {
-  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
-  retryAfterSeconds: 5,
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

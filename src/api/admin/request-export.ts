@@ -34,7 +34,7 @@ const nameColumn = (kind: 'tenant' | 'key' | 'group'): LogExportColumn => ({
   of: (row, names) => names.of(kind, row[`${kind}_id`], row.created_at),
 })
 
-/** The names of then, and each column of the usage log. */
+/** The names at the time of the request, and each column of the usage log. */
 export const logExportColumns: readonly LogExportColumn[] = [
   ...requestColumns.flatMap(({ name, kind, shown }): LogExportColumn[] => {
     const column: LogExportColumn = {

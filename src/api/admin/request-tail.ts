@@ -8,11 +8,11 @@ import { LogTail, type TailBatch } from '../../ledger/log/tail.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
-import { filterOf, logAway, type WalkContext } from './log-walk.ts'
+import { askLogAs, filterOf, logAway, type WalkContext } from './log-walk.ts'
 
 export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
   bounds: WalkContext['bounds'] & { keepAliveMs: number; clientStallMs: number }
-  /** Read again and again: it becomes true when the process ends. */
+  /** Becomes true when the process ends. It is read before each query. */
   readonly draining: boolean
 }
 
@@ -45,7 +45,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
             retryAfterSeconds: 5,
           },
         )
-      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+      const ask = askLogAs(database, actor)
       const filter = await filterOf(ask, actor, query, { withinMs: bounds.logQueryMs, signal })
       signal.throwIfAborted()
       tails++

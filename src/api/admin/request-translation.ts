@@ -3,14 +3,13 @@ import { parseObject } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import { findModel } from '../../catalog/catalog.ts'
 import type { Database } from '../../db/database.ts'
-import { askLogFor } from '../../ledger/log/ask.ts'
 import { findLogDetail, type LogDetail } from '../../ledger/log/detail-queries.ts'
 import type { Gateway } from '../../stages/gateway.ts'
 import { OfferTraits } from '../../traits/offer-traits.ts'
 import { showTranslation } from '../show-translation.ts'
 import { clients, translation, upstreams } from '../translate.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
-import { logAway } from './log-walk.ts'
+import { askLogAs } from './log-walk.ts'
 import { tenantOf } from './permit.ts'
 import { conflict } from './refusals.ts'
 import { noSuchRequest, requestIdOf, requestParams } from './request-detail.ts'
@@ -50,7 +49,7 @@ export function adminTranslationEndpoint(context: AdminTranslationContext): Admi
     async handle({ actor, params, signal }) {
       const id = requestIdOf(params.id)
       await ledger.shipNow()
-      const ask = askLogFor(database, `admin ${actor.id ?? 'operator'}`, logAway)
+      const ask = askLogAs(database, actor)
       const terms = { withinMs: bounds.logQueryMs, signal }
       const found = await ask((sql) => findLogDetail(sql, id, tenantOf(actor)), terms)
       if (found === undefined) throw noSuchRequest()

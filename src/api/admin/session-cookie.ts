@@ -12,7 +12,7 @@ export interface CookieKind {
 export const sessionCookie: CookieKind = { name: 'tollgate', sameSite: 'strict' }
 export const oidcCookie: CookieKind = { name: 'tollgate-sso', sameSite: 'lax' }
 
-/** The header that sets it, or takes it away again where the value is undefined. */
+/** The header that sets the cookie, or deletes it if the value is undefined. */
 export function cookieHeader(
   { name, sameSite }: CookieKind,
   value: string | undefined,
@@ -28,7 +28,7 @@ export function cookieHeader(
   ].join('; ')
 }
 
-/** The value that the browser sent; undefined: none, or two, of which one may be another's. */
+/** The value that the browser sent. Undefined: it sent none, or two, of which another site may have set one. */
 export function cookieOf(
   request: IncomingMessage,
   { name }: CookieKind,
@@ -42,7 +42,7 @@ export function cookieOf(
   return values.length === 1 ? values[0] : undefined
 }
 
-/** The origin by which browsers know us. Throws `invalid_request` where the request's host is none. */
+/** The origin of this server in browsers. Throws `invalid_request` if the header `host` is no host. */
 export function ownOrigin(request: IncomingMessage, publicUrl: string | undefined): string {
   const url = URL.parse(publicUrl ?? calledOrigin(request))
   if (url === null) throw new GatewayError('invalid_request', 'The header "host" names no host and port.')

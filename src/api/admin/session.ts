@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
+import type { AuditEntry } from '../../access/audit-queries.ts'
 import { areas, may, verbs } from '../../access/permissions.ts'
 import { isSecret, prefixes } from '../../access/users/secrets.ts'
 import { endSession, listSessions } from '../../access/users/session-queries.ts'
@@ -76,13 +77,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       answer: ended,
       async change({ tx, actor, request, audit }) {
         await endSession(tx, actor.sessionId ?? '', actor.userId ?? '')
-        await audit({
-          action: 'session.end',
-          resource: 'user',
-          id: actor.userId ?? '',
-          name: actor.name,
-          tenantId: actor.tenantId,
-        })
+        await audit(endOf(actor))
         return { body: { ended: true as const }, headers: { 'set-cookie': noSession(context, request) } }
       },
     }),
@@ -120,13 +115,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       async change({ tx, actor, params, audit }) {
         const isEnded = await endSession(tx, params.id, actor.userId ?? '')
         if (!isEnded) throw notFound('such session')
-        await audit({
-          action: 'session.end',
-          resource: 'user',
-          id: actor.userId ?? '',
-          name: actor.name,
-          tenantId: actor.tenantId,
-        })
+        await audit(endOf(actor))
         return { body: { ended: true as const } }
       },
     }),
@@ -180,4 +169,9 @@ export function shownSession(actor: Actor): z.input<typeof session> {
     tenant_id: actor.tenantId,
     may: Object.fromEntries(rights),
   }
+}
+
+/** The audit line of an end of the actor's own session. */
+function endOf({ userId, name, tenantId }: Actor): AuditEntry {
+  return { action: 'session.end', resource: 'user', id: userId ?? '', name, tenantId }
 }

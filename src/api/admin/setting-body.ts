@@ -31,8 +31,8 @@ export function settingBody<const Required extends string = never>(
 export type Settings = Record<string, unknown>
 
 /**
- * The settings that a row has after a change, checked by the schema of its entry in gateway.yaml: what is absent stays, null
- * brings the default back, and objects are merged. https://www.rfc-editor.org/rfc/rfc7396
+ * The settings that a row has after a change, checked by the schema of its entry in gateway.yaml: an absent setting stays, null
+ * restores the default, and objects are merged. https://www.rfc-editor.org/rfc/rfc7396
  */
 export function merged<Schema extends z.ZodType>(
   schema: Schema,
@@ -54,7 +54,7 @@ function mergePatch(before: Json, change: Json): Json {
   return withoutEmpty(result)
 }
 
-/** A map of which each member went back to its default is back at its own. */
+/** If each member of a map is back at its default, so is the map. */
 function withoutEmpty(settings: Json): Json {
   return Object.fromEntries(
     Object.entries(settings).filter(([, value]) => !(isRecord(value) && Object.keys(value).length === 0)),

@@ -60,7 +60,7 @@ const secrets: ReadonlySet<string> = new Set([
   's3SecretAccessKey',
 ])
 
-/** What holds for the whole gateway. */
+/** Settings of the whole gateway. */
 export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[] {
   const { database, config } = context
   const environment = environmentOf(config)

@@ -78,7 +78,7 @@ const series = z
   })
   .meta({ id: 'SummaryTimeline' })
 
-/** The sums of the usage log, by anything and over any time. */
+/** The sums of the usage log, by its parts and over any time. */
 export function adminSummaryEndpoints({ database, bounds }: AdminSummaryContext): AdminEndpoint[] {
   const times = () => ({ nowMs: Date.now(), hoursDays: bounds.rollupHoursDays })
   return [

@@ -168,7 +168,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
 
 function changed(before: UserRow, body: z.output<typeof userChange>): UserRow {
   const role = body.role ?? before.role
-  // Who is a member no longer has no tenant.
+  // Only members have a tenant.
   const kept = role === 'member' ? before.tenantId : null
   const tenantId = body.tenant_id === undefined ? kept : body.tenant_id
   if (role === 'member' && tenantId === null) throw invalid('tenant_id', 'expected the tenant of the member')

@@ -32,7 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
   ledger: ['canonical', 'protocols', 'catalog', 'db', 'redaction', 'telemetry', 'address-blocks.ts'],
-  erasure: ['canonical', 'db', 'images', 'ledger', 'redaction'],
+  erasure: ['archive', 'canonical', 'db', 'images', 'ledger', 'redaction'],
   archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [

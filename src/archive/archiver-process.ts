@@ -3,13 +3,12 @@
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
 import { daysInForce } from './archived-days.ts'
 import type { ArchiverOptions } from './options.ts'
-import { type RewriteReport, rewriteWithout } from './rewrite-day.ts'
-import type { Condition } from './where.ts'
+import { type Removals, type RewriteReport, rewriteWithout } from './rewrite-day.ts'
 
 export type ArchiverTask =
   | { kind: 'pass'; options: ArchiverOptions }
-  /** Both days are included. `matches` is a condition on the columns of `requests`. */
-  | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; matches: Condition }
+  /** Both days are included. */
+  | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; removals: Removals }
 
 /** `null`: another archiver works. */
 export type FromArchiver =
@@ -35,11 +34,11 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
   }
 }
 
-function rewriteDays({ options, from, to, matches }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
+function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
     const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
     for (const day of await daysInForce(archiver.sql, from, to)) {
-      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, matches)
+      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, removals)
       sum.requests += requests
       sum.attempts += attempts
       sum.payloads += payloads

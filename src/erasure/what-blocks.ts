@@ -53,9 +53,6 @@ export function outOfReach(
       : [
           'Which channels hold the answers of the end user: the list names tenants only, and goes with the bodies.',
         ]),
-    ...(job.what === 'content'
-      ? []
-      : ['Rows in the archive: they have lost their content, and go with their file after ARCHIVE_DAYS.']),
     ...lost.map((id) => `The journal of process ${id}, which is lost.`),
   ]
 }

@@ -3,7 +3,7 @@
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
 import { daysInForce } from './archived-days.ts'
 import type { ArchiverOptions } from './options.ts'
-import { type Removals, type RewriteReport, rewriteWithout } from './rewrite-day.ts'
+import { noReport, type Removals, type RewriteReport, rewriteWithout } from './rewrite-day.ts'
 
 export type ArchiverTask =
   | { kind: 'pass'; options: ArchiverOptions }
@@ -36,13 +36,18 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
 
 function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
-    const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
+    const sum = noReport()
     for (const day of await daysInForce(archiver.sql, from, to)) {
-      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, removals)
+      const { requests, attempts, payloads, answers, verdicts } = await rewriteWithout(
+        archiver,
+        day,
+        removals,
+      )
       sum.requests += requests
       sum.attempts += attempts
       sum.payloads += payloads
       sum.answers += answers
+      sum.verdicts += verdicts
     }
     await removeAbandoned(archiver)
     return sum

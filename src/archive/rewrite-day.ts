@@ -39,6 +39,12 @@ export interface RewriteReport {
   payloads: number
   /** Captured answers. */
   answers: number
+  /** Verdicts in Postgres that had words of an upstream from such a request. */
+  verdicts: number
+}
+
+export function noReport(): RewriteReport {
+  return { requests: 0, attempts: 0, payloads: 0, answers: 0, verdicts: 0 }
 }
 
 /**
@@ -51,10 +57,11 @@ export async function rewriteWithout(
   day: string,
   removals: Removals,
 ): Promise<RewriteReport> {
-  const report: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
+  const report = noReport()
   const requests = await localParts(archiver, 'requests', day)
   const matches = await findErased(archiver, requests.paths, removals).finally(() => removeCopies(requests))
   if (matches === 0) return report
+  report.verdicts = await emptyVerdicts(archiver)
   // Bodies and answers first: after a kill, the rows still say which of them match.
   const whole = { removed: ['content', 'rows'], blanked: [] } as const
   const bodies = { ...whole, removed: [...whole.removed, 'bodies'] } as const
@@ -84,6 +91,23 @@ async function findErased(
     typesOf(duck, values),
   )
   return await countOf(connection, 'erased')
+}
+
+/** The words of upstreams that erased requests have left in the catalog, as an erasure in Postgres empties them. */
+async function emptyVerdicts({ sql, duck, connection }: Archiver): Promise<number> {
+  const named = await sql<{ id: string }[]>`
+    SELECT DISTINCT unnest(request_ids)::text AS id FROM verdicts WHERE evidence <> ''`
+  const values = [named.map(({ id }) => id)]
+  const read = await connection.runAndReadAll(
+    'SELECT id FROM erased WHERE (is_content OR is_rows) AND list_contains(?, id)',
+    valuesOf(duck, values),
+    typesOf(duck, values),
+  )
+  const ids = read.getRowsJS().map(([id]) => String(id))
+  if (ids.length === 0) return 0
+  const emptied = await sql`
+    UPDATE verdicts SET evidence = '' WHERE evidence <> '' AND request_ids && ${ids}::uuid[]`
+  return emptied.count
 }
 
 function flagOf(what: Removed | undefined): string {

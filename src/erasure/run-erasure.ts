@@ -125,7 +125,6 @@ async function pass(work: Work, subject: Subject): Promise<void> {
       after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
     }
   }
-  if (subject.endUser !== null) return
   await removeLeftovers(work, subject, async (counts) => {
     await ask((sql) => addCounts(sql, job, counts))
     await note(work, { state: 'running', leaseMs: work.leaseMs })

@@ -49,6 +49,7 @@ test('the content of an end user goes from the archive; the rows and the money s
     attempts: 0,
     payloads: 0,
     answers: 0,
+    verdicts: 0,
   })
 }, 60_000)
 

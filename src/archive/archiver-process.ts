@@ -1,7 +1,8 @@
 // The process that archives: one task, told by a message, and answered by one. It may be killed at any moment.
 
+import { finishBegun } from './archive-day.ts'
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
-import { daysInForce } from './archived-days.ts'
+import { begunParts, daysInForce } from './archived-days.ts'
 import type { ArchiverOptions } from './options.ts'
 import { noReport, type Removals, type RewriteReport, rewriteWithout } from './rewrite-day.ts'
 
@@ -37,6 +38,11 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
 function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
     const sum = noReport()
+    // An archiver that was killed may have left files with what is to go.
+    for (const part of await begunParts(archiver.sql, from, to)) {
+      if ((await finishBegun(archiver, part)) === 'later')
+        throw new Error(`${part.table} of ${part.day} cannot be archived just now`)
+    }
     for (const day of await daysInForce(archiver.sql, from, to)) {
       const { requests, attempts, payloads, answers, verdicts } = await rewriteWithout(
         archiver,

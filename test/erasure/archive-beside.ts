@@ -46,14 +46,15 @@ export async function archiveBeside({ url, sql }: ErasureBed) {
     )
     return answer.getRowObjectsJson()
   }
+  const remove: RemoveArchived = async (days, removals, signal) => {
+    const report = await removeArchived(options, days, removals, signal)
+    return report === null ? null : { ...report }
+  }
   return {
     options,
     files,
     read,
-    remove: ((days, removals, signal) =>
-      removeArchived(options, days, removals, signal).then((report) =>
-        report === null ? null : { ...report },
-      )) satisfies RemoveArchived,
+    remove,
     async pass(): Promise<void> {
       const pass = await archivePass(options)
       if (pass === undefined || pass.failed.length + pass.postponed > 0)

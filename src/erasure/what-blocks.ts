@@ -44,6 +44,7 @@ export function outOfReach(
     'Backups of Postgres, of the archive and of images: they hold it until they expire.',
     'Upstream vendors, proxies and receivers of webhooks: ask each of them.',
     'Logs of processes.',
+    'Copies of archived files in the caches of processes, where the archive is in a bucket: they go after a day without use.',
     'Journals on the disks of processes: shipped segments go after JOURNAL_KEEP_MS; frames that were set aside stay until an operator deletes them.',
     ...(storage.isShared
       ? []

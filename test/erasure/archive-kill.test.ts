@@ -46,7 +46,7 @@ test('a process that is killed after any step of an erasure in the archive loses
     expect(await archive.faults(), `after step ${step} and a second process`).toEqual([])
   }
   expect(await archive.holders(gone.marker)).toEqual([])
-}, 240_000)
+}, 480_000)
 
 function rewriteUntil(step: number, args: readonly string[]): Promise<NodeJS.Signals | number | null> {
   const file = resolve(import.meta.dirname, '../support/rewrite-process.ts')

@@ -53,7 +53,7 @@ test('no byte of an erased tenant is left in the archive; its money, the other t
       archive_verdicts: 4,
     },
   })
-}, 60_000)
+}, 180_000)
 
 test('an end user of one tenant goes from the archive, and one of the same name of another tenant stays', async () => {
   const { bed, gone, kept, archive } = await twoTenants()
@@ -76,7 +76,7 @@ test('an end user of one tenant goes from the archive, and one of the same name 
   const jobs = await bed.sql`SELECT tenant_id FROM image_jobs WHERE strpos(opened, 'alice-of-gone') > 0`
   expect(jobs.map((job) => job.tenant_id)).toEqual([kept.id, kept.id])
   expect(await bed.sql`SELECT 1 FROM image_jobs WHERE tenant_id = ${gone.id}`).toHaveLength(3)
-}, 60_000)
+}, 180_000)
 
 test('rows of a span go from the archive with all that belongs to them; money and checks stay', async () => {
   const { bed, gone, kept, archive } = await twoTenants()
@@ -106,7 +106,7 @@ test('rows of a span go from the archive with all that belongs to them; money an
   const job = await bed.job(id)
   expect(job).toMatchObject({ state: 'succeeded', counts: { archive_requests: 20, archive_payloads: 20 } })
   expect(job.not_reached.join('\n')).not.toContain('Rows in the archive')
-}, 60_000)
+}, 180_000)
 
 test('a day of which all rows go has no file any more', async () => {
   const bed = await erasureBed()
@@ -121,4 +121,4 @@ test('a day of which all rows go has no file any more', async () => {
   expect(await bed.faults()).toEqual([])
   await archive.pass()
   expect(await archive.faults()).toEqual([])
-}, 60_000)
+}, 180_000)

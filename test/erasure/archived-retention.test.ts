@@ -80,7 +80,7 @@ test('fewer days of one tenant reach archived days: its rows, bodies and answers
   expect(await sweep(bed, counting)).toMatchObject({ isBusy: false })
   expect((await daysOf(archive, short)).rows).toEqual([8])
   expect(await archive.all(long)).toEqual(before.other)
-}, 90_000)
+}, 240_000)
 
 test('while the archive is busy nothing counts as done, and a sweep that stops in the middle goes on there', async () => {
   const bed = await erasureBed()
@@ -109,4 +109,4 @@ test('while the archive is busy nothing counts as done, and a sweep that stops i
     answers: [8, 9, 10, 11],
   })
   expect(await archive.faults()).toEqual([])
-}, 60_000)
+}, 180_000)

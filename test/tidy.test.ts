@@ -41,7 +41,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'address-blocks.ts',
     'repeatedly.ts',
   ],
-  erasure: ['canonical', 'db', 'images', 'ledger', 'redaction'],
+  erasure: ['archive', 'canonical', 'db', 'images', 'ledger', 'redaction'],
   archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
   queue: ['telemetry', 'in-time.ts'],
   routing: [

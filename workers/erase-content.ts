@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
-import { archiverOf } from '../src/archive/open-archive.ts'
-import { startRewrite } from '../src/archive/start-archiver.ts'
-import { allOf, condition } from '../src/archive/where.ts'
+import { archiverOf, rowDaysOf } from '../src/archive/open-archive.ts'
+import { removeArchived } from '../src/archive/remove-archived.ts'
 import type { Context } from '../src/context.ts'
-import { sweepTenants } from '../src/erasure/retention.ts'
+import { sweepArchive } from '../src/erasure/archived-retention.ts'
+import { type RetentionPlan, sweepTenants } from '../src/erasure/retention.ts'
 import { runErasure } from '../src/erasure/run-erasure.ts'
-import type { EraseArchive } from '../src/erasure/work.ts'
+import type { RemoveArchived } from '../src/erasure/work.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/repeatedly.ts'
 
@@ -18,6 +18,9 @@ const batchRows = 500
 const leaseMs = 60_000
 const waitMs = 10_000
 const statementMs = 60_000
+/** Files of so many days are written anew by one process, which may take some minutes. */
+const archivedDaysAtOnce = 8
+const archiveRetryMs = 60_000
 
 /**
  * Works on the erasures that admins ask for, and deletes what tenants keep for fewer days than all. Any number of processes may
@@ -27,10 +30,13 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   const { bounds, database, images, ledger, log } = context
   const stopping = new AbortController()
   let nextSweepMs = 0
+  /** The archive is to be swept; undefined: it need not. */
+  let sweepArchiveMs: number | undefined
+  const archive = archiveOf(context)
   const needs = {
     database,
     storage: images.storage,
-    archive: archiveOf(context),
+    archive,
     shipAll: () => ledger.shipAll(),
     settleMs: bounds.upstreamTotalMs + bounds.instanceDeadMs,
     silentMs: bounds.instanceDeadMs,
@@ -38,16 +44,26 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     leaseMs,
     waitMs,
   }
+  const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
+    database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs })
   const work = async () => {
-    while (!stopping.signal.aborted && (await runErasure(needs, stopping.signal)));
-    if (stopping.signal.aborted || performance.now() < nextSweepMs) return
-    nextSweepMs = performance.now() + hourMs
-    if (!(await images.jobs.claimSweep('tenant_retention', hourMs * apart))) return
-    const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-      database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs })
-    const gone = await sweepTenants(ask, bounds, { batchRows, signal: stopping.signal })
+    const { signal } = stopping
+    while (!signal.aborted && (await runErasure(needs, signal)));
+    if (!signal.aborted && performance.now() >= nextSweepMs) {
+      nextSweepMs = performance.now() + hourMs
+      if (await images.jobs.claimSweep('tenant_retention', hourMs * apart)) {
+        const gone = await sweepTenants(ask, daysOf(context), { batchRows, signal })
+        if (gone > 0)
+          log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+        sweepArchiveMs = performance.now()
+      }
+    }
+    if (signal.aborted || sweepArchiveMs === undefined || performance.now() < sweepArchiveMs) return
+    sweepArchiveMs = performance.now() + archiveRetryMs
+    const { gone, isBusy } = await sweepArchive(ask, archive, { daysAtOnce: archivedDaysAtOnce, signal })
     if (gone > 0)
-      log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+      log.info({}, `archive: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
+    if (!isBusy) sweepArchiveMs = undefined
   }
   const repetition = repeatedly(work, {
     pauseMs: lookEveryMs,
@@ -61,25 +77,19 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   }
 }
 
-/** The archive loses content; rows stay there without it. Nothing is started where nothing is archived. */
-function archiveOf({ config, database, databaseUrl }: Context): EraseArchive {
-  return async ({ tenantId, endUser, from, to }) => {
-    const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)
-    if (archived.length === 0) return {}
-    const since = from ?? new Date(0)
-    const matches = allOf([
-      condition('tenant_id = ? AND created_at >= ? AND created_at < ?', tenantId, since, to),
-      ...(endUser === null ? [] : [condition('end_user = ?', endUser)]),
-    ])
-    const report = await startRewrite(archiverOf(config, databaseUrl), {
-      from: dayOf(since),
-      to: dayOf(to),
-      matches,
-    }).done
-    return report === null ? null : { ...report }
-  }
+/** Days that hold for all. With an archive, rows are kept for as long as one of both keeps them. */
+function daysOf({ config }: Context): RetentionPlan {
+  const { payloadRetentionDays, answerRetentionDays } = config.bounds
+  const requestRetentionDays = Math.max(rowDaysOf(config.bounds), archiverOf(config, '').rowDays)
+  return { requestRetentionDays, payloadRetentionDays, answerRetentionDays }
 }
 
-function dayOf(moment: Date): string {
-  return moment.toISOString().slice(0, 10)
+/** Nothing is started where nothing is archived. */
+function archiveOf({ config, database, databaseUrl }: Context): RemoveArchived {
+  return async (days, removals, signal) => {
+    const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)
+    if (archived.length === 0) return {}
+    const report = await removeArchived(archiverOf(config, databaseUrl), days, removals, signal)
+    return report === null ? null : { ...report }
+  }
 }

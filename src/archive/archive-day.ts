@@ -65,7 +65,7 @@ export async function archiveDay(archiver: Archiver, table: string, day: string)
 }
 
 /** An earlier archiver has begun it. Undefined: it left nothing to finish. */
-async function finishBegun(archiver: Archiver, part: KnownPart): Promise<DayOutcome | undefined> {
+export async function finishBegun(archiver: Archiver, part: KnownPart): Promise<DayOutcome | undefined> {
   if (part.state === 'writing') {
     await abandonPart(archiver.sql, part, 'its archiver ended before it was verified')
     return undefined

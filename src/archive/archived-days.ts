@@ -23,6 +23,13 @@ export async function daysInForce(sql: Sql, from: string, to: string): Promise<s
   return days.map(({ day }) => day)
 }
 
+/** The files of these days that an archiver has begun and not brought into force. Both ends are included. */
+export async function begunParts(sql: Sql, from: string, to: string): Promise<KnownPart[]> {
+  return await sql<KnownPart[]>`
+    SELECT table_name AS table, day::text, part, state, location, sha256 FROM archived_days
+    WHERE state IN ('writing', 'verified') AND day BETWEEN ${from}::date AND ${to}::date ORDER BY day, table_name, part`
+}
+
 /** The files of a day of a table, the oldest first. */
 export async function partsOf(sql: Sql, table: string, day: string): Promise<KnownPart[]> {
   return await sql<KnownPart[]>`

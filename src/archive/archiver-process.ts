@@ -1,15 +1,15 @@
 // The process that archives: one task, told by a message, and answered by one. It may be killed at any moment.
 
+import { finishBegun } from './archive-day.ts'
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'
-import { daysInForce } from './archived-days.ts'
+import { begunParts, daysInForce } from './archived-days.ts'
 import type { ArchiverOptions } from './options.ts'
-import { type RewriteReport, rewriteWithout } from './rewrite-day.ts'
-import type { Condition } from './where.ts'
+import { noReport, type Removals, type RewriteReport, rewriteWithout } from './rewrite-day.ts'
 
 export type ArchiverTask =
   | { kind: 'pass'; options: ArchiverOptions }
-  /** Both days are included. `matches` is a condition on the columns of `requests`. */
-  | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; matches: Condition }
+  /** Both days are included. */
+  | { kind: 'rewrite'; options: ArchiverOptions; from: string; to: string; removals: Removals }
 
 /** `null`: another archiver works. */
 export type FromArchiver =
@@ -35,15 +35,25 @@ async function answer(task: ArchiverTask): Promise<FromArchiver> {
   }
 }
 
-function rewriteDays({ options, from, to, matches }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
+function rewriteDays({ options, from, to, removals }: Extract<ArchiverTask, { kind: 'rewrite' }>) {
   return withArchiver(options, async (archiver) => {
-    const sum: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
+    const sum = noReport()
+    // An archiver that was killed may have left files with what is to go.
+    for (const part of await begunParts(archiver.sql, from, to)) {
+      if ((await finishBegun(archiver, part)) === 'later')
+        throw new Error(`${part.table} of ${part.day} cannot be archived just now`)
+    }
     for (const day of await daysInForce(archiver.sql, from, to)) {
-      const { requests, attempts, payloads, answers } = await rewriteWithout(archiver, day, matches)
+      const { requests, attempts, payloads, answers, verdicts } = await rewriteWithout(
+        archiver,
+        day,
+        removals,
+      )
       sum.requests += requests
       sum.attempts += attempts
       sum.payloads += payloads
       sum.answers += answers
+      sum.verdicts += verdicts
     }
     await removeAbandoned(archiver)
     return sum

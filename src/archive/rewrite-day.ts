@@ -11,101 +11,185 @@ import { contentTables } from './options.ts'
 import { typesOf, valuesOf } from './parameters.ts'
 import { nameOf } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
-import type { Condition } from './where.ts'
+import { type Condition, condition } from './where.ts'
 
 /** What people wrote, and what points to them. Ids, times, tokens and money stay. */
 const contentColumns: Readonly<Record<string, readonly string[]>> = {
-  requests: contentOf(requestColumns),
+  requests: [...contentOf(requestColumns), 'requested_model'],
   attempts: contentOf(attemptColumns),
 }
 
-/** Counts of rows whose content is gone. */
+/** A model's name that no model has is a text of the client. */
+const invented = `"error_kind" = 'model_not_found'`
+
+/**
+ * What goes from a day, each with a condition on the columns of `requests`. `content`: the rows stay, with NULL in the columns
+ * of content. `rows`: they go. Both take bodies and answers along; `bodies` and `answers` are these alone.
+ */
+export type Removals = Readonly<Partial<Record<Removed, Condition>>>
+export type Removed = (typeof removed)[number]
+const removed = ['content', 'rows', 'bodies', 'answers'] as const
+
+/** Counts of what is gone: rows that lost their content or were removed, and removed bodies and answers. */
 export interface RewriteReport {
   requests: number
   attempts: number
   payloads: number
   /** Captured answers. */
   answers: number
+  /** Verdicts in Postgres that had words of an upstream from such a request. */
+  verdicts: number
+}
+
+export function noReport(): RewriteReport {
+  return { requests: 0, attempts: 0, payloads: 0, answers: 0, verdicts: 0 }
 }
 
 /**
- * Write the files of a day anew without the content of the requests that match, a condition on the columns of `requests`. Their
- * rows stay with NULL in the columns of content; their bodies and answers are removed. The new files are verified as all others, and come
- * into force each in one statement; the former ones are then deleted. Rejects when a file is damaged. Calling it again does no
- * harm, also after a kill.
+ * Write the files of a day anew without what is to go. The new files are verified as all others, and come into force each in one
+ * statement; the former ones are then deleted. Rejects when a file is damaged. A call after a kill goes on where the killed one
+ * was, and a further call changes nothing.
  */
 export async function rewriteWithout(
   archiver: Archiver,
   day: string,
-  matches: Condition,
+  removals: Removals,
 ): Promise<RewriteReport> {
-  const { connection } = archiver
+  const report = noReport()
   const requests = await localParts(archiver, 'requests', day)
-  const report: RewriteReport = { requests: 0, attempts: 0, payloads: 0, answers: 0 }
-  if (requests.paths.length === 0) return report
-  await connection.run(
-    `CREATE OR REPLACE TABLE erased AS SELECT id FROM ${tableOf(requests.paths)} WHERE ${matches.text}`,
-    valuesOf(archiver.duck, matches.parameters),
-    typesOf(archiver.duck, matches.parameters),
-  )
-  await removeCopies(requests)
-  const erased = 'IN (SELECT id FROM erased)'
+  const matches = await findErased(archiver, requests.paths, removals).finally(() => removeCopies(requests))
+  if (matches === 0) return report
+  report.verdicts = await emptyVerdicts(archiver)
   // Bodies and answers first: after a kill, the rows still say which of them match.
-  report.payloads = await rewrite(archiver, 'request_payloads', day, `request_id ${erased}`)
-  report.answers = await rewrite(archiver, 'request_answers', day, `request_id ${erased}`)
-  report.attempts = await rewrite(archiver, 'attempts', day, `request_id ${erased}`)
-  report.requests = await rewrite(archiver, 'requests', day, `id ${erased}`)
+  const whole = { removed: ['content', 'rows'], blanked: [] } as const
+  const bodies = { ...whole, removed: [...whole.removed, 'bodies'] } as const
+  const answers = { ...whole, removed: [...whole.removed, 'answers'] } as const
+  const rows = { removed: ['rows'], blanked: ['content'] } as const
+  report.payloads = await rewrite(archiver, 'request_payloads', day, bodies)
+  report.answers = await rewrite(archiver, 'request_answers', day, answers)
+  report.attempts = await rewrite(archiver, 'attempts', day, rows)
+  report.requests = await rewrite(archiver, 'requests', day, rows)
   return report
 }
 
-/** Answers how many rows match. */
-async function rewrite(archiver: Archiver, table: string, day: string, matched: string): Promise<number> {
+/** Fill the table `erased`: the ids of requests, and what of them goes. Answers how many there are. */
+async function findErased(
+  { connection, duck }: Archiver,
+  paths: readonly string[],
+  removals: Removals,
+): Promise<number> {
+  if (paths.length === 0) return 0
+  const conditions = removed.map((what) => removals[what] ?? condition('false'))
+  const values = conditions.flatMap(({ parameters }) => parameters)
+  const flags = conditions.map(({ text }, index) => `coalesce((${text}), false) AS ${flagOf(removed[index])}`)
+  await connection.run(
+    `CREATE OR REPLACE TABLE erased AS SELECT * FROM (SELECT id, ${flags.join(', ')} FROM ${tableOf(paths)})
+      WHERE ${removed.map(flagOf).join(' OR ')}`,
+    valuesOf(duck, values),
+    typesOf(duck, values),
+  )
+  return await countOf(connection, 'erased')
+}
+
+/** The words of upstreams that erased requests have left in the catalog, as an erasure in Postgres empties them. */
+async function emptyVerdicts({ sql, duck, connection }: Archiver): Promise<number> {
+  const named = await sql<{ id: string }[]>`
+    SELECT DISTINCT unnest(request_ids)::text AS id FROM verdicts WHERE evidence <> ''`
+  const values = [named.map(({ id }) => id)]
+  const read = await connection.runAndReadAll(
+    'SELECT id FROM erased WHERE (is_content OR is_rows) AND list_contains(?, id)',
+    valuesOf(duck, values),
+    typesOf(duck, values),
+  )
+  const ids = read.getRowsJS().map(([id]) => String(id))
+  if (ids.length === 0) return 0
+  const emptied = await sql`
+    UPDATE verdicts SET evidence = '' WHERE evidence <> '' AND request_ids && ${ids}::uuid[]`
+  return emptied.count
+}
+
+function flagOf(what: Removed | undefined): string {
+  return `is_${what}`
+}
+
+/** Which of the erased requests lose their rows of a table, and which lose the content of these rows. */
+interface Change {
+  removed: readonly Removed[]
+  blanked: readonly Removed[]
+}
+
+/** Answers how many rows have changed or are gone. */
+async function rewrite(archiver: Archiver, table: string, day: string, change: Change): Promise<number> {
   const former = await localParts(archiver, table, day)
   try {
-    return await rewriteParts(archiver, { table, day, matched }, former)
+    if (former.paths.length === 0) return 0
+    const columns = await columnsIn(archiver, table, former.paths)
+    return await rewriteParts(archiver, { day, ...partsFor(table, columns, change) }, former)
   } finally {
     await removeCopies(former)
   }
 }
 
+/** The statements of a rewrite, in pieces. */
+interface Pieces {
+  table: string
+  columns: ArchivedColumn[]
+  /** Rows that go. */
+  isRemoved: string
+  /** Rows that stay and have content that goes. */
+  isBlanked: string
+  /** Columns that may lose their value, each with the condition. */
+  blanked: Map<string, string>
+}
+
+function partsFor(table: string, columns: ArchivedColumn[], change: Change): Pieces {
+  const id = table === 'requests' ? 'id' : 'request_id'
+  const erased = (whats: readonly Removed[]) =>
+    whats.length === 0 ? 'false' : `${id} IN (SELECT id FROM erased WHERE ${whats.map(flagOf).join(' OR ')})`
+  const isRemoved = erased(change.removed)
+  const hasContent = erased(change.blanked)
+  const names = new Set(columns.map(({ name }) => name))
+  const blanked = new Map<string, string>()
+  for (const name of contentColumns[table] ?? []) {
+    if (!names.has(name) || (name === 'requested_model' && !names.has('error_kind'))) continue
+    blanked.set(name, name === 'requested_model' ? `${hasContent} AND ${invented}` : hasContent)
+  }
+  const left = [...blanked].map(([name, goes]) => `${quoted(name)} IS NOT NULL AND ${goes}`)
+  const isBlanked = left.length === 0 ? 'false' : `NOT (${isRemoved}) AND (${left.join(' OR ')})`
+  return { table, columns, isRemoved, isBlanked, blanked }
+}
+
 async function rewriteParts(
   archiver: Archiver,
-  { table, day, matched }: { table: string; day: string; matched: string },
+  { table, day, columns, isRemoved, isBlanked, blanked }: Pieces & { day: string },
   { parts, paths }: LocalParts,
 ): Promise<number> {
   const { sql, connection } = archiver
-  if (paths.length === 0) return 0
-  const columns = await columnsIn(archiver, table, paths)
-  const blanked = (contentColumns[table] ?? []).filter((name) =>
-    columns.some((column) => column.name === name),
-  )
-  const anyContent = blanked.map((name) => `${quoted(name)} IS NOT NULL`).join(' OR ')
-  const isContent = contentTables.includes(table)
-  const isLeft = isContent ? matched : `${matched} AND (${anyContent})`
-  const count = await countOf(connection, `${tableOf(paths)} WHERE ${isLeft}`)
+  const count = await countOf(connection, `${tableOf(paths)} WHERE ${isRemoved} OR (${isBlanked})`)
   if (count === 0) return 0
   const begun = await beginPart(sql, table, day, (part) => nameOf(table, day, part))
   try {
     const file = await writeAndVerify(archiver, begun, async (path): Promise<Expected> => {
-      const order = columns.some(({ name }) => name === 'ordinal')
-        ? 'request_id, ordinal'
-        : table === 'requests'
-          ? 'id'
-          : 'request_id'
+      const replaced = [...blanked].map(
+        ([name, goes]) => `CASE WHEN ${goes} THEN NULL ELSE ${quoted(name)} END AS ${quoted(name)}`,
+      )
+      const replacement = replaced.length === 0 ? '' : `REPLACE (${replaced.join(', ')})`
+      const stays = `NOT (${isRemoved})`
       await writeParquet(
         connection,
-        `${kept(table, paths, matched, blanked)} ORDER BY ${order}`,
+        `SELECT * ${replacement} FROM ${tableOf(paths)} WHERE ${stays} ORDER BY ${orderOf(table)}`,
         path,
-        isContent,
+        contentTables.includes(table),
       )
-      const former = await sumUp(connection, paths, columns)
-      const sums = (await sumUp(connection, [path], columns)).sums
-      requireKept(table, former.sums, sums, blanked, count)
+      const expected = await sumUp(connection, paths, columns, stays)
+      const { sums } = await sumUp(connection, [path], columns)
+      requireKept(table, expected.sums, sums, blanked)
       return { columns, sums }
     })
     const former = parts.map(({ part }) => part)
     if (!(await replaceParts(sql, begun, file, former, 'content was deleted from it')))
       throw new Error(`the files of ${table} of ${day} have changed while they were written anew`)
+    await archiver.reached('dropped')
   } catch (error) {
     await abandonPart(sql, begun, error instanceof Error ? error.message : String(error))
     throw error
@@ -113,27 +197,19 @@ async function rewriteParts(
   return count
 }
 
-function kept(table: string, paths: readonly string[], matched: string, blanked: readonly string[]): string {
-  if (contentTables.includes(table)) return `SELECT * FROM ${tableOf(paths)} WHERE NOT (${matched})`
-  const replaced = blanked.map(
-    (name) => `CASE WHEN ${matched} THEN NULL ELSE ${quoted(name)} END AS ${quoted(name)}`,
-  )
-  return `SELECT * REPLACE (${replaced.join(', ')}) FROM ${tableOf(paths)}`
+function orderOf(table: string): string {
+  if (table === 'requests') return 'id'
+  return table === 'attempts' ? 'request_id, ordinal' : 'request_id'
 }
 
-/** Throws where the new file lacks anything but the content that is to go. */
+/** Throws where the new file lacks anything but what is to go. */
 function requireKept(
   table: string,
-  former: ArchiveSums,
+  expected: ArchiveSums,
   next: ArchiveSums,
-  blanked: readonly string[],
-  count: number,
+  blanked: ReadonlyMap<string, string>,
 ): void {
-  if (contentTables.includes(table)) {
-    if (Number(next.rows) === Number(former.rows) - count) return
-    throw new Error(`${next.rows} rows of ${table} are left, expected ${Number(former.rows) - count}`)
-  }
-  const wrong = Object.keys(former).filter((name) => !blanked.includes(name) && former[name] !== next[name])
+  const wrong = Object.keys(expected).filter((name) => !blanked.has(name) && expected[name] !== next[name])
   if (wrong.length > 0) throw new Error(`${table} would lose other things than content: ${wrong.join(', ')}`)
 }
 

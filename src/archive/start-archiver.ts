@@ -2,8 +2,7 @@ import { fork } from 'node:child_process'
 import type { ArchivePass } from './archive-pass.ts'
 import type { ArchiverTask, FromArchiver } from './archiver-process.ts'
 import type { ArchiverOptions } from './options.ts'
-import type { RewriteReport } from './rewrite-day.ts'
-import type { Condition } from './where.ts'
+import type { Removals, RewriteReport } from './rewrite-day.ts'
 
 /**
  * Archives in a process of its own, which takes neither memory nor time of requests. `done` is null where another archiver
@@ -19,15 +18,12 @@ export function startPass(options: ArchiverOptions): RunningArchiver<ArchivePass
   return start({ kind: 'pass', options }, (message) => ('pass' in message ? message.pass : null))
 }
 
-/**
- * Delete content from the archive: see rewriteWithout(). `from` and `to` are days, both included; `matches` is a condition on
- * the columns of `requests`.
- */
+/** Delete content or rows from the archive: see rewriteWithout(). `from` and `to` are days, both included. */
 export function startRewrite(
   options: ArchiverOptions,
-  { from, to, matches }: { from: string; to: string; matches: Condition },
+  { from, to, removals }: { from: string; to: string; removals: Removals },
 ): RunningArchiver<RewriteReport> {
-  const task: ArchiverTask = { kind: 'rewrite', options, from, to, matches }
+  const task: ArchiverTask = { kind: 'rewrite', options, from, to, removals }
   return start(task, (message) => ('rewritten' in message ? message.rewritten : null))
 }
 

@@ -11,18 +11,19 @@ export interface FileFacts {
   lastAt: Date | null
 }
 
-/** Read files of Parquet, and sum them up. Rejects when one is no whole file. */
+/** Read files of Parquet, and sum up their rows that `which` holds for. Rejects when one is no whole file. */
 export async function sumUp(
   connection: DuckDBConnection,
   paths: readonly string[],
   columns: readonly ArchivedColumn[],
+  which = 'true',
 ): Promise<FileFacts> {
   const sums = columns.map(
     (column) => `concat(count(${quoted(column.name)}), ' ', coalesce(sum(${summed(column)}), 0))`,
   )
   const read = await connection.runAndReadAll(
     `SELECT count(*)::VARCHAR, epoch_ms(min(created_at)), epoch_ms(max(created_at)), ${sums.join(', ')}
-     FROM read_parquet([${paths.map(literal).join(', ')}], union_by_name = true)`,
+     FROM read_parquet([${paths.map(literal).join(', ')}], union_by_name = true) WHERE ${which}`,
   )
   const [row = []] = read.getRowsJS()
   const [rows, first, last, ...values] = row

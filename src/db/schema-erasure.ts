@@ -91,12 +91,14 @@ export const deletedSums = pgTable(
   (t) => [index('deleted_sums_minute').on(t.minute)],
 )
 
-/** How far the days of tenants with a retention of their own are swept. */
+/** How far the days of tenants with a retention of their own are swept, in Postgres and in the archive. */
 export const tenantSweeps = pgTable(
   'tenant_sweeps',
   {
     tenantId: uuid('tenant_id').notNull(),
-    kind: text('kind', { enum: ['rows', 'bodies', 'answers'] }).notNull(),
+    kind: text('kind', {
+      enum: ['rows', 'bodies', 'answers', 'archived_rows', 'archived_bodies', 'archived_answers'],
+    }).notNull(),
     /** This day and all before it are done. */
     through: date('through').notNull(),
   },

@@ -38,28 +38,59 @@ async function removeFiles(
 }
 
 /**
- * Remove what a whole tenant has left: its image jobs without a row, its answers to repeats, and the places of answers that
- * upstreams hold. In bounded steps. Calls `onRemoved` after each, which may reject to stop it.
+ * Remove what the subject has left beside rows of Postgres, in bounded steps: its image jobs, whose rows may be archived or
+ * missing, and, of a whole tenant, its answers to repeats and the places of answers that upstreams hold. Calls `onRemoved` after
+ * each step, which may reject to stop it.
  */
 export async function removeLeftovers(
   { ask, storage }: { ask: Ask; storage: Pick<ImageStorage, 'remove'> },
+  subject: Subject,
+  onRemoved: (counts: Record<string, number>) => Promise<void>,
+): Promise<void> {
+  await removeImageJobs({ ask, storage }, subject, onRemoved)
+  if (subject.endUser === null) await removeOfTenant(ask, subject, onRemoved)
+}
+
+async function removeImageJobs(
+  { ask, storage }: { ask: Ask; storage: Pick<ImageStorage, 'remove'> },
+  { tenantId, endUser, from, to }: Subject,
+  onRemoved: (counts: Record<string, number>) => Promise<void>,
+): Promise<void> {
+  let last = firstId
+  for (;;) {
+    const found = await ask(
+      (sql) => sql<(JobFiles & { opened: string })[]>`
+        SELECT id, opened, result, partials FROM image_jobs
+        WHERE tenant_id = ${tenantId} AND created_at >= ${from ?? new Date(0)} AND created_at < ${to}
+          AND state NOT IN ('queued', 'running') AND id > ${last}
+          ${endUser === null ? sql`` : sql`AND strpos(opened, ${JSON.stringify(endUser)}) > 0`}
+        ORDER BY id LIMIT ${most}`,
+    )
+    const jobs = endUser === null ? found : found.filter(({ opened }) => isOf(endUser, parsed(opened)))
+    if (jobs.length > 0) {
+      const images = await removeFiles(storage, jobs)
+      const ids = jobs.map(({ id }) => id)
+      const { count } = await ask((sql) => sql`DELETE FROM image_jobs WHERE id = ANY (${ids}::uuid[])`)
+      await onRemoved({ images, image_jobs: count })
+    }
+    const end = found.at(-1)
+    if (end === undefined) return
+    last = end.id
+  }
+}
+
+const firstId = '00000000-0000-0000-0000-000000000000'
+
+function isOf(endUser: string, opened: unknown): boolean {
+  return z.object({ endUser: z.literal(endUser) }).safeParse(opened).success
+}
+
+async function removeOfTenant(
+  ask: Ask,
   { tenantId, from, to }: Subject,
   onRemoved: (counts: Record<string, number>) => Promise<void>,
 ): Promise<void> {
   const since = from ?? new Date(0)
-  for (;;) {
-    const jobs = await ask(
-      (sql) => sql<JobFiles[]>`
-        SELECT id, result, partials FROM image_jobs
-        WHERE tenant_id = ${tenantId} AND created_at >= ${since} AND created_at < ${to} AND state NOT IN ('queued', 'running')
-        ORDER BY id LIMIT ${most}`,
-    )
-    if (jobs.length === 0) break
-    const images = await removeFiles(storage, jobs)
-    const ids = jobs.map(({ id }) => id)
-    const { count } = await ask((sql) => sql`DELETE FROM image_jobs WHERE id = ANY (${ids}::uuid[])`)
-    await onRemoved({ images, image_jobs: count })
-  }
   const others: Readonly<Record<string, (sql: Sql) => PromiseLike<{ count: number }>>> = {
     idempotency_answers: (sql) => sql`
       DELETE FROM idempotency_keys WHERE (key_id, key_hash) IN (

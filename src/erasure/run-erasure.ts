@@ -90,7 +90,10 @@ async function eraseArchived(work: Work, readiness: Readiness): Promise<void> {
     const renewal = setInterval(() => {
       note(work, { state: 'running', leaseMs }).catch(() => {})
     }, leaseMs / 3)
-    const counts = await archive(subjectOf(job), job.what).finally(() => clearInterval(renewal))
+    const { tenantId, ...of } = subjectOf(job)
+    const days = { from: dayOf(of.from ?? new Date(0)), to: dayOf(of.to) }
+    const removal = { ...of, what: job.what, tenantIds: [tenantId] }
+    const counts = await archive(days, [removal], work.signal).finally(() => clearInterval(renewal))
     if (counts === null) {
       await note(work, { state: 'waiting', leaseMs: waitMs, waitsFor: 'the archive, which is busy' })
       return
@@ -122,11 +125,14 @@ async function pass(work: Work, subject: Subject): Promise<void> {
       after = { at: batch.last, id: batch.ids.at(-1) ?? '' }
     }
   }
-  if (subject.endUser !== null) return
   await removeLeftovers(work, subject, async (counts) => {
     await ask((sql) => addCounts(sql, job, counts))
     await note(work, { state: 'running', leaseMs: work.leaseMs })
   })
+}
+
+function dayOf(moment: Date): string {
+  return moment.toISOString().slice(0, 10)
 }
 
 function sumOf(counts: Readonly<Record<string, number>>): number {

@@ -44,6 +44,7 @@ export function outOfReach(
     'Backups of Postgres, of the archive and of images: they hold it until they expire.',
     'Upstream vendors, proxies and receivers of webhooks: ask each of them.',
     'Logs of processes.',
+    'Copies of archived files in the caches of processes, where the archive is in a bucket: they go after a day without use.',
     'Journals on the disks of processes: shipped segments go after JOURNAL_KEEP_MS; frames that were set aside stay until an operator deletes them.',
     ...(storage.isShared
       ? []
@@ -53,9 +54,6 @@ export function outOfReach(
       : [
           'Which channels hold the answers of the end user: the list names tenants only, and goes with the bodies.',
         ]),
-    ...(job.what === 'content'
-      ? []
-      : ['Rows in the archive: they have lost their content, and go with their file after ARCHIVE_DAYS.']),
     ...lost.map((id) => `The journal of process ${id}, which is lost.`),
   ]
 }

@@ -1,13 +1,14 @@
 import type { Sql } from 'postgres'
+import type { Removal } from '../archive/remove-archived.ts'
 import type { Database } from '../db/database.ts'
 import type { ImageStorage } from '../images/storage/storage.ts'
 import type { Erasure } from './erasure-queries.ts'
-import type { Subject } from './row-batch.ts'
 
-/** What the archive of the usage log must do; null: it is busy, so ask again. Calling it again does no harm. */
-export type EraseArchive = (
-  subject: Subject,
-  what: 'content' | 'rows',
+/** Removes from the archive of the usage log, as removeArchived(). Null: the archive is busy, so call it again later. */
+export type RemoveArchived = (
+  days: { from: string; to: string },
+  removals: readonly Removal[],
+  signal?: AbortSignal,
 ) => Promise<Readonly<Record<string, number>> | null>
 
 export interface ErasureNeeds {
@@ -16,7 +17,7 @@ export interface ErasureNeeds {
   /** Have all processes ship their journals; false: one of them did not in time. */
   shipAll(): Promise<boolean>
   /** Undefined: there is no archive. */
-  archive?: EraseArchive
+  archive?: RemoveArchived
   /** All that a request leaves is in Postgres so long after its arrival. */
   settleMs: number
   /** A process whose heartbeat is older counts as silent. */

@@ -70,7 +70,6 @@ function placeOf(row: Row, where: string, problems: Problems) {
     )
     return undefined
   }
-  if (type.isCertain === false) problems.note(where, `its type ${number} is taken for ${type.title}: compare`)
   const origin = stated || type.baseUrl
   if (origin === undefined) {
     problems.lost(where, `it has no base URL, and ${type.title} has none of its own`)

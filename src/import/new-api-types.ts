@@ -4,9 +4,8 @@ import type { VendorName } from '../traits/vendors.ts'
  * The channel types of new-api, as far as there is a place for them here. Its base URLs have no version, ours are as the vendor's
  * own SDK takes them: `path` is what comes after its base URL, by protocol.
  *
- * Numbers and names: https://deepwiki.com/QuantumNous/new-api/10-api-reference for 1, 3, 4, 8, 14, 17, 24, 26;
- * https://pkg.go.dev/github.com/cubeofcube-dev/one-api/relay/channeltype for 20 and 25, which are older than the fork; both read
- * 2026-11-23. We found no page that states those with `isCertain: false`: the plan says what they are taken for.
+ * Numbers, names and base URLs: https://github.com/QuantumNous/new-api/blob/016c88c305ca1285c2faa92a2521dd6b06ec7bc0/constant/channel.go,
+ * read 2026-11-23.
  */
 export interface ChannelType {
   title: string
@@ -16,7 +15,6 @@ export interface ChannelType {
   path: Readonly<
     Partial<Record<'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini', string>>
   >
-  isCertain?: false
 }
 
 export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, ChannelType>([
@@ -91,7 +89,6 @@ export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, Ch
       title: 'SiliconFlow',
       baseUrl: 'https://api.siliconflow.cn',
       path: { 'openai-chat': '/v1' },
-      isCertain: false,
     },
   ],
   [
@@ -101,7 +98,6 @@ export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, Ch
       vendor: 'mistral',
       baseUrl: 'https://api.mistral.ai',
       path: { 'openai-chat': '/v1' },
-      isCertain: false,
     },
   ],
   [
@@ -111,7 +107,6 @@ export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, Ch
       vendor: 'deepseek',
       baseUrl: 'https://api.deepseek.com',
       path: { 'openai-chat': '/v1' },
-      isCertain: false,
     },
   ],
   [
@@ -121,7 +116,6 @@ export const channelTypes: ReadonlyMap<number, ChannelType> = new Map<number, Ch
       vendor: 'xai',
       baseUrl: 'https://api.x.ai',
       path: { 'openai-chat': '/v1' },
-      isCertain: false,
     },
   ],
 ])

@@ -21,8 +21,8 @@ test('the content of an end user goes from the archive; the rows and the money s
   expect(named.length).toBeGreaterThan(2)
 
   const day = dayOf(midnight(9))
-  const matches = condition('tenant_id = ? AND end_user = ?', bed.scope.tenantId, 'ボブ')
-  const report = await startRewrite(bed.options, { from: day, to: day, matches }).done
+  const removals = { content: condition('tenant_id = ? AND end_user = ?', bed.scope.tenantId, 'ボブ') }
+  const report = await startRewrite(bed.options, { from: day, to: day, removals }).done
   expect(report).toMatchObject({ requests: named.length })
   expect(report?.payloads).toBeGreaterThan(0)
 
@@ -44,11 +44,12 @@ test('the content of an end user goes from the archive; the rows and the money s
   for (const id of ids) expect(left.get(id), id).toBe(gone.has(id) ? '' : bodies.get(id))
   expect(bed.files()).toEqual(await bed.locations())
   // Again: nothing matches any more.
-  expect(await startRewrite(bed.options, { from: day, to: day, matches }).done).toEqual({
+  expect(await startRewrite(bed.options, { from: day, to: day, removals }).done).toEqual({
     requests: 0,
     attempts: 0,
     payloads: 0,
     answers: 0,
+    verdicts: 0,
   })
 }, 60_000)
 
@@ -69,7 +70,7 @@ test('a rewrite that ends before its file is in force leaves the former file, an
           },
         },
         day,
-        condition('end_user = ?', 'ボブ'),
+        { content: condition('end_user = ?', 'ボブ') },
       ),
     )
     await expect(broken).rejects.toThrow(`ended at ${step}`)

@@ -238,12 +238,12 @@ test('the archive is erased after Postgres, and the report counts it; while it i
   expect(await bed.job(id)).toMatchObject({ state: 'waiting', waits_for: 'the archive, which is busy' })
   const asked: unknown[] = []
   await bed.work({
-    archive: async (subject, what) => {
-      asked.push([subject.tenantId, what])
+    archive: async (_, removals) => {
+      asked.push(...removals)
       expect(await bed.found(tenant.marker)).toEqual([])
       return { requests: 4 }
     },
   })
-  expect(asked).toEqual([[tenant.id, 'content']])
+  expect(asked).toMatchObject([{ tenantIds: [tenant.id], what: 'content', endUser: null, from: null }])
   expect(await bed.job(id)).toMatchObject({ state: 'succeeded', counts: { archive_requests: 4, rows: 10 } })
 })

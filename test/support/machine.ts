@@ -52,6 +52,12 @@ function extras(): Extra[] {
       isHere: runs('bash', '--version') && runs('curl', '--version'),
       files: /[/-](tutorials|as-curl)\.test\.ts$/,
     },
+    {
+      name: 'script of util-linux',
+      get: 'apt-get install bsdutils',
+      isHere: runs('script', '-qec', 'stty size', '/dev/null'),
+      files: /[/]import[/]prompt\.test\.ts$/,
+    },
   ]
 }
 

@@ -8,6 +8,7 @@ import { chatAnswer } from '../support/upstream-plans.ts'
 
 const makerKey = 'key-that-makes-keys-0001'
 const plainKey = 'key-that-makes-none-0001'
+const busyKey = 'key-that-is-busy-0001'
 const floodKey = 'key-that-makes-many-0001'
 const messages = [{ role: 'user', content: 'Hello' }]
 
@@ -20,6 +21,7 @@ const yaml = (upstreamUrl: string) =>
       - { name: maker, secret: ${makerKey}, sub_keys: 3, allowed_models: [main, priced], allowed_cidrs: [127.0.0.0/8],
           budget: { total: "2.00" }, limits: { requests_per_minute: 200 } }
       - { name: plain, secret: ${plainKey} }
+      - { name: busy, secret: ${busyKey}, sub_keys: 1, limits: { requests_per_minute: 200 } }
       - { name: flood, secret: ${floodKey}, sub_keys: 100 }`,
   )
 
@@ -166,6 +168,16 @@ test('a sub-key follows its maker to another group and capture, and its maker re
   expect(lines).toHaveLength(1)
 })
 
+test('all sub-keys share the limits of their maker', async () => {
+  const answer = await call(busyKey, 'POST', '/v1/keys', { name: 'busy-leaf' })
+  const { secret } = made.parse(answer.body)
+  const statuses = (key: string, times: number) =>
+    Promise.all(Array.from({ length: times }, async () => (await call(key, 'GET', '/v1/key')).status))
+  // More than what comes back in the meantime: 200 a minute.
+  expect(await statuses(secret, 300)).toContain(429)
+  expect(await statuses(busyKey, 60)).toContain(429)
+})
+
 test('a disabled maker stops its sub-keys, and the audit log names the maker', async () => {
   const { state } = bed.context.database
   await state.ask(({ sql }) => sql`UPDATE keys SET requests_per_minute = NULL WHERE name = 'maker'`)
@@ -219,14 +231,4 @@ test('a key that makes many sub-keys at once leaves connections for admins, and 
     },
   })
   expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
-})
-
-// The last test: it leaves nothing of the limits of the maker.
-test('all sub-keys share the limits of their maker', async () => {
-  const { secret } = await make({ name: 'busy' })
-  const statuses = (key: string, times: number) =>
-    Promise.all(Array.from({ length: times }, async () => (await call(key, 'GET', '/v1/key')).status))
-  // More than what comes back in the meantime: 200 a minute.
-  expect(await statuses(secret, 300)).toContain(429)
-  expect(await statuses(makerKey, 60)).toContain(429)
 })

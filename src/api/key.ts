@@ -110,10 +110,15 @@ const queue = { waitingMax: 20, waitMs: 5_000 }
 /** A key asks about itself, and makes keys below itself where it may. */
 export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
   const { database, keeper, keys, bounds } = context
-  // Half of the connections stay for admins.
-  const turns = new SubKeyTurns({ ...queue, atOnce: Math.max(1, Math.floor(bounds.adminConnections / 2)) })
+  let turns: SubKeyTurns | undefined
+  const turnsOf = () => {
+    // Half of the connections stay for admins.
+    const atOnce = Math.max(1, Math.floor(bounds.adminConnections / 2))
+    turns ??= new SubKeyTurns({ ...queue, atOnce })
+    return turns
+  }
   const change = <T>(stage: Identified, work: (tx: TypedTransaction) => Promise<T>): Promise<T> =>
-    readFor(stage, (caller) => turns.run(caller, () => database.admin.transact(work, terms)))
+    readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
   return [
     keyEndpoint({
       method: 'GET',

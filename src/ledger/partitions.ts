@@ -7,6 +7,7 @@ import type { Log } from '../telemetry/log.ts'
 import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 import { keepLogIndexes } from './log/indexes.ts'
+import { pruneSubKeys } from './prune-sub-keys.ts'
 
 /** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
 export interface PartitionPlan {
@@ -57,6 +58,10 @@ export function keepPartitions(
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,
       )
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
+      const pruned = await upkeep.ask(({ sql }) =>
+        pruneSubKeys(sql, plan.requestRetentionDays, sweepsApartMs),
+      )
+      if (pruned > 0) log.info({}, `keys: ${pruned} sub-keys deleted that were revoked long ago`)
       const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {

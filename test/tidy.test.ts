@@ -26,6 +26,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'telemetry',
     'address-blocks.ts',
+    'fair-queue.ts',
     'secret-key.ts',
   ],
   secrets: ['db', 'secret-key.ts'],

@@ -45,7 +45,21 @@ export function tenantWords(row: ExportRows['tenants'][number]['tenant'], balanc
     ...(balance !== undefined && { balance_usd: usd(balance < 0n ? 0n : balance) }),
     ...(row.disabledAt !== null && { disabled: true }),
     ...limitWords('limits', row),
+    ...retentionWords(row),
   }
+}
+
+function retentionWords({
+  rowsDays,
+  bodiesDays,
+  answersDays,
+}: ExportRows['tenants'][number]['tenant']): Json {
+  const retention = {
+    ...(rowsDays !== null && { rows_days: rowsDays }),
+    ...(bodiesDays !== null && { bodies_days: bodiesDays }),
+    ...(answersDays !== null && { answers_days: answersDays }),
+  }
+  return Object.keys(retention).length === 0 ? {} : { retention }
 }
 
 /** Without the secret: only its hash is stored. */

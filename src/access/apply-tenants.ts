@@ -246,6 +246,8 @@ function settingsOf(
   return {
     groupId,
     ...keyColumns(key, existing),
+    // What a file disables is no member's to enable.
+    disabledByMember: false,
     managedBy,
     ...(endsFormer && { formerSecretHash: null, formerSecretUntil: null }),
     ...(key.secret !== undefined && secretHash !== undefined && { secretHash, hint: keyHint(key.secret) }),

@@ -49,7 +49,7 @@ export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): st
         ),
       ),
     tenants: rows.tenants
-      .filter(({ tenant }) => tenant.disabledAt === null && tenant.name !== ownTenant)
+      .filter(({ tenant }) => tenant.name !== ownTenant)
       .map(({ tenant, limited, balance }) =>
         escaped({
           ...tenantWords(tenant, limited ? balance : undefined),

@@ -4,12 +4,14 @@ import type { Identity } from '../access/identity.ts'
 import type { Keys } from '../access/keys.ts'
 import { modelsFor } from '../access/permitted.ts'
 import { listSubKeys, makeSubKey, revokeSubKey, type SubKeyRow } from '../access/sub-key-queries.ts'
+import { SubKeyTurns } from '../access/sub-key-turns.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import { budget, cidr, expiry, name, ownLimits } from '../catalog/setting.ts'
 import type { RateLimits } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
+import type { TypedTransaction } from '../db/transactions.ts'
 import { usd } from '../ledger/price.ts'
 import type { Allowance } from '../limits/limits.ts'
 import type { SecretKeeper } from '../secret-key.ts'
@@ -25,6 +27,7 @@ export interface KeyContext {
   modelLists: { readonly lists: ModelLists }
   keeper: Pick<SecretKeeper, 'pepper'>
   keys: Pick<Keys, 'hashes'>
+  bounds: { adminConnections: number }
 }
 
 const rate = z
@@ -101,10 +104,21 @@ const madeSubKey = subKey
 
 const listMax = 1000
 const terms = { withinMs: 5_000 }
+/** For changes of sub-keys. */
+const queue = { waitingMax: 20, waitMs: 5_000 }
 
 /** A key asks about itself, and makes keys below itself where it may. */
 export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
-  const { database, keeper, keys } = context
+  const { database, keeper, keys, bounds } = context
+  let turns: SubKeyTurns | undefined
+  const turnsOf = () => {
+    // Half of the connections stay for admins.
+    const atOnce = Math.max(1, Math.floor(bounds.adminConnections / 2))
+    turns ??= new SubKeyTurns({ ...queue, atOnce })
+    return turns
+  }
+  const change = <T>(stage: Identified, work: (tx: TypedTransaction) => Promise<T>): Promise<T> =>
+    readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
   return [
     keyEndpoint({
       method: 'GET',
@@ -148,7 +162,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
         const { identity } = stage
         requireMaker(identity)
         requireAllowed(identity, body.allowed_models)
-        const made = await database.admin.transact(async (tx) => {
+        const made = await change(stage, async (tx) => {
           const answer = await makeSubKey(
             tx,
             identity.keyId,
@@ -172,7 +186,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
               after: { ...subKeyJson(answer.row), parent_id: identity.keyId },
             })
           return answer
-        }, terms)
+        })
         switch (made.verdict) {
           case 'made':
             // Other processes see it at the next look at the revisions.
@@ -200,7 +214,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
       async handle({ stage, params: { id } }) {
         const { identity } = stage
         if (!z.uuid().safeParse(id).success) throw noSuchKey()
-        const ended = await database.admin.transact(async (tx) => {
+        const ended = await change(stage, async (tx) => {
           const revoked = await revokeSubKey(tx, identity.keyId, id)
           if (revoked?.isNew === true)
             await writeAudit(tx, sourceOf(stage), {
@@ -212,7 +226,7 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
               after: subKeyJson(revoked.row),
             })
           return revoked
-        }, terms)
+        })
         if (ended === undefined) throw noSuchKey()
         return { body: subKeyJson(ended.row) }
       },

@@ -2,18 +2,22 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { type Endpoint, formatAt } from '../stages/endpoints.ts'
+import { type Endpoint, formatAt, type PathFormat } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
 import { recognise } from '../stages/identify.ts'
 import { newestOn, receive } from '../stages/received.ts'
 import { noAttempts, type Unanswered } from '../stages/refuse.ts'
+import { problemOf } from './admin/problem.ts'
 
 const pathCharactersMax = 128
 
 type RoutedRequest = IncomingMessage & { path: string }
 
-/** A request that no route takes has a row, and gets an error that says which path to use. */
+/**
+ * A request that no route takes has a row, and gets an error that says which path to use. Below `/admin/v1` the error is
+ * problem details, the same for every caller: it does not say whether the path has other methods.
+ */
 export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
   return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
     const path = pathOf(request)
@@ -22,7 +26,9 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
       await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...noAttempts, ownStatus: 426 })
       return
     }
-    const advice = adviceOn(endpoints, request.method ?? '', path)
+    const advice = isAdmin(path)
+      ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
+      : adviceOn(endpoints, request.method ?? '', path)
     await refuseUnrouted(gateway, request, response, new GatewayError('unknown_path', advice))
   }
 }
@@ -55,13 +61,30 @@ async function refuseUnrouted(
   error: GatewayError,
   unanswered?: Unanswered,
 ): Promise<void> {
-  const received = receive(gateway, formatAt(pathOf(request), request.headers), request, response)
+  const received = receive(gateway, formatOf(request), request, response)
   try {
     await recognise(gateway, received)
     await refuseSafely(gateway, received, error, unanswered)
   } catch (cause) {
     await refuseSafely(gateway, received, cause)
   }
+}
+
+/** Express ignores the case of a path. */
+function isAdmin(path: string): boolean {
+  return /^\/admin\/v1(\/|$)/i.test(path)
+}
+
+function formatOf(request: RoutedRequest): PathFormat {
+  const path = pathOf(request)
+  const format = formatAt(path, request.headers)
+  return isAdmin(path) ? { ...format, client: { ...format.client, encodeError: adminError } } : format
+}
+
+/** Like every answer of the admin API, no cache keeps it. */
+function adminError(error: GatewayError, requestId: string) {
+  const { headers, ...problem } = problemOf(error, requestId)
+  return { ...problem, headers: { ...headers, 'cache-control': 'no-store' } }
 }
 
 /**

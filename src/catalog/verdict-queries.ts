@@ -2,6 +2,7 @@ import type { Traits } from '../canonical/traits.ts'
 import type { TypedQueries } from '../db/connections.ts'
 import { and, asc, eq, sql } from '../db/drizzle.cjs'
 import { channels, verdicts } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
 /** What a verdict is about: one subject of one offer, in one protocol. */
@@ -149,9 +150,25 @@ export type VerdictRow = Awaited<ReturnType<typeof listVerdicts>>[number]
 
 /** Verdicts in the order of their keys, expired ones too. `after`: those behind this key. */
 export function listVerdicts(
-  db: TypedQueries,
+  db: Queries,
   { channel, model, after, limit }: { channel?: string; model?: string; after?: VerdictKey; limit: number },
 ) {
+  const { channelId, upstreamModel, protocol, subject, origin } = verdicts
+  return shownVerdicts(db)
+    .where(
+      and(
+        channel === undefined ? undefined : eq(channels.name, channel),
+        model === undefined ? undefined : eq(upstreamModel, model),
+        after === undefined
+          ? undefined
+          : sql`(${channelId}, ${upstreamModel}, ${protocol}, ${subject}, ${origin}) > (${after[0]}::uuid, ${after[1]}, ${after[2]}, ${after[3]}, ${after[4]})`,
+      ),
+    )
+    .orderBy(channelId, upstreamModel, protocol, subject, origin)
+    .limit(limit)
+}
+
+function shownVerdicts(db: Queries) {
   const { channelId, upstreamModel, protocol, subject, origin } = verdicts
   return db
     .select({
@@ -171,29 +188,22 @@ export function listVerdicts(
     })
     .from(verdicts)
     .innerJoin(channels, eq(channels.id, channelId))
-    .where(
-      and(
-        channel === undefined ? undefined : eq(channels.name, channel),
-        model === undefined ? undefined : eq(upstreamModel, model),
-        after === undefined
-          ? undefined
-          : sql`(${channelId}, ${upstreamModel}, ${protocol}, ${subject}, ${origin}) > (${after[0]}::uuid, ${after[1]}, ${after[2]}, ${after[3]}, ${after[4]})`,
-      ),
-    )
-    .orderBy(channelId, upstreamModel, protocol, subject, origin)
-    .limit(limit)
+    .$dynamic()
+}
+
+export async function findVerdict(db: Queries, key: VerdictKey): Promise<VerdictRow | undefined> {
+  const [row] = await shownVerdicts(db).where(isVerdict(key))
+  return row
 }
 
 /** False: there is no such verdict. */
-export async function deleteVerdict(db: TypedQueries, key: VerdictKey): Promise<boolean> {
-  const [channelId, upstreamModel, protocol, subject, origin] = key
-  const deleted = await db
-    .delete(verdicts)
-    .where(
-      sql`(${verdicts.channelId}, ${verdicts.upstreamModel}, ${verdicts.protocol}, ${verdicts.subject}, ${verdicts.origin}) = (${channelId}::uuid, ${upstreamModel}, ${protocol}, ${subject}, ${origin})`,
-    )
-    .returning({ subject: verdicts.subject })
+export async function deleteVerdict(db: Queries, key: VerdictKey): Promise<boolean> {
+  const deleted = await db.delete(verdicts).where(isVerdict(key)).returning({ subject: verdicts.subject })
   return deleted.length > 0
+}
+
+function isVerdict([channelId, upstreamModel, protocol, subject, origin]: VerdictKey) {
+  return sql`(${verdicts.channelId}, ${verdicts.upstreamModel}, ${verdicts.protocol}, ${verdicts.subject}, ${verdicts.origin}) = (${channelId}::uuid, ${upstreamModel}, ${protocol}, ${subject}, ${origin})`
 }
 
 function cut(text: string): string {

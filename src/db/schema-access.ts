@@ -111,6 +111,8 @@ export const keys = pgTable(
     /** How many sub-keys it may have at once; NULL: it may make none. */
     subKeysMax: integer('sub_keys_max'),
     disabledAt: moment('disabled_at'),
+    /** True: a member of its tenant has disabled it, and members may enable it again. */
+    disabledByMember: boolean('disabled_by_member').notNull().default(false),
     /** It is disabled for ever. */
     revokedAt: moment('revoked_at'),
     managedBy: managedBy(),
@@ -124,6 +126,9 @@ export const keys = pgTable(
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
     index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
+    index('keys_revoked_sub_keys')
+      .on(t.revokedAt)
+      .where(sql`${t.parentId} is not null and ${t.revokedAt} is not null`),
   ],
 )
 

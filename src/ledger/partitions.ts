@@ -8,6 +8,7 @@ import { keepEntryIndexes } from './entry-indexes.ts'
 import { forgetInstances } from './forget-instances.ts'
 import { deleteHeldAnswers } from './held-answer-queries.ts'
 import { keepLogIndexes } from './log/indexes.ts'
+import { pruneSubKeys } from './prune-sub-keys.ts'
 
 /** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
 export interface PartitionPlan {
@@ -60,6 +61,10 @@ export function keepPartitions(
       await upkeep.ask(({ sql }) => forgetInstances(sql, plan.requestRetentionDays, sweepsApartMs))
       const byHand = await upkeep.ask(({ sql }) => keepEntryIndexes(sql))
       if (byHand.built > 0) log.info({}, `entries: ${byHand.built} indexes of entries by hand built`)
+      const pruned = await upkeep.ask(({ sql }) =>
+        pruneSubKeys(sql, plan.requestRetentionDays, sweepsApartMs),
+      )
+      if (pruned > 0) log.info({}, `keys: ${pruned} sub-keys deleted that were revoked long ago`)
       const indexes = await upkeep.ask(({ sql }) => keepLogIndexes(sql))
       if (indexes.built > 0) log.info({}, `usage log: ${indexes.built} indexes of closed days built`)
       if (indexes.without !== undefined && !saidWithout) {

@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { TypedQueries } from '../db/connections.ts'
 import { and, desc, eq, getTableColumns, gt, inArray, lt, sql } from '../db/drizzle.cjs'
 import { accounts, attempts, channels, groups, keys, probeRuns, requests, tenants } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
 
 export type ProbeRun = typeof probeRuns.$inferSelect
 type NewProbeRun = typeof probeRuns.$inferInsert
@@ -48,7 +49,7 @@ export async function ensureProbeKey(
   return { tenantId: owners.tenant_id, groupId: owners.group_id, keyId: owners.key_id }
 }
 
-export async function addRuns(db: TypedQueries, rows: readonly NewProbeRun[]): Promise<void> {
+export async function addRuns(db: Queries, rows: readonly NewProbeRun[]): Promise<void> {
   if (rows.length > 0) await db.insert(probeRuns).values([...rows])
 }
 

@@ -1,4 +1,5 @@
 import { afterEach, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import { readExportRows } from '../../src/access/export-queries.ts'
 import { exportYaml } from '../../src/access/export-yaml.ts'
 import { readConfig } from '../../src/config.ts'
@@ -109,6 +110,10 @@ tenants:
         budget: { day: 1 }
       - { name: off, disabled: true, limits: { requests_per_minute: 2 } }
   - name: none
+  - name: gone
+    disabled: true
+    retention: { rows_days: 30, bodies_days: 7, answers_days: 1 }
+    keys: [{ name: kept }]
 `
 
 test('an export that is applied to an empty database gives the same export', async () => {
@@ -123,6 +128,12 @@ test('an export that is applied to an empty database gives the same export', asy
   expect(second).toEqual(first)
   expect(first.text).not.toMatch(/one-credential|the-other-one|pass%20word|no variable/)
   expect(first.text).toContain('a $${tenant}: "quoted"')
+  expect(parse(first.text).tenants).toContainEqual({
+    name: 'gone',
+    disabled: true,
+    retention: { rows_days: 30, bodies_days: 7, answers_days: 1 },
+    keys: [expect.objectContaining({ name: 'kept' })],
+  })
 })
 
 test('an empty database gives a file that can be applied', async () => {

@@ -73,6 +73,7 @@ test('the API has each setting that gateway.yaml has, in the same words', async 
     expires_at: null,
     disabled: false,
     disabled_at: null,
+    disabled_by: null,
     allowed_models: null,
     allowed_cidrs: null,
     limits: null,

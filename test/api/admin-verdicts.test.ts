@@ -95,6 +95,17 @@ test('an operator lists verdicts by page, by channel and by model, and drops one
     body: { id: refusal.id, deleted: true },
   })
   expect((await admin('DELETE', `/${refusal.id}`)).status).toBe(404)
+  const lines = await bed.database.sql`
+    SELECT action, actor_kind, resource_name, before, after FROM audit_log WHERE resource_id = ${refusal.id}`
+  expect(lines).toEqual([
+    {
+      action: 'verdict.delete',
+      actor_kind: 'operator',
+      resource_name: 'scripted vendor/upstream-main reasoning_effort=none',
+      before: refusal,
+      after: null,
+    },
+  ])
   expect((await admin('GET', '')).body.data).toEqual([probe])
 })
 

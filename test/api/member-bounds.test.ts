@@ -79,3 +79,46 @@ test('a group without a key of the tenant is refused as one that is not there', 
         `group: no key of your tenant is in the group "${name}": ask an admin`,
       ])
 })
+
+test('a member enables what a member has disabled, and not what an admin has', async () => {
+  const named = await group()
+  const { body: key } = await make(world.owner, { group: named })
+  const admin = (body: object) => world.call('PATCH', `keys/${key.id}`, { cookie: world.owner, body })
+  const stateOf = ({ body: { disabled, disabled_by } }: Awaited<ReturnType<typeof change>>) => [
+    disabled,
+    disabled_by,
+  ]
+  const isRefused = async (body: object) => {
+    const { status, body: problem } = await change(key.id, body)
+    expect([status, problem.code]).toEqual([403, 'permission_denied'])
+    expect(problem.detail).toBe(`An admin has disabled the key "${key.name}": ask an admin to enable it.`)
+  }
+  expect(stateOf(await change(key.id, { disabled: true }))).toEqual([true, 'member'])
+  expect(stateOf(await admin({ name: key.name, strict: true }))).toEqual([true, 'member'])
+  expect(stateOf(await change(key.id, { disabled: false }))).toEqual([false, null])
+
+  expect(stateOf(await admin({ disabled: true }))).toEqual([true, 'admin'])
+  await isRefused({ disabled: false })
+  await isRefused({ disabled: null })
+  expect(stateOf(await change(key.id, { disabled: true, strict: false }))).toEqual([true, 'admin'])
+  await isRefused({ disabled: false })
+  // Nor is it a reason to give a member another key like it.
+  expect(wrongField(await make(world.a.cookie, { group: named }))).toEqual([400, '#/group'])
+  expect(stateOf(await admin({ disabled: false }))).toEqual([false, null])
+
+  // An admin takes over what a member has disabled.
+  await change(key.id, { disabled: true })
+  expect(stateOf(await admin({ disabled: true }))).toEqual([true, 'admin'])
+  await isRefused({ disabled: false })
+  const { body: own } = await make(world.owner, { group: named })
+  const { body: made } = await make(world.a.cookie, { group: own.group, disabled: true })
+  expect(stateOf(await change(made.id, { disabled: false }))).toEqual([false, null])
+})
+
+test('a key that was disabled before the column was there is enabled by an admin', async () => {
+  const { body: key } = await make(world.owner, { group: await group() })
+  await world.bed.context.database.state.ask(
+    ({ sql }) => sql`UPDATE keys SET disabled_at = now() WHERE id = ${key.id}`,
+  )
+  expect((await change(key.id, { disabled: false })).status).toBe(403)
+})

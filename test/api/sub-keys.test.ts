@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sql } from '../../src/db/drizzle.cjs'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { gatewayYaml } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
 const makerKey = 'key-that-makes-keys-0001'
 const plainKey = 'key-that-makes-none-0001'
+const busyKey = 'key-that-is-busy-0001'
+const floodKey = 'key-that-makes-many-0001'
 const messages = [{ role: 'user', content: 'Hello' }]
 
 const yaml = (upstreamUrl: string) =>
@@ -16,7 +20,9 @@ const yaml = (upstreamUrl: string) =>
     keys:
       - { name: maker, secret: ${makerKey}, sub_keys: 3, allowed_models: [main, priced], allowed_cidrs: [127.0.0.0/8],
           budget: { total: "2.00" }, limits: { requests_per_minute: 200 } }
-      - { name: plain, secret: ${plainKey} }`,
+      - { name: plain, secret: ${plainKey} }
+      - { name: busy, secret: ${busyKey}, sub_keys: 1, limits: { requests_per_minute: 200 } }
+      - { name: flood, secret: ${floodKey}, sub_keys: 100 }`,
   )
 
 let bed: InProcess
@@ -163,12 +169,13 @@ test('a sub-key follows its maker to another group and capture, and its maker re
 })
 
 test('all sub-keys share the limits of their maker', async () => {
-  const { secret } = await make({ name: 'busy' })
-  const statuses = await Promise.all(
-    Array.from({ length: 210 }, async () => (await call(secret, 'GET', '/v1/key')).status),
-  )
-  expect(statuses).toContain(429)
-  expect((await call(makerKey, 'GET', '/v1/key')).status).toBe(429)
+  const answer = await call(busyKey, 'POST', '/v1/keys', { name: 'busy-leaf' })
+  const { secret } = made.parse(answer.body)
+  const statuses = (key: string, times: number) =>
+    Promise.all(Array.from({ length: times }, async () => (await call(key, 'GET', '/v1/key')).status))
+  // More than what comes back in the meantime: 200 a minute.
+  expect(await statuses(secret, 300)).toContain(429)
+  expect(await statuses(busyKey, 60)).toContain(429)
 })
 
 test('a disabled maker stops its sub-keys, and the audit log names the maker', async () => {
@@ -189,4 +196,39 @@ test('a disabled maker stops its sub-keys, and the audit log names the maker', a
   )
   expect(lines).toEqual([{ action: 'key.create', actor_kind: 'key', actor_name: 'maker', name: 'child' }])
   expect(JSON.stringify(lines)).not.toContain(secret)
+})
+
+test('a key that makes many sub-keys at once leaves connections for admins, and is told when too many wait', async () => {
+  const { admin } = bed.context.database
+  const held = Promise.withResolvers<void>()
+  const locked = Promise.withResolvers<void>()
+  // All of them wait for the row of their maker, so each that runs keeps its connection.
+  const holder = admin.transact(
+    async (tx) => {
+      await tx.execute(sql`SELECT 1 FROM keys WHERE name = 'flood' FOR UPDATE`)
+      locked.resolve()
+      await held.promise
+    },
+    { withinMs: 30_000 },
+  )
+  await locked.promise
+  let refused = 0
+  const calls = Array.from({ length: 60 }, async (_, index) => {
+    const answer = await call(floodKey, 'POST', '/v1/keys', { name: `flood-${index}` })
+    if (answer.status === 429) refused++
+    return answer
+  })
+  await until(() => refused > 0)
+  const asked = await admin.transact((tx) => tx.execute<{ one: number }>(sql`SELECT 1 AS one`))
+  expect(asked.rows).toEqual([{ one: 1 }])
+  held.resolve()
+  await holder
+  const answers = await Promise.all(calls)
+  expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({
+    error: {
+      type: expect.any(String),
+      message: expect.stringContaining('changes of sub-keys of this tenant wait'),
+    },
+  })
+  expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0)
 })

@@ -3456,6 +3456,8 @@ export interface components {
             former_secret_until: string | null;
             disabled: boolean;
             disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
             /** @description It is disabled for ever. */
             revoked_at: string | null;
             /**
@@ -3517,6 +3519,8 @@ export interface components {
             former_secret_until: string | null;
             disabled: boolean;
             disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
             /** @description It is disabled for ever. */
             revoked_at: string | null;
             /**
@@ -9171,7 +9175,12 @@ export interface operations {
     postAdminVProbes: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -9257,7 +9266,12 @@ export interface operations {
     deleteAdminVVerdictsById: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
             path: {
                 /** @description `id` of the list. */
                 id: string;

@@ -246,6 +246,32 @@ describe('a probe of an offer', () => {
     expect(await verdicts('chat-only')).toMatchObject({ 'simple request': 'yes', stop: 'yes' })
   }, 90_000)
 
+  test('has a line in the audit log that stands with its run, and a repeat asks for no other', async () => {
+    const ask = async () => {
+      const answer = await fetch(`${tollgate.url}/admin/v1/probes`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${adminToken}`,
+          'content-type': 'application/json',
+          'idempotency-key': 'one-probe',
+        },
+        body: JSON.stringify({ channel: 'demo', model: 'priced', cost_max_usd: '0.000001' }),
+      })
+      return (await answer.json()) as { data: { id: string; channel: string }[] }
+    }
+    const first = await ask()
+    expect(await ask()).toEqual(first)
+    const [run] = first.data
+    const lines = await database.sql`
+      SELECT a.action, a.actor_kind, a.resource_id, a.after FROM audit_log a JOIN probe_runs r ON r.id::text = a.resource_id
+      WHERE a.resource = 'probe' AND r.cost_max_nano = 1000`
+    expect(lines).toEqual([{ action: 'probe.ask', actor_kind: 'operator', resource_id: run?.id, after: run }])
+    await until(async () => {
+      const { state } = (await (await admin(`/admin/v1/probes/${run?.id}`)).json()) as Run
+      return state === 'ended' || state === 'failed' ? state : undefined
+    }, 60_000)
+  })
+
   test('refuses what it cannot probe, and says what there is', async () => {
     const unknown = await admin('/admin/v1/probes', { channel: 'nobody', model: 'priced' })
     expect(unknown.status).toBe(400)

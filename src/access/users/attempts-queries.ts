@@ -73,6 +73,14 @@ export async function giveBackAttempt(db: Queries, subjects: Buffer[]): Promise<
     .where(inArray(signInAttempts.subject, subjects))
 }
 
+/** Write the count of an account again, as it is. */
+export async function touchAttempts(db: Queries, account: Buffer): Promise<void> {
+  await db
+    .update(signInAttempts)
+    .set({ attempts: sql`${signInAttempts.attempts}` })
+    .where(eq(signInAttempts.subject, account))
+}
+
 /** Delete a few counts that have ended. */
 export async function forgetOldAttempts(db: Queries): Promise<void> {
   const old = db

@@ -71,7 +71,7 @@ async function answerCall(
 }
 
 /** One transaction: the change, its lines in the audit log, and the answer for a repeat. */
-function changeOnce(
+async function changeOnce(
   { database, answers }: AdminContext,
   endpoint: AdminEndpoint,
   call: AdminCall,
@@ -92,9 +92,9 @@ function changeOnce(
     userAgent: request.headers['user-agent']?.slice(0, userAgentCharactersMax) ?? null,
     requestId,
   }
-  return database.admin.transact(async (tx) => {
+  const { answer, isRepeat } = await database.admin.transact(async (tx) => {
     const repeated = keyed === undefined ? undefined : await claimKey(tx, keyed, answers)
-    if (repeated !== undefined) return repeated
+    if (repeated !== undefined) return { answer: repeated, isRepeat: true }
     let lines = 0
     const answer = await endpoint.change?.({
       ...checked,
@@ -114,8 +114,10 @@ function changeOnce(
     if (answer === undefined || (lines === 0 && !knowsRepeats))
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
     if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
-    return answer
+    return { answer, isRepeat: false }
   }, terms)
+  if (!isRepeat) await endpoint.committed?.(answer.body)
+  return answer
 }
 
 async function bytesOf(request: Request): Promise<Buffer> {

@@ -27,6 +27,8 @@ export interface AdminEndpoint extends Description, Schemas {
   handle?(call: AdminCall & Checked): Promise<AdminAnswer | undefined>
   /** Answers what `check` returned, in a transaction. */
   change?(call: AdminChange & Checked): Promise<AdminAnswer>
+  /** Tells others of a change, after its commit and before its answer. Not called for a repeat. It never rejects. */
+  committed?(body: unknown): Promise<void>
 }
 
 interface Checked {
@@ -111,6 +113,8 @@ interface ChangeDefinition<
 > extends Definition<Params, Query, Body> {
   answer?: Answer
   change(call: AdminChange & Asked<Params, Query, Body>): Promise<AnswerOf<Answer>>
+  /** See `AdminEndpoint.committed`. Gets the body of the answer. */
+  committed?(body: AnswerOf<Answer>['body']): Promise<void>
 }
 
 type ReadMaker = <
@@ -143,7 +147,7 @@ export const adminChange: ChangeMaker = (
 
 type Anything = Definition<z.ZodObject, z.ZodObject, z.ZodType | undefined> & {
   answer?: z.ZodType | undefined
-} & Pick<AdminEndpoint, 'handle' | 'change'>
+} & Pick<AdminEndpoint, 'handle' | 'change' | 'committed'>
 
 function entryOf(definition: Anything): AdminEndpoint {
   const { method, params = nothing, query = nothing, body, answer, tenants = 'all' } = definition

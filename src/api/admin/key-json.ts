@@ -29,6 +29,12 @@ export const keyShown = z
       .describe('Until then the secret before the last rotation works too.'),
     disabled: z.boolean(),
     disabled_at: z.iso.datetime().nullable(),
+    disabled_by: z
+      .enum(['admin', 'member'])
+      .nullable()
+      .describe(
+        'Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled.',
+      ),
     revoked_at: z.iso.datetime().nullable().describe('It is disabled for ever.'),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),
@@ -59,10 +65,16 @@ export function keyJson(row: NamedKey): z.output<typeof keyShown> {
     former_secret_until: row.formerSecretUntil?.toISOString() ?? null,
     disabled: row.disabledAt !== null,
     disabled_at: row.disabledAt?.toISOString() ?? null,
+    disabled_by: disabledBy(row),
     revoked_at: row.revokedAt?.toISOString() ?? null,
     managed_by: row.managedBy,
     created_at: row.createdAt.toISOString(),
   }
+}
+
+function disabledBy({ disabledAt, disabledByMember, revokedAt }: NamedKey): 'admin' | 'member' | null {
+  if (disabledAt === null || revokedAt !== null) return null
+  return disabledByMember ? 'member' : 'admin'
 }
 
 /** The settings among what the API shows. */

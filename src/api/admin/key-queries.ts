@@ -1,5 +1,5 @@
 import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
-import { and, eq, getTableColumns, isNotNull, isNull, lt, ne } from '../../db/drizzle.cjs'
+import { and, eq, getTableColumns, isNotNull, isNull, lt, ne, or } from '../../db/drizzle.cjs'
 import { groups, keys, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
@@ -84,7 +84,10 @@ export async function findNamesake(
   return row
 }
 
-/** The keys of a tenant in a group, but `but`, without revoked ones and without sub-keys, which their parents bound. */
+/**
+ * The keys of a tenant in a group, but `but`: those that say what an admin has given to members. Revoked keys do not, nor keys
+ * that an admin has disabled, nor sub-keys, which their parents bound.
+ */
 export function readPeers(
   tx: Queries,
   { tenantId, groupId, but }: { tenantId: string; groupId: string; but: string | undefined },
@@ -95,6 +98,7 @@ export function readPeers(
       eq(keys.groupId, groupId),
       isNull(keys.revokedAt),
       isNull(keys.parentId),
+      or(isNull(keys.disabledAt), keys.disabledByMember),
       but === undefined ? undefined : ne(keys.id, but),
     ),
   )

@@ -29,7 +29,7 @@ import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } fro
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
 import { requireOwn, tenantOf } from './permit.ts'
-import { conflict, notFound } from './refusals.ts'
+import { conflict, notAllowed, notFound } from './refusals.ts'
 import { merged, type Settings, settingBody } from './setting-body.ts'
 import { budgetMs, nameFilters, yesOrNo } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
@@ -52,7 +52,7 @@ const importedKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
   required: ['tenant', 'name', 'secret'],
 })
 
-/** A key is never deleted: the usage log goes on to name it. A revoked one is refused for ever. */
+/** No admin deletes a key: the usage log goes on to name it. A revoked one is refused for ever. */
 export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   const { database } = context
   return [
@@ -161,13 +161,21 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
           )
         const entry = merged(keyEntry, keySettingsIn(before), body)
         await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
+        requireEnabler(actor, row, entry)
         const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
         requireModels(await readNames(tx), {
           field: 'allowed_models',
           wanted: entry.allowedModels ?? [],
           before: row.allowedModels ?? [],
         })
-        const changed = await changeKey(tx, id, { name: entry.name, groupId, ...keyColumns(entry, row) })
+        // An admin who disables what a member has disabled takes it over.
+        const takesOver = row.disabledAt === null || (body.disabled === true && actor.tenantId === null)
+        const changed = await changeKey(tx, id, {
+          name: entry.name,
+          groupId,
+          ...keyColumns(entry, row),
+          disabledByMember: takesOver ? isDisabling(actor, entry) : entry.disabled && row.disabledByMember,
+        })
         const after = keyJson(changed)
         await audit({ ...keyLine(changed, 'key.change'), before, after })
         return { body: after, etag: etagOf(after) }
@@ -215,6 +223,7 @@ async function makeKey(
       secretHash,
       hint: keyHint(secret),
       ...keyColumns(entry, undefined),
+      disabledByMember: isDisabling(actor, entry),
       managedBy: 'admin',
     },
   ])
@@ -253,6 +262,15 @@ export async function lockOwnKey(
 
 export function isRevoked({ name }: NamedKey) {
   return conflict(`The key "${name}" is revoked, which is final. Make another key.`)
+}
+
+/** Whether a member leaves the key disabled. */
+const isDisabling = ({ tenantId }: Actor, { disabled }: KeyEntry) => disabled && tenantId !== null
+
+/** Throws `permission_denied` where a member enables what an admin has disabled. */
+function requireEnabler({ tenantId }: Actor, row: NamedKey, { disabled }: KeyEntry): void {
+  if (tenantId === null || row.disabledAt === null || row.disabledByMember || disabled) return
+  throw notAllowed(`An admin has disabled the key "${row.name}": ask an admin to enable it.`)
 }
 
 const isBudget = ({ budget }: Settings) => budget !== undefined && budget !== null

@@ -10,11 +10,11 @@ import { findOffer, findProbedOffer, probedProtocols } from '../../probes/probed
 import { addRuns, listRuns } from '../../probes/queries.ts'
 import type { Queues } from '../../queue/queue.ts'
 import { sectionSchema } from '../../verify/report.ts'
-import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 
 export interface AdminProbesContext {
   catalog: Catalog
-  database: Pick<Database, 'jobs' | 'reads'>
+  database: Pick<Database, 'reads'>
   bounds: { probeMicroUsdMax: number }
   queues(): Promise<Pick<Queues, 'probes'>>
 }
@@ -73,7 +73,7 @@ const within = { withinMs: 5_000, unavailable: 'The database does not answer jus
 export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
   const { catalog, database, bounds } = context
   return [
-    adminEndpoint({
+    adminChange({
       method: 'POST',
       area: 'probes',
       path: '/admin/v1/probes',
@@ -83,7 +83,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
       body: probeRequest,
       statuses: [201],
       answer: z.object({ data: z.array(probeRun) }).meta({ id: 'ProbeRuns' }),
-      async handle({ body: { channel: channelName, model, protocol, cost_max_usd } }) {
+      async change({ tx, body: { channel: channelName, model, protocol, cost_max_usd }, audit }) {
         const { snapshot } = catalog
         const { channel } = findOffer(snapshot, { channel: channelName, model })
         const protocols = protocol ? [protocol] : probedProtocols(channel)
@@ -107,16 +107,24 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
           const message = `channel: "${channelName}" speaks no protocol that can be probed`
           throw new GatewayError('invalid_request', message, { field: 'channel' })
         }
-        await database.jobs.ask(({ db }) => addRuns(db, rows), within)
-        // When the queue is away, a sweep adds them.
-        const queues = await context.queues().catch(() => undefined)
-        await queues?.probes.add(rows.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
+        await addRuns(tx, rows)
+        for (const row of rows)
+          await audit({
+            action: 'probe.ask',
+            resource: 'probe',
+            id: row.id,
+            name: `${channelName} ${row.model}`,
+            after: runJson({ ...row, ...notBegun, channel: channelName }),
+          })
         return {
           status: 201,
-          body: {
-            data: rows.map((row) => runJson({ ...row, ...notBegun, channel: channelName })),
-          },
+          body: { data: rows.map((row) => runJson({ ...row, ...notBegun, channel: channelName })) },
         }
+      },
+      async committed({ data }) {
+        // When the queue is away, a sweep adds them.
+        const queues = await context.queues().catch(() => undefined)
+        await queues?.probes.add(data.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
       },
     }),
     adminEndpoint({

@@ -1,23 +1,22 @@
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
-import { GatewayError } from '../../canonical/error.ts'
 import { traitsInWords } from '../../catalog/trait-entry.ts'
 import {
   deleteVerdict,
+  findVerdict,
   listVerdicts,
   type VerdictKey,
   type VerdictRow,
 } from '../../catalog/verdict-queries.ts'
 import type { Database } from '../../db/database.ts'
 import { usd } from '../../ledger/price.ts'
-import type { Log } from '../../telemetry/log.ts'
 import { text, wholeNumber } from '../parameter.ts'
-import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { isStorable } from './entry.ts'
+import { notFound } from './refusals.ts'
 
 export interface AdminVerdictsContext {
-  database: Pick<Database, 'state' | 'reads'>
-  log: Log
+  database: Pick<Database, 'reads'>
 }
 
 const limitDefault = 100
@@ -61,7 +60,7 @@ const verdictList = z
 const deletedVerdict = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedVerdict' })
 
 /** Operators see what probes and refusals have taught the gateway about its offers, and drop what they know better. */
-export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext): AdminEndpoint[] {
+export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): AdminEndpoint[] {
   return [
     adminEndpoint({
       method: 'GET',
@@ -86,7 +85,7 @@ export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext):
         }
       },
     }),
-    adminEndpoint({
+    adminChange({
       method: 'DELETE',
       area: 'catalog',
       path: '/admin/v1/verdicts/{id}',
@@ -95,19 +94,27 @@ export function adminVerdictsEndpoints({ database, log }: AdminVerdictsContext):
         'A refusal is learnt again when the upstream refuses twice. A trait in gateway.yaml beats both.',
       params: z.object({ id: z.string().max(4096).describe('`id` of the list.') }),
       answer: deletedVerdict,
-      async handle({ params: { id } }) {
+      async change({ tx, params: { id }, audit }) {
         const key = keyIn(id)
-        const isGone =
-          key !== undefined && (await database.state.ask(({ db }) => deleteVerdict(db, key), { withinMs }))
-        if (!isGone) throw new GatewayError('unknown_path', 'There is no verdict of this id.')
-        const [, model, protocol, subject, origin] = key
-        log.info({ model, protocol, subject, origin }, 'an operator dropped a verdict')
+        const row = key === undefined ? undefined : await findVerdict(tx, key)
+        // Of two callers at once, one drops it.
+        if (key === undefined || row === undefined || !(await deleteVerdict(tx, key)))
+          throw notFound('verdict of this id')
+        await audit({
+          action: 'verdict.delete',
+          resource: 'verdict',
+          id: id.slice(0, auditedIdCharacters),
+          name: `${row.channel} ${row.upstreamModel} ${row.subject}`,
+          before: verdictJson(row),
+        })
         return { body: { id, deleted: true as const } }
       },
     }),
   ]
 }
 
+/** An index has the ids of the audit log, and an entry of an index is bounded. */
+const auditedIdCharacters = 1024
 const withinMs = 5_000
 
 function verdictJson(row: VerdictRow): z.output<typeof verdict> {

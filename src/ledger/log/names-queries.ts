@@ -1,14 +1,17 @@
 import type postgres from 'postgres'
 import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './filter.ts'
 
-/** The filter with the ids of all that has, or had, the names in it. Rows have ids alone. */
+/**
+ * The filter with the ids of all that has, or had, the names in it. Rows have ids alone. Where the filter is bound to one tenant,
+ * names of others do not count: without that, many other keys of this name would hide its own.
+ */
 export async function withIds(sql: postgres.Sql, filter: AdminFilter): Promise<AdminFilter> {
   const wanted = filter.conditions.flatMap((condition) =>
     condition.test === 'named'
       ? condition.names.flatMap((name) => (name === null ? [] : [{ kind: condition.kind, name }]))
       : [],
   )
-  const found = wanted.length === 0 ? [] : await idsNamed(sql, wanted)
+  const found = wanted.length === 0 ? [] : await idsNamed(sql, wanted, tenantIn(filter))
   return {
     conditions: filter.conditions.map((condition): Condition => {
       if (condition.test !== 'named') return condition
@@ -26,14 +29,32 @@ interface Named {
   name: string
 }
 
+/** The only tenant whose rows the filter lets through; null: it does not name one by its id. */
+function tenantIn({ conditions }: AdminFilter): string | null {
+  for (const condition of conditions) {
+    if (condition.test !== 'is' || condition.not || condition.values.length !== 1) continue
+    const [value] = condition.values
+    if (condition.columns.length === 1 && condition.columns[0] === 'tenant_id' && typeof value === 'string')
+      return value
+  }
+  return null
+}
+
 /** Each name is at most in one tenant, and then in each tenant once. */
 const idsMax = 10_000
 
-function idsNamed(sql: postgres.Sql, wanted: readonly { kind: NamedKind; name: string }[]): Promise<Named[]> {
+function idsNamed(
+  sql: postgres.Sql,
+  wanted: readonly { kind: NamedKind; name: string }[],
+  tenantId: string | null,
+): Promise<Named[]> {
   return sql<Named[]>`
     select n.kind, n.id, n.name
     from names n join unnest(${wanted.map(({ kind }) => kind)}::text[], ${wanted.map(({ name }) => name)}::text[]) as w (kind, name)
       on n.kind = w.kind and n.name = w.name
+    where ${tenantId}::uuid is null or n.kind = 'group'
+      or n.kind = 'tenant' and n.id = ${tenantId}::uuid
+      or n.kind = 'key' and exists (select from keys k where k.id = n.id and k.tenant_id = ${tenantId}::uuid)
     order by n.since desc limit ${idsMax}`
 }
 

@@ -32,7 +32,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
   const needs = {
     database,
     storage: images.storage,
-    archive: archiveOf(context),
+    archive: archiveOf(context, stopping.signal),
     shipAll: () => ledger.shipAll(),
     settleMs: bounds.upstreamTotalMs + bounds.instanceDeadMs,
     silentMs: bounds.instanceDeadMs,
@@ -46,7 +46,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     nextSweepMs = performance.now() + hourMs
     if (!(await images.jobs.claimSweep('tenant_retention', hourMs * apart))) return
     const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-      database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs })
+      database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs, signal: stopping.signal })
     const gone = await sweepTenants(ask, bounds, { batchRows, signal: stopping.signal })
     if (gone > 0)
       log.info({}, `usage log: ${gone} rows, bodies and answers deleted for tenants with fewer days`)
@@ -60,6 +60,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
           complaint = ''
         },
         (error: unknown) => {
+          if (stopping.signal.aborted) return
           const cause = redactText(String(error))
           if (cause !== complaint) log.warn({ cause }, 'content could not be erased')
           complaint = cause
@@ -70,6 +71,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
       })
   }, lookEveryMs)
   return {
+    /** Waits for no statement: it may wait for a lock, or on a connection that is dead, for longer than the process may. */
     async stop() {
       clearInterval(timer)
       stopping.abort()
@@ -79,7 +81,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
 }
 
 /** The archive loses content; rows stay there without it. Nothing is started where nothing is archived. */
-function archiveOf({ config, database, databaseUrl }: Context): EraseArchive {
+function archiveOf({ config, database, databaseUrl }: Context, signal: AbortSignal): EraseArchive {
   return async ({ tenantId, endUser, from, to }) => {
     const archived = await database.jobs.ask(({ sql }) => sql`SELECT 1 FROM archived_days LIMIT 1`)
     if (archived.length === 0) return {}
@@ -88,11 +90,14 @@ function archiveOf({ config, database, databaseUrl }: Context): EraseArchive {
       condition('tenant_id = ? AND created_at >= ? AND created_at < ?', tenantId, since, to),
       ...(endUser === null ? [] : [condition('end_user = ?', endUser)]),
     ])
-    const report = await startRewrite(archiverOf(config, databaseUrl), {
+    signal.throwIfAborted()
+    const rewrite = startRewrite(archiverOf(config, databaseUrl), {
       from: dayOf(since),
       to: dayOf(to),
       matches,
-    }).done
+    })
+    signal.addEventListener('abort', rewrite.stop, { once: true })
+    const report = await rewrite.done.finally(() => signal.removeEventListener('abort', rewrite.stop))
     return report === null ? null : { ...report }
   }
 }

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
@@ -134,6 +135,13 @@ test('a caller that leaves while its connection opens leaves the connection usab
   leaving.abort(new Error('the client left'))
   await expect(asked).rejects.toThrow('the client left')
   expect(await one(pool)).toEqual([{ one: 1 }])
+})
+
+test('a signal that outlives its queries keeps none of them', async () => {
+  const pool = aPool()
+  const { signal } = new AbortController()
+  for (let query = 0; query < 3; query++) expect(await one(pool, { signal })).toEqual([{ one: 1 }])
+  await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([])
 })
 
 test('a query that cannot be ended because Postgres is away harms nothing', async () => {

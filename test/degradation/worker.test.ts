@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bounds, revokeColdKey, startDegradationBed } from './bed.ts'
+import { bounds, expectEnd, revokeColdKey, startDegradationBed } from './bed.ts'
 
 const images = '/v1/images/generations'
 
@@ -53,4 +53,17 @@ test('an image job whose result Postgres refuses for what it is fails, with a ro
       { outcome: 'failed', error_message: expect.stringContaining('could not be recorded'), cost_nano: '0' },
     ])
   expect(await bed.database.sql`SELECT state FROM image_jobs`).toEqual([{ state: 'failed' }])
+})
+
+test('a process ends in time while its work on erasures waits for a lock', async () => {
+  const bed = await startDegradationBed()
+  const { sql } = bed.database
+  await sql.begin(async (tx) => {
+    await tx`LOCK TABLE erasures`
+    const waiting = () => sql`
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%erasures%'`
+    await expect.poll(waiting).toHaveLength(1)
+    await expectEnd(bed)
+  })
 })

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { holdsFor, until } from '../support/until.ts'
 import { breakableBackend, commandMs, gate, open, work } from './queue-bed.ts'
@@ -119,6 +120,18 @@ describe.each(queueBackends())('when %s is frozen', (backend) => {
     thaw()
     await untilTaken(() => queues.images.add([job('after')]))
     await until(() => ran.includes('after'))
+  })
+
+  test('a start waits for it', async () => {
+    const { where, freeze, thaw } = await breakableBackend(backend)
+    freeze()
+    const said: string[] = []
+    const log = relayLog((_level, _fields, message) => void said.push(message))
+    const opening = open(where, { log, waitMs: 30_000 })
+    await until(() => said.length > 0)
+    thaw()
+    const queues = await opening
+    expect(await queues.images.counts()).toEqual({ waiting: 0, delayed: 0, active: 0 })
   })
 
   test('an idle worker and its queues close in time', async () => {

@@ -13,6 +13,7 @@ import {
   freeKey,
   paidKey,
   revokeColdKey,
+  served,
   startDegradationBed,
 } from './bed.ts'
 
@@ -31,7 +32,7 @@ test('while Redis is gone or frozen no client gets an error: each process limits
   const wire = await startWire(redis.url)
   const bed = await startDegradationBed({ env: { REDIS_URL: wire.url, LIMITS_MS: String(limitsMs) } })
   const mode = async () => ((await bed.call('/readyz')).json as { limits: string }).limits
-  const ask = (key: string) => bed.call(chatPath, { body: chatBody, key })
+  const ask = (key: string) => served(() => bed.call(chatPath, { body: chatBody, key }))
   await expect.poll(mode).toBe('shared')
   expect((await ask(countedKey)).status).toBe(200)
 
@@ -79,7 +80,7 @@ test('while Redis is frozen a revoked key is refused, and SIGTERM ends the proce
   onTestFinished(redis.stop)
   const wire = await startWire(redis.url)
   const bed = await startDegradationBed({ env: { REDIS_URL: wire.url, LIMITS_MS: String(limitsMs) } })
-  expect((await bed.call(chatPath, { body: chatBody, key: countedKey })).status).toBe(200)
+  expect((await served(() => bed.call(chatPath, { body: chatBody, key: countedKey }))).status).toBe(200)
   wire.freeze()
   await revokeColdKey(bed)
   const held = Promise.withResolvers<void>()

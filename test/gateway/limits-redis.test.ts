@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../support/redis.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { body, keys, yaml } from './limited-keys.ts'
@@ -91,9 +92,9 @@ describe('two processes on one Redis', () => {
       urls.map(async (url) => {
         let passed = 0
         for (;;) {
-          const since = performance.now()
+          const watch = startStopwatch()
           const response = await ask(url, keys.tokens)
-          expect(performance.now() - since).toBeLessThan(4_000)
+          expect(watch.ms).toBeLessThan(4_000)
           await response.arrayBuffer()
           if (response.status === 429) return passed
           expect(response.status).toBe(200)

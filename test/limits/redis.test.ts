@@ -6,6 +6,7 @@ import type { Decision, Limits, Scope } from '../../src/limits/limits.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { holdsFor } from '../support/until.ts'
 import { openShared } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
@@ -119,9 +120,9 @@ describe('limits on Redis', () => {
     const client = async (limits: Limits) => {
       const decisions: Decision[] = []
       for (let turn = 0; turn < 20; turn++) {
-        const since = performance.now()
+        const watch = startStopwatch()
         decisions.push(await take(limits, scope, 10))
-        waits.push(performance.now() - since)
+        waits.push(watch.ms)
       }
       return decisions
     }

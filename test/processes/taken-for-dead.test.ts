@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { chatBody, chatPath, expectRows, messages, paidKey, startDegradationBed } from '../degradation/bed.ts'
+import {
+  chatBody,
+  chatPath,
+  expectRows,
+  messages,
+  paidKey,
+  served,
+  startDegradationBed,
+} from '../degradation/bed.ts'
 import { until, untilSteady } from '../support/until.ts'
 import type { SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
@@ -13,7 +21,10 @@ const patient = { timeout: 60_000 }
 
 test('a process that stood still until another adopted its journal sends nothing more of what it ran, and goes on', async () => {
   const dataDir = temporary()
-  const bed = await startDegradationBed({ dataDir, env: { INSTANCE_DEAD_MS: String(lifeMs) } })
+  const bed = await startDegradationBed({
+    dataDir,
+    env: { ADMIT_MS: '20000', INSTANCE_DEAD_MS: String(lifeMs) },
+  })
   const { tollgate, database, upstream } = bed
   const released = Promise.withResolvers<void>()
   const seen: SeenRequest[] = []
@@ -87,7 +98,7 @@ test('a process that stood still until another adopted its journal sends nothing
 })
 
 test('a process that stood still, but was not taken for dead, goes on with what it ran', async () => {
-  const bed = await startDegradationBed({ env: { INSTANCE_DEAD_MS: String(lifeMs) } })
+  const bed = await startDegradationBed({ env: { ADMIT_MS: '20000', INSTANCE_DEAD_MS: String(lifeMs) } })
   const { tollgate, upstream } = bed
   upstream.script((request) => chatStream(request, { tokens: 200, paceMs: 20 }))
   const stream = await readStream(`${tollgate.url}${chatPath}`, { ...chatBody, messages, stream: true })
@@ -108,7 +119,7 @@ test('a process that stood still and does not reach Postgres cuts what it ran, a
     request.stream ? chatStream(request, { tokens: 2_000, paceMs: 20 }) : chatAnswer(),
   )
   // From now on its key is in memory.
-  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  expect((await served(() => bed.call(chatPath, { body: chatBody }))).status).toBe(200)
   const stream = await readStream(`${tollgate.url}${chatPath}`, { ...chatBody, messages, stream: true })
   await until(() => stream.text().includes('token-3'))
   wire.freeze()
@@ -128,7 +139,7 @@ test('a process that stood still and does not reach Postgres cuts what it ran, a
 
 test('the directory of a living process is deleted under load: no row is lost, and the process goes on', async () => {
   const dataDir = temporary()
-  const bed = await startDegradationBed({ dataDir, env: { SHIP_INTERVAL_MS: '500' } })
+  const bed = await startDegradationBed({ dataDir, env: { ADMIT_MS: '20000', SHIP_INTERVAL_MS: '500' } })
   const { tollgate, database, upstream } = bed
   upstream.script((request) =>
     request.stream ? chatStream(request, { tokens: 200, paceMs: 20 }) : chatAnswer(),

@@ -13,6 +13,7 @@ import {
   killPostgres,
   postmasterOf,
   processesOf,
+  signalAll,
   startOwner,
   temporaryDirectory,
 } from '../support/embedded.ts'
@@ -85,7 +86,7 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
   await prepareQueueSchema(url)
   let frozen: number[] = []
   const thaw = () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    signalAll(frozen, 'SIGCONT')
     frozen = []
   }
   onTestFinished(thaw)
@@ -97,8 +98,11 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
       if (owner.url !== url) throw new Error('Postgres is back on another port')
     },
     freeze() {
-      frozen = processesOf(postmasterOf(dataDir))
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      const postmaster = postmasterOf(dataDir)
+      // First, so that it starts no more processes.
+      signalAll([postmaster], 'SIGSTOP')
+      frozen = processesOf(postmaster)
+      signalAll(frozen, 'SIGSTOP')
     },
     thaw,
   }

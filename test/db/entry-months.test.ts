@@ -31,14 +31,14 @@ test('the table of the former release becomes the first month while its processe
   })
   const atLeast = (rounds: number) =>
     expect
-      .poll(() => Math.min(...writers.map(({ rounds }) => rounds)), { timeout: 20_000 })
+      .poll(() => Math.min(...writers.map(({ rounds }) => rounds)), { timeout: 30_000 })
       .toBeGreaterThan(rounds)
   await atLeast(3)
   // The new process starts. A table with entries is left to the upkeep.
   await prepareDatabase(url)
   expect(await entryTables(sql)).toEqual({})
   await expect
-    .poll(async () => (await keepEntryMonths(sql, 0)).moved, { timeout: 20_000, interval: 20 })
+    .poll(async () => (await keepEntryMonths(sql, 0)).moved, { timeout: 30_000, interval: 20 })
     .toBe(true)
   await atLeast(Math.max(...writers.map(({ rounds }) => rounds)) + 3)
   going = false

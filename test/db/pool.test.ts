@@ -39,7 +39,7 @@ async function aLock() {
       const waiting = () =>
         sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
           WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`
-      await expect.poll(async () => (await waiting()).length, { timeout: 20_000, interval: 5 }).toBe(backends)
+      await expect.poll(async () => (await waiting()).length, { timeout: 30_000, interval: 5 }).toBe(backends)
     },
     giveBack: () => sql`SELECT pg_advisory_unlock(1)`,
   }

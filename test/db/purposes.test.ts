@@ -60,7 +60,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
       WHERE datname = current_database() AND application_name = 'tollgate reads' AND state = 'active'`
     return counted?.backends
   }
-  await expect.poll(reading, { timeout: 20_000 }).toBe(3)
+  await expect.poll(reading, { timeout: 30_000 }).toBe(3)
 
   const wishes = Array.from({ length: 20 }, () => ({
     requestId: randomUUIDv7(),
@@ -115,7 +115,7 @@ test('when Postgres answers no query, all purposes soon get an error; when it an
     expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
   await wire.mend()
   const served = async () => (await askAll()).map(({ status }) => status)
-  await expect.poll(served, { timeout: 20_000 }).toEqual(purposes.map(() => 'fulfilled'))
+  await expect.poll(served, { timeout: 30_000 }).toEqual(purposes.map(() => 'fulfilled'))
   await stop()
 })
 

@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fresh.drop())
 
-const patient = { timeout: 20_000, interval: 5 }
+const patient = { timeout: 30_000, interval: 5 }
 
 /** A database behind a wire, the messages that came through it, and the states of its subscription. */
 async function aListener(channel: string) {
@@ -52,6 +52,7 @@ test('a refused subscription begins when Postgres is back, and reports the refus
   await expect.poll(() => state.begun, patient).toBe(1)
   await say('hello')
   await expect.poll(() => state.heard, patient).toEqual(['hello'])
+  expect(state.begun).toBe(1)
 })
 
 test('a subscription that the network forgot begins again when a query shows that connections are dead', async () => {

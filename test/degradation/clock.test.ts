@@ -74,7 +74,7 @@ describe.each([
             await bed.database
               .sql`SELECT heartbeat_at > ${jumpedAt}::timestamptz + interval '1 s' AS heard FROM instances`
           )[0],
-        { timeout: 15_000 },
+        { timeout: 30_000 },
       )
       .toEqual({ heard: true })
     expect(await bed.tollgate.stop()).toBe(0)

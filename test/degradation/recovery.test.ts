@@ -133,7 +133,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   bed.painter.hold()
   const body = { model: 'draw', prompt: 'waits held' }
   const waiting = bed.call(images, { body })
-  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
   const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
   const events = await fetch(`${bed.tollgate.url}${images}/${job?.id}/events`, {
     headers: { authorization: `Bearer ${freeKey}` },
@@ -144,7 +144,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   expect(answer.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
   expect(answer.text).toContain(job?.id)
   bed.painter.release()
-  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(0)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(0)
   await bed.wire.mend()
   expect(await events.text()).toContain('event: succeeded')
   expect((await bed.call(`${images}/${job?.id}`)).json).toMatchObject({ status: 'succeeded' })

@@ -13,13 +13,13 @@ test("without a worker a client gets the job's address after IMAGE_WAIT_MS, and 
 
   bed.painter.hold()
   const frozen = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
-  await expect.poll(() => bed.painter.running(), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
   process.kill(frozen.pid, 'SIGSTOP')
   const other = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
   await expect.poll(() => bed.painter.count('first held'), { timeout: 30_000 }).toBe(2)
   bed.painter.release()
   const job = async () => (await bed.call(`${images}/${waited.requestId}`)).json
-  await expect.poll(job, { timeout: 20_000 }).toMatchObject({ status: 'succeeded' })
+  await expect.poll(job, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' })
   const first = await job()
   // The frozen worker continues, and changes nothing.
   process.kill(frozen.pid, 'SIGCONT')

@@ -93,7 +93,7 @@ describe('answers to requests that became jobs', () => {
       expect(repeat.status).toBe(404)
       const id = repeat.headers.get('x-request-id') ?? ''
       await vi.waitFor(async () => expect(await bed.row(id)).toMatchObject({ status: 404 }), {
-        timeout: 20_000,
+        timeout: 30_000,
       })
     },
   )

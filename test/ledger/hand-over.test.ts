@@ -22,7 +22,7 @@ import { aClose, anOpen } from '../support/records.ts'
 
 /** What may go wrong while a journal, or the money of a process, passes from one id to another. */
 
-const patient = { timeout: 20_000 }
+const patient = { timeout: 30_000 }
 let home: string
 let root: string
 let url: string

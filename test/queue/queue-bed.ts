@@ -58,7 +58,10 @@ async function emptyQueueTables(url: string): Promise<void> {
 }
 
 export const commandMs = 1_000
+/** Of workers that a test kills. */
 export const lockMs = 1_000
+/** Of all others: none counts as dead because the machine stood still for some seconds. */
+const patientLockMs = 10_000
 
 /** A backend that a test can stop. */
 export interface Outage {
@@ -125,7 +128,7 @@ export async function open(
 ): Promise<Queues & { said: string[] }> {
   const said: string[] = []
   const log = relayLog((_level, _fields, message) => void said.push(message))
-  const queues = await openQueues({ ...where, commandMs, lockMs, log, ...more })
+  const queues = await openQueues({ ...where, commandMs, lockMs: patientLockMs, log, ...more })
   onTestFinished(queues.close)
   return { ...queues, said }
 }

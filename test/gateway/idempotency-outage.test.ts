@@ -91,7 +91,7 @@ test('while Postgres is away a keyed request is a 503 with Retry-After; when it 
 }, async () => {
   const directory = temporaryDirectory()
   const owner = await startOwner(directory)
-  const tollgate = await start({ databaseUrl: owner.url, env: { ADMIT_MS: '1000' } })
+  const tollgate = await start({ databaseUrl: owner.url, env: { ADMIT_MS: '4000' } })
   const released = Promise.withResolvers<void>()
   upstream.script(async (request) => {
     if (request.model === 'slow') await released.promise

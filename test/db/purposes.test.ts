@@ -85,9 +85,9 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
 })
 
 test("the server ends a tenant's query that takes too long, and the next query gets its place", async () => {
-  const { database } = await aDatabase({ readsConnections: 1, readsMs: 300 })
-  const endless = database.reads.ask(({ sql }) => sql`SELECT pg_sleep(100) AS endless`, { withinMs: 5_000 })
-  const next = database.reads.ask(({ sql }) => sql`SELECT 1 AS one`, { withinMs: 5_000 })
+  const { database } = await aDatabase({ readsConnections: 1, readsMs: 1_000 })
+  const endless = database.reads.ask(({ sql }) => sql`SELECT pg_sleep(100) AS endless`, { withinMs: 30_000 })
+  const next = database.reads.ask(({ sql }) => sql`SELECT 1 AS one`, { withinMs: 30_000 })
   await expect(endless).rejects.toMatchObject({ kind: 'unavailable', cause: { code: '57014' } })
   expect(await next).toEqual([{ one: 1 }])
   const running = await database.sql`

@@ -30,7 +30,7 @@ function aPool({ url = fresh.url, ...options }: Partial<PoolOptions> & { url?: s
 
 /** A lock that statements wait for until `giveBack`. */
 async function aLock() {
-  const { sql, end } = openConnections(fresh.url, { max: 1 })
+  const { sql, end } = openConnections(fresh.url, { max: 1, connectSeconds: 30 })
   await sql`SELECT pg_advisory_lock(1)`
   onTestFinished(end)
   return {
@@ -273,7 +273,7 @@ test('an error that a retry may avoid, such as a deadlock, is "unavailable"; any
 })
 
 test('typed queries are prepared once, and read money, times and bytes as raw statements write them', async () => {
-  const { sql, db, end } = openConnections(fresh.url, { max: 1 })
+  const { sql, db, end } = openConnections(fresh.url, { max: 1, connectSeconds: 30 })
   onTestFinished(end)
   const tenantId = '0199f000-0000-7000-8000-000000000002'
   for (const answerId of ['a', 'b'])

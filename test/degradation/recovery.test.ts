@@ -117,9 +117,11 @@ test('a slow Postgres slows down only the requests that wait for it', async () =
   bed.wire.slow(delayMs)
   const [free, paid, image, usage] = await Promise.all([
     bed.call(chatPath, { body: chatBody }),
-    bed.call(chatPath, { body: chatBody, key: paidKey }),
-    bed.call(images, { body: { model: 'draw', prompt: 'slowly' }, headers: { prefer: 'respond-async' } }),
-    bed.call('/v1/usage/requests'),
+    served(() => bed.call(chatPath, { body: chatBody, key: paidKey })),
+    served(() =>
+      bed.call(images, { body: { model: 'draw', prompt: 'slowly' }, headers: { prefer: 'respond-async' } }),
+    ),
+    served(() => bed.call('/v1/usage/requests')),
   ])
   expect([free.status, paid.status, image.status, usage.status]).toEqual([200, 200, 202, 200])
   expect(paid.elapsedMs).toBeGreaterThan(delayMs)

@@ -17,8 +17,8 @@ import type { ErasureNeeds, Work } from './work.ts'
 
 /**
  * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process, each batch is done
- * or not done; the next call goes on behind it once the lease has ended. After `signal` it
- * waits for no statement. Rejects only when no job can be claimed.
+ * or not done; the next call goes on behind it once the lease has ended. After `signal` it waits for no statement. Rejects only
+ * when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
   const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>

@@ -33,8 +33,9 @@ export default defineConfig({
       seed: Number(process.env.TEST_SEED ?? (isChaos ? randomInt(2 ** 31) : 0)),
       isRedisHere: !missing.some(({ name }) => name === 'redis-server'),
     },
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // Only a test that fails waits so long. A hook may start two processes, and each may take a minute.
+    testTimeout: 120_000,
+    hookTimeout: 180_000,
     expect: { poll: { timeout: 30_000, interval: 10 } },
     pool: 'forks',
     maxWorkers: 3,

@@ -1,10 +1,9 @@
-import { once } from 'node:events'
 import { globSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { blocksIn, matches } from './support/document-blocks.ts'
 import { DocumentRun } from './support/document-run.ts'
+import { ownPort } from './support/own-port.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
 import { chat } from './support/upstream-plans.ts'
 
@@ -24,7 +23,7 @@ let replaced: ReadonlyMap<string, string>
 beforeAll(async () => {
   vendor = await startUpstream()
   vendor.script((request) => (request.path === '/v1/embeddings' ? embeddings(request) : chat(request)))
-  replaced = new Map([...vendorOf(vendor), ['9000', String(await freePort())]])
+  replaced = new Map([...vendorOf(vendor), ['9000', String(await ownPort())]])
 })
 afterAll(() => vendor.close())
 
@@ -87,17 +86,6 @@ function embeddings({ body }: SeenRequest): Plan {
 }
 
 const json = { 'content-type': 'application/json' }
-
-/** Replaces port 9000 of the document. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const address = server.address()
-  server.close()
-  await once(server, 'close')
-  if (address === null || typeof address === 'string') throw new Error('the server has no port')
-  return address.port
-}
 
 /** Stands for OpenAI in the documents. The channel must allow it, because it is on this machine. */
 function vendorOf({ url }: ScriptedUpstream): ReadonlyMap<string, string> {

@@ -45,7 +45,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     waitMs,
   }
   const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-    database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs })
+    database.jobs.ask(({ sql }) => question(sql), { withinMs: statementMs, signal: stopping.signal })
   const work = async () => {
     const { signal } = stopping
     while (!signal.aborted && (await runErasure(needs, signal)));
@@ -70,6 +70,7 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'content could not be erased'),
   })
   return {
+    /** Waits for no statement: it may wait for a lock, or on a connection that is dead, for longer than the process may. */
     async stop() {
       stopping.abort()
       await repetition.stop()

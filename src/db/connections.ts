@@ -23,6 +23,8 @@ export type TypedQueries = PostgresJsDatabase<typeof schema>
 export interface ConnectionOptions {
   /** Default 5. */
   max?: number
+  /** Connecting may take so long. Default 2. */
+  connectSeconds?: number
   /** The name in `pg_stat_activity`. Default `tollgate`. */
   applicationName?: string
   /** The server ends a statement after this time. Absent: it ends none. */
@@ -32,7 +34,7 @@ export interface ConnectionOptions {
 }
 
 /**
- * Open a separate pool. It makes no connection yet. Connecting takes two seconds at most, then it rejects the statement. If
+ * Open a separate pool. It makes no connection yet. Connecting takes `connectSeconds` at most, then it rejects the statement. If
  * Postgres goes away while a statement runs, it rejects the statement and never repeats it.
  */
 export function openConnections(url: string, options: ConnectionOptions = {}): Connections {
@@ -68,13 +70,14 @@ function clientForDrizzle(client: postgres.Sql): postgres.Sql {
 /** Settings of every postgres.js client of ours. */
 export function clientSettings({
   max = 5,
+  connectSeconds = 2,
   applicationName = 'tollgate',
   statementMs,
   plansEach = false,
 }: ConnectionOptions) {
   return {
     max,
-    connect_timeout: 2,
+    connect_timeout: connectSeconds,
     // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends them too.
     // To plan over all partitions, a new connection must first read what they are.
     idle_timeout: plansEach ? 600 : 60,

@@ -27,7 +27,8 @@ export async function prepareDatabase(
 ): Promise<void> {
   // The lock belongs to a session, so all of this runs on one connection.
   const session = postgres(url, {
-    ...clientSettings({ max: 1, applicationName: 'tollgate prepare' }),
+    // No client waits for it.
+    ...clientSettings({ max: 1, connectSeconds: 10, applicationName: 'tollgate prepare' }),
     max_lifetime: null,
     idle_timeout: 0,
   })

@@ -69,8 +69,11 @@ export class Pool {
     if (owner !== undefined && perOwner !== undefined && this.#waitingOf(owner) >= perOwner.waitingMax)
       return Promise.reject(tooMany(perOwner))
     return new Promise((resolve, reject) => {
+      const abandon = () => this.#abandon(pending, signal?.reason)
       const pending: PendingQuestion = {
         owner,
+        // A signal may outlive many questions.
+        forget: () => signal?.removeEventListener('abort', abandon),
         run: async (connections) => {
           const asked = question(connections)
           pending.statement = asked
@@ -83,7 +86,7 @@ export class Pool {
         // Timers run before sockets are read: one more turn lets an answer that waits there come first.
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
       }
-      signal?.addEventListener('abort', () => this.#abandon(pending, signal.reason), { once: true })
+      signal?.addEventListener('abort', abandon, { once: true })
       this.#waiting.add(pending)
       this.#beginNext()
     })
@@ -124,6 +127,7 @@ export class Pool {
     for (const pending of this.#waiting) {
       this.#waiting.delete(pending)
       clearTimeout(pending.timer)
+      pending.forget()
       pending.refuse(cause)
     }
     for (const pending of this.#running) {
@@ -138,6 +142,7 @@ export class Pool {
     const ended = [...this.#generations].map(({ connections }) => connections.end())
     for (const pending of this.#waiting) {
       clearTimeout(pending.timer)
+      pending.forget()
       pending.refuse(new LateError('the process ends'))
     }
     this.#waiting.clear()
@@ -181,7 +186,10 @@ export class Pool {
     const { statementMs } = this.#options
     pending.refuse(new LateError(`the database did not answer within ${waitedMs} ms`))
     // It waited for other questions: that says nothing about Postgres.
-    if (this.#waiting.delete(pending) || pending.begun === undefined) return
+    if (this.#waiting.delete(pending) || pending.begun === undefined) {
+      pending.forget()
+      return
+    }
     const graceMs =
       statementMs === undefined ? 0 : pending.begun.at + statementMs + lateMs - performance.now()
     if (graceMs <= 0) this.#giveUp(pending)
@@ -199,6 +207,7 @@ export class Pool {
   /** Returns false if it had left before. */
   #leave(pending: PendingQuestion): boolean {
     clearTimeout(pending.timer)
+    pending.forget()
     if (!this.#running.delete(pending)) return false
     const generation = pending.begun?.generation
     generation?.running.delete(pending)
@@ -249,6 +258,8 @@ const lateMs = 1_000
 interface PendingQuestion {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown): void
+  /** The caller's signal no longer matters. */
+  forget(): void
   readonly owner: string | undefined
   /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
   statement: unknown

@@ -66,7 +66,9 @@ export class Subscriptions {
   #begin(subscription: Subscription): void {
     const { channel, listener } = subscription
     const client = this.#client
-    const isWanted = () => client === this.#client && this.#subscriptions.has(subscription)
+    // postgres.js goes on trying by itself. What a refused client hears ends with it, when we renew it.
+    let isRefused = false
+    const isWanted = () => !isRefused && client === this.#client && this.#subscriptions.has(subscription)
     const listening = client.listen(
       channel,
       (payload) => {
@@ -80,9 +82,10 @@ export class Subscriptions {
     subscription.unlisten = () => listening.then(({ unlisten }) => unlisten())
     listening.catch((error: unknown) => {
       if (!isWanted()) return
+      isRefused = true
       if (!subscription.refused) listener.onRefused?.(error)
       subscription.refused = true
-      // Retry with a new client: this one also retries by itself, and would then deliver each notification twice.
+      // Retry with a new client: this one would deliver each notification twice.
       this.#retry ??= setTimeout(() => this.renew(), retryMs).unref()
     })
   }

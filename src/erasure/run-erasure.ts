@@ -17,11 +17,15 @@ import type { ErasureNeeds, Work } from './work.ts'
 
 /**
  * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process, each batch is done
- * or not done; the next call goes on behind it once the lease has ended. Rejects only when no job can be claimed.
+ * or not done; the next call goes on behind it once the lease has ended. After `signal` it waits for no statement. Rejects only
+ * when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
   const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
-    needs.database.jobs.ask(({ sql }) => question(sql), { withinMs: batchMs })
+    needs.database.jobs.ask(({ sql }) => question(sql), {
+      withinMs: batchMs,
+      ...(signal === undefined ? {} : { signal }),
+    })
   const job = await ask((sql) => claimErasure(sql, needs.leaseMs))
   if (job === undefined) return false
   const work: Work = { ...needs, job, ask, signal }
@@ -30,7 +34,7 @@ export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Pro
     else await erase(work)
   } catch (error) {
     // The next process, or this one when it starts again, goes on when the lease has ended.
-    if (error instanceof Stopped) return true
+    if (error instanceof Stopped || signal?.aborted === true) return true
     const cause = causeOf(error)
     const message = redactText(cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000)
     await note(work, { state: 'waiting', leaseMs: needs.waitMs, error: message }).catch(() => {})

@@ -18,7 +18,7 @@ export interface QueueOptions {
   /** A worker that is silent for this long loses its jobs to other workers, at the latest after twice this time. */
   lockMs: number
   log: Log
-  /** Longest wait for Redis at the start. Default 10 seconds. */
+  /** Longest wait for the backend at the start. Default 10 seconds. */
   waitMs?: number
   /** Stands before every key in Redis, so that installations can share one Redis. Default `tollgate`. */
   prefix?: string
@@ -33,7 +33,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
   const { redisUrl, databaseUrl, commandMs, lockMs, waitMs = 10_000, prefix = 'tollgate' } = options
   const backend =
     redisUrl === undefined
-      ? await openPostgres(databaseUrl, commandMs, log)
+      ? await openPostgres(databaseUrl, commandMs, waitMs, log)
       : await openRedis(redisUrl, commandMs, waitMs, log)
   const queues = {
     images: openQueue(backend, 'images', prefix, log),
@@ -49,7 +49,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     await backend.close()
   }
   try {
-    await Promise.all(all.map((queue) => inTime(queue.waitUntilReady(), commandMs, 'the queue')))
+    await Promise.all(all.map((queue) => inTime(queue.waitUntilReady(), waitMs, 'the queue')))
   } catch (cause) {
     await close()
     throw new Error(`the queue cannot use its ${backend.name}: ${describe(cause)}`, { cause })

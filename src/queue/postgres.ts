@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   assertSchemaCompatibility,
   type IQueueBackend,
@@ -25,11 +26,19 @@ export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
   }
 }
 
-/** Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not prepared. */
-export async function openPostgres(databaseUrl: string, commandMs: number, log: Log): Promise<Backend> {
+/**
+ * Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not prepared, and when
+ * Postgres does not answer within `waitMs`.
+ */
+export async function openPostgres(
+  databaseUrl: string,
+  commandMs: number,
+  waitMs: number,
+  log: Log,
+): Promise<Backend> {
   const pool = openPool(databaseUrl, commandMs, log)
   try {
-    await assertSchemaCompatibility(pool)
+    await requireSchema(pool, waitMs)
   } catch (cause) {
     await pool.end()
     throw new Error(`the queue cannot use its Postgres: ${describe(cause)}`, { cause })
@@ -48,6 +57,25 @@ export async function openPostgres(databaseUrl: string, commandMs: number, log: 
     },
   }
 }
+
+/** One command that got no answer says little about Postgres: a machine that is busy may need longer. So we ask again. */
+async function requireSchema(pool: PgPool, waitMs: number): Promise<void> {
+  const deadline = performance.now() + waitMs
+  for (;;) {
+    try {
+      await assertSchemaCompatibility(pool)
+      return
+    } catch (error) {
+      const isAway = error instanceof Error && 'code' in error && error.code === awayCode
+      if (!isAway || performance.now() + retryMs > deadline) throw error
+    }
+    await sleep(retryMs)
+  }
+}
+
+const retryMs = 250
+/** BullMQ takes it for a connection that is lost. */
+const awayCode = 'ECONNREFUSED'
 
 /**
  * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and tries again,
@@ -73,7 +101,7 @@ function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
       } catch (error) {
         if (error instanceof DatabaseError && !/^(08|53|57P)/.test(error.code ?? '')) throw error
         log.warn({ error: describe(error) }, 'the queue cannot reach Postgres')
-        throw Object.assign(new Error(describe(error), { cause: error }), { code: 'ECONNREFUSED' })
+        throw Object.assign(new Error(describe(error), { cause: error }), { code: awayCode })
       }
     },
   })

@@ -32,7 +32,7 @@ async function exportOf(yaml: string, env: Record<string, string> = {}) {
   const database = openDatabase(url, readConfig({}).bounds)
   closing.push(() => database.close())
   const { openConnections } = await import('../../src/db/connections.ts')
-  const connections = openConnections(url, { max: 1, applicationName: 'test' })
+  const connections = openConnections(url, { max: 1, connectSeconds: 30, applicationName: 'test' })
   await applyYaml(connections, yaml, keeper, env).finally(() => connections.end())
   const found = await database.reads.ask(({ db }) => readExportRows(db))
   const texts = (list: readonly object[]) =>

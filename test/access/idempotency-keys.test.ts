@@ -200,7 +200,7 @@ test('releasing a claim a second time does not release the next claim', async ()
 })
 
 test('a claim is released when its request did not wait for the answer of Postgres', async () => {
-  const only = openDatabase(url, { max: 1, admitMs: 1_000 })
+  const only = openDatabase(url, { max: 1, admitMs: 4_000 })
   const slow = await aProcess({ database: only })
   // The first use sends the whole statement at once, so that it runs even when the caller no longer waits.
   expect(await state(slow, aRequest())).toBe('claimed')
@@ -208,13 +208,13 @@ test('a claim is released when its request did not wait for the answer of Postgr
   const unlock = await locked()
   await expect(slow.keys.claim(first)).rejects.toMatchObject({
     kind: 'unavailable',
-    cause: { message: 'the database did not answer within 1000 ms' },
+    cause: { message: 'the database did not answer within 4000 ms' },
   })
   await unlock()
   const other = await aProcess({ deadMs: 3_600_000 })
   const again = repeatOf(first)
   await expect
-    .poll(() => other.keys.claim(again).then((found) => found.state), { timeout: 10_000 })
+    .poll(() => other.keys.claim(again).then((found) => found.state), { timeout: 30_000 })
     .toBe('claimed')
   const left = await database.sql`SELECT request_id FROM idempotency_keys WHERE key_hash = ${first.keyHash}`
   expect(left).toEqual([{ request_id: again.requestId }])
@@ -222,7 +222,7 @@ test('a claim is released when its request did not wait for the answer of Postgr
 })
 
 test('closing waits for the running writes, and repeats those that Postgres did not take', async () => {
-  const hurried = openDatabase(url, { admitMs: 500 })
+  const hurried = openDatabase(url, { admitMs: 4_000 })
   const one = await aProcess({ database: hurried })
   const first = aRequest()
   await one.keys.claim(first)
@@ -274,7 +274,7 @@ async function postgresHasRunFor(time: string): Promise<void> {
     const [server] = await database.sql`SELECT now() - pg_postmaster_start_time() > ${time}::interval AS long`
     return server?.long
   }
-  await expect.poll(hasRun, { timeout: 20_000 }).toBe(true)
+  await expect.poll(hasRun, { timeout: 30_000 }).toBe(true)
 }
 
 /** Locks the table against writes. Resolves with the function that unlocks it. */

@@ -220,7 +220,7 @@ test('a process at its limit of running requests refuses these calls too, with a
   }
   const rows = () =>
     small.database.sql`SELECT count(*)::int AS n FROM requests WHERE status = 503 AND key_id IS NOT NULL`
-  await expect.poll(rows, { timeout: 10_000 }).toEqual([{ n: everyAsk.length + 1 }])
+  await expect.poll(rows, { timeout: 30_000 }).toEqual([{ n: everyAsk.length + 1 }])
   leaving.abort()
   await first
   expect(small.upstream.requests).toHaveLength(1)
@@ -282,7 +282,7 @@ test('after kill -9 during such calls, each has one row', async () => {
       .flatMap(({ outcome, endpoint }) => (outcome === 'orphaned' ? [endpoint] : []))
       .sort()
   await expect
-    .poll(orphans, { timeout: 20_000 })
+    .poll(orphans, { timeout: 30_000 })
     .toEqual([asks.count.path, asks.input.path, '/v1/responses/{id}', '/v1/responses/{id}'].sort())
 })
 

@@ -26,7 +26,7 @@ test('a Postgres that dies inside a sign-in: 503, the process lives, and the nex
   const watcher = await connected(first.url)
   const waiting = `SELECT count(*)::int AS waiting FROM pg_stat_activity
                    WHERE application_name = 'tollgate admin' AND wait_event_type = 'Lock'`
-  await expect.poll(async () => (await watcher.query(waiting)).rows[0]?.waiting, { timeout: 20_000 }).toBe(1)
+  await expect.poll(async () => (await watcher.query(waiting)).rows[0]?.waiting, { timeout: 30_000 }).toBe(1)
   await killPostgres(first, dataDir)
 
   const answer = await signingIn

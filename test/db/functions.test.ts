@@ -97,7 +97,7 @@ test('Postgres checks the body of every function, and Postgres 15 refuses what i
 
 async function aDatabase(make = freshDatabase) {
   const { url, drop } = await make()
-  const { sql, end } = openConnections(url, { max: 2 })
+  const { sql, end } = openConnections(url, { max: 2, connectSeconds: 30 })
   onTestFinished(async () => {
     await end()
     await drop()

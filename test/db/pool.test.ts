@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import type { Sql } from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
@@ -29,7 +30,7 @@ function aPool({ url = fresh.url, ...options }: Partial<PoolOptions> & { url?: s
 
 /** A lock that statements wait for until `giveBack`. */
 async function aLock() {
-  const { sql, end } = openConnections(fresh.url, { max: 1 })
+  const { sql, end } = openConnections(fresh.url, { max: 1, connectSeconds: 30 })
   await sql`SELECT pg_advisory_lock(1)`
   onTestFinished(end)
   return {
@@ -38,7 +39,7 @@ async function aLock() {
       const waiting = () =>
         sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
           WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`
-      await expect.poll(async () => (await waiting()).length, { timeout: 20_000, interval: 5 }).toBe(backends)
+      await expect.poll(async () => (await waiting()).length, { timeout: 30_000, interval: 5 }).toBe(backends)
     },
     giveBack: () => sql`SELECT pg_advisory_unlock(1)`,
   }
@@ -136,6 +137,13 @@ test('a caller that leaves while its connection opens leaves the connection usab
   expect(await one(pool)).toEqual([{ one: 1 }])
 })
 
+test('a signal that outlives its queries keeps none of them', async () => {
+  const pool = aPool()
+  const { signal } = new AbortController()
+  for (let query = 0; query < 3; query++) expect(await one(pool, { signal })).toEqual([{ one: 1 }])
+  await expect.poll(() => getEventListeners(signal, 'abort')).toEqual([])
+})
+
 test('a query that cannot be ended because Postgres is away harms nothing', async () => {
   const wire = await aWire()
   const pool = aPool({ url: wire.url })
@@ -188,15 +196,15 @@ test('when a connection does not answer, later queries get another, and a connec
 
 test('a connection that the network forgot is replaced after one query without an answer', async () => {
   const wire = await aWire()
-  const pool = aPool({ url: wire.url, withinMs: 1_100 })
+  const pool = aPool({ url: wire.url })
   expect(await one(pool)).toEqual([{ one: 1 }])
   wire.forget()
-  await expect(one(pool)).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(one(pool, { withinMs: 1_100 })).rejects.toMatchObject({ kind: 'unavailable' })
   expect(await one(pool)).toEqual([{ one: 1 }])
 })
 
 test('the server ends a statement that takes too long, and no part of it runs on', async () => {
-  const pool = aPool({ statementMs: 200 })
+  const pool = aPool({ statementMs: 2_000 })
   const sleeping = pool.ask(({ sql }) => sql`SELECT pg_sleep(100) AS of_the_pool_test`)
   await expect(sleeping).rejects.toMatchObject({ kind: 'unavailable', cause: { code: '57014' } })
   const [left] = await pool.ask(
@@ -220,8 +228,8 @@ test('a server that does not end a statement in time counts as dead', async () =
   const pool = aPool({
     url: wire.url,
     atOnce: 1,
-    statementMs: 100,
-    withinMs: 10_000,
+    statementMs: 1_000,
+    withinMs: 30_000,
     onSilence: (_, late) => silences.push(late),
   })
   expect(await one(pool)).toEqual([{ one: 1 }])
@@ -265,7 +273,7 @@ test('an error that a retry may avoid, such as a deadlock, is "unavailable"; any
 })
 
 test('typed queries are prepared once, and read money, times and bytes as raw statements write them', async () => {
-  const { sql, db, end } = openConnections(fresh.url, { max: 1 })
+  const { sql, db, end } = openConnections(fresh.url, { max: 1, connectSeconds: 30 })
   onTestFinished(end)
   const tenantId = '0199f000-0000-7000-8000-000000000002'
   for (const answerId of ['a', 'b'])

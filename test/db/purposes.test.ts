@@ -8,6 +8,7 @@ import { breakerTable } from '../../src/routing/breaker-table.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
@@ -59,7 +60,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
       WHERE datname = current_database() AND application_name = 'tollgate reads' AND state = 'active'`
     return counted?.backends
   }
-  await expect.poll(reading, { timeout: 20_000 }).toBe(3)
+  await expect.poll(reading, { timeout: 30_000 }).toBe(3)
 
   const wishes = Array.from({ length: 20 }, () => ({
     requestId: randomUUIDv7(),
@@ -84,9 +85,9 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
 })
 
 test("the server ends a tenant's query that takes too long, and the next query gets its place", async () => {
-  const { database } = await aDatabase({ readsConnections: 1, readsMs: 300 })
-  const endless = database.reads.ask(({ sql }) => sql`SELECT pg_sleep(100) AS endless`, { withinMs: 5_000 })
-  const next = database.reads.ask(({ sql }) => sql`SELECT 1 AS one`, { withinMs: 5_000 })
+  const { database } = await aDatabase({ readsConnections: 1, readsMs: 1_000 })
+  const endless = database.reads.ask(({ sql }) => sql`SELECT pg_sleep(100) AS endless`, { withinMs: 30_000 })
+  const next = database.reads.ask(({ sql }) => sql`SELECT 1 AS one`, { withinMs: 30_000 })
   await expect(endless).rejects.toMatchObject({ kind: 'unavailable', cause: { code: '57014' } })
   expect(await next).toEqual([{ one: 1 }])
   const running = await database.sql`
@@ -106,15 +107,15 @@ test('when Postgres answers no query, all purposes soon get an error; when it an
   await askAll()
   const stop = follow(database)
   wire.freeze()
-  const begunAt = performance.now()
+  const watch = startStopwatch()
   const answers = await askAll()
   // Without the outage detection, upkeep would wait for half an hour.
-  expect(performance.now() - begunAt).toBeLessThan(20_000)
+  expect(watch.ms).toBeLessThan(20_000)
   for (const answer of answers)
     expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
   await wire.mend()
   const served = async () => (await askAll()).map(({ status }) => status)
-  await expect.poll(served, { timeout: 20_000 }).toEqual(purposes.map(() => 'fulfilled'))
+  await expect.poll(served, { timeout: 30_000 }).toEqual(purposes.map(() => 'fulfilled'))
   await stop()
 })
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
-import { holdsFor } from '../support/until.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
+import { holdsFor, until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -9,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fresh.drop())
 
-const patient = { timeout: 20_000, interval: 5 }
+const patient = { timeout: 30_000, interval: 5 }
 
 /** A database behind a wire, the messages that came through it, and the states of its subscription. */
 async function aListener(channel: string) {
@@ -51,6 +52,7 @@ test('a refused subscription begins when Postgres is back, and reports the refus
   await expect.poll(() => state.begun, patient).toBe(1)
   await say('hello')
   await expect.poll(() => state.heard, patient).toEqual(['hello'])
+  expect(state.begun).toBe(1)
 })
 
 test('a subscription that the network forgot begins again when a query shows that connections are dead', async () => {
@@ -58,7 +60,12 @@ test('a subscription that the network forgot begins again when a query shows tha
   const look = () => database.state.ask(({ sql }) => sql`SELECT 1`, { withinMs: 1_100 })
   listen()
   await expect.poll(() => state.begun, patient).toBe(1)
-  await look()
+  await until(() =>
+    look().then(
+      () => true,
+      () => false,
+    ),
+  )
   wire.forget()
   await expect(look()).rejects.toMatchObject({ kind: 'unavailable' })
   await expect.poll(() => state.begun, patient).toBe(2)
@@ -83,7 +90,7 @@ test('ending a subscription is quick even if Postgres does not answer', async ()
   const end = listen()
   await expect.poll(() => state.begun, patient).toBe(1)
   wire.freeze()
-  const begunAt = performance.now()
+  const watch = startStopwatch()
   await end()
-  expect(performance.now() - begunAt).toBeLessThan(5_000)
+  expect(watch.ms).toBeLessThan(5_000)
 })

@@ -1,7 +1,9 @@
 import { expect, onTestFailed, onTestFinished, vi } from 'vitest'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { until } from '../support/until.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
 import { startWire, type Wire } from '../support/wire.ts'
@@ -55,7 +57,10 @@ export interface Answer {
   text: string
   /** `text` parsed; undefined when it is no JSON. */
   json: unknown
+  /** Without the time in which the machine stood still: for the most that an answer may take. */
   tookMs: number
+  /** For the least. */
+  elapsedMs: number
 }
 
 /** Bounds short enough for a test to wait for. All values that the documents promise are set here. */
@@ -125,6 +130,7 @@ async function call(
   { body, key = freeKey, method, headers, withinMs = 60_000 }: CallOptions,
 ): Promise<Answer> {
   const begunMs = performance.now()
+  const watch = startStopwatch()
   const answer = await fetch(url, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
@@ -144,7 +150,8 @@ async function call(
     requestId: answer.headers.get('x-request-id') ?? '',
     text,
     json,
-    tookMs: performance.now() - begunMs,
+    tookMs: watch.ms,
+    elapsedMs: performance.now() - begunMs,
   }
 }
 
@@ -154,16 +161,27 @@ async function call(
  */
 export async function revokeColdKey(bed: DegradationBed): Promise<void> {
   const ask = async () => (await bed.call('/v1/models', { key: coldKey })).status
-  expect(await ask()).toBe(200)
+  await until(async () => (await ask()) === 200)
   await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'cold'`
-  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+  await until(async () => (await ask()) === 401, 6_000)
+}
+
+/**
+ * Calls again while the answer is 503: when the machine stands still for longer than ADMIT_MS, Postgres does not answer in
+ * time, and the client is told to try again.
+ */
+export function served(ask: () => Promise<Answer>): Promise<Answer> {
+  return until(async () => {
+    const answer = await ask()
+    return answer.status !== 503 && answer
+  })
 }
 
 /** Sends SIGTERM. The process must end in time with exit code 0, whatever is away. */
 export async function expectEnd({ tollgate }: DegradationBed): Promise<void> {
-  const begunMs = performance.now()
+  const watch = startStopwatch()
   expect(await tollgate.stop()).toBe(0)
-  expect(performance.now() - begunMs).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000)
+  expect(watch.ms).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000)
 }
 
 /** Expects that each of these requests has one row once everything is shipped. */

@@ -102,7 +102,7 @@ test('while Postgres is away new requests get 503, and a running answer ends aft
   bed.wire.freeze()
   const refused = await bed.call(chatPath, { body: chatBody })
   expect(refused).toMatchObject({ status: 503, retryAfter: '5' })
-  expect(refused.tookMs).toBeGreaterThan(900)
+  expect(refused.elapsedMs).toBeGreaterThan(900)
   expect(refused.text).toContain('cannot record requests')
   expect(bed.upstream.requests).toHaveLength(1)
   release()

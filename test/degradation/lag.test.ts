@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TollgateProcess } from '../support/tollgate.ts'
-import { adminToken, chatBody, chatPath, type DegradationBed, paidKey, startDegradationBed } from './bed.ts'
+import {
+  adminToken,
+  chatBody,
+  chatPath,
+  type DegradationBed,
+  paidKey,
+  served,
+  startDegradationBed,
+} from './bed.ts'
 
 /** What /readyz and GET /admin/v1/ledger say while rows wait for Postgres. */
 
@@ -14,7 +22,8 @@ const patient = { timeout: 60_000 }
 test('a process whose rows alone wait is not ready until they are shipped; the others stay ready', async () => {
   const bed = await startDegradationBed({ env })
   const other = await bed.start()
-  for (const tollgate of [bed.tollgate, other]) expect((await chat(bed, tollgate)).status).toBe(200)
+  for (const tollgate of [bed.tollgate, other])
+    expect((await served(() => chat(bed, tollgate))).status).toBe(200)
   const { sql } = bed.database
   const instanceOf = async (id: string) => {
     const rows = async () =>
@@ -53,15 +62,15 @@ test('a process whose rows alone wait is not ready until they are shipped; the o
 
 test('while Postgres hangs, /readyz answers at once: 200 and degraded; the money that is held is not known', async () => {
   const bed = await startDegradationBed({ env })
-  expect((await chat(bed, bed.tollgate)).status).toBe(200)
+  expect((await served(() => chat(bed, bed.tollgate))).status).toBe(200)
   await expect.poll(() => readyz(bed, bed.tollgate), patient).toMatchObject({ unshipped_rows: 0 })
   bed.wire.freeze()
   expect((await chat(bed, bed.tollgate)).status).toBe(200)
   await expect
     .poll(() => readyz(bed, bed.tollgate), patient)
     .toMatchObject({ code: 200, status: 'degraded', postgres: 'away' })
-  const { tookMs } = await bed.call('/readyz')
-  expect(tookMs).toBeLessThan(1_000)
+  // On a busy machine one of a few calls does. A call that waits for Postgres takes longer each time.
+  await expect.poll(async () => (await bed.call('/readyz')).tookMs).toBeLessThan(1_000)
   expect(await stateOf(bed)).toMatchObject({
     status: 'degraded',
     postgres: 'away',

@@ -181,17 +181,17 @@ describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
       promised.filter(({ name }) => name !== 'an unknown key'),
     )
     await expect
-      .poll(async () => (await bed.call('/readyz')).json, { timeout: 10_000 })
+      .poll(async () => (await bed.call('/readyz')).json, { timeout: 30_000 })
       .toMatchObject({ status: 'ready', postgres: 'away' })
     const guess = async () =>
       (await bed.call(chatPath, { body: chatBody, key: 'nobody-has-this-key-at-all' })).status
-    await expect.poll(guess, { timeout: 10_000 }).toBe(503)
+    await expect.poll(guess, { timeout: 30_000 }).toBe(503)
     const answers = await expectKept(bed, promised)
 
     await bed.wire.mend()
     await untilServed(bed, paidKey)
     await expect
-      .poll(async () => (await bed.call('/readyz')).json, { timeout: 15_000 })
+      .poll(async () => (await bed.call('/readyz')).json, { timeout: 30_000 })
       .toMatchObject({ postgres: 'reached' })
     for (const { name, call } of promised) {
       if (name === 'an unknown key' || name === 'a wrong path') continue
@@ -248,7 +248,7 @@ async function expectKept(bed: DegradationBed, promised: Promised[]): Promise<An
 async function untilServed(bed: DegradationBed, key: string): Promise<void> {
   await expect
     .poll(async () => (await bed.call(chatPath, { body: { ...chatBody, messages }, key })).status, {
-      timeout: 15_000,
+      timeout: 30_000,
     })
     .toBe(200)
 }

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
-import { holdsFor } from '../support/until.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
+import { holdsFor, until } from '../support/until.ts'
 import {
   bounds,
   chatBody,
@@ -11,6 +12,7 @@ import {
   freeKey,
   messages,
   paidKey,
+  served,
   startDegradationBed,
 } from './bed.ts'
 
@@ -38,7 +40,7 @@ test('a network that forgets, swallows and cuts connections under load loses no 
     }
   }
   for (const key of [freeKey, paidKey])
-    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+    expect((await served(() => bed.call(chatPath, { body: chatBody, key }))).status).toBe(200)
   const running = Promise.all([freeKey, freeKey, paidKey, paidKey].map(load))
   // The first breaks happen while the process writes.
   for (let turn = 0; turn < breaks; turn++) {
@@ -67,7 +69,7 @@ test('a network that forgets, swallows and cuts connections under load loses no 
 test('connections that break at any moment of their start do not end a process', async () => {
   const bed = await startDegradationBed()
   for (const key of [freeKey, paidKey])
-    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+    expect((await served(() => bed.call(chatPath, { body: chatBody, key }))).status).toBe(200)
   for (const bytes of [1, 100, 300, 500, 700, 1_000, 2_000, 5_000]) {
     bed.wire.breakAfter(bytes)
     bed.wire.drop()
@@ -88,50 +90,52 @@ test('connections that break at any moment of their start do not end a process',
 test('a revoked key is served while Postgres cannot be reached, and refused within a second of its return', async () => {
   const bed = await startDegradationBed()
   const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
-  expect(await ask()).toBe(200)
+  await until(async () => (await ask()) === 200)
   bed.wire.freeze()
   await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
   // Longer than the delay with which a process learns of changed keys while Postgres works.
   await holdsFor(2_000, async () => expect(await ask()).toBe(200))
   await bed.wire.mend()
-  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+  await until(async () => (await ask()) === 401, 6_000)
   expect((await bed.call(chatPath, { body: chatBody, key: paidKey })).status).not.toBe(401)
 })
 
 test('a revoked key is refused even if the network has forgotten every connection', async () => {
   const bed = await startDegradationBed()
   const ask = async () => (await bed.call(chatPath, { body: chatBody })).status
-  expect(await ask()).toBe(200)
+  await until(async () => (await ask()) === 200)
   bed.wire.forget()
   await bed.database.sql`UPDATE keys SET disabled_at = now() WHERE name = 'free'`
-  await expect.poll(ask, { timeout: 6_000, interval: 20 }).toBe(401)
+  await until(async () => (await ask()) === 401, 6_000)
 })
 
 test('a slow Postgres slows down only the requests that wait for it', async () => {
-  const bed = await startDegradationBed({ env: { ADMIT_MS: '5000' } })
+  const bed = await startDegradationBed({ env: { ADMIT_MS: '20000' } })
   for (const key of [freeKey, paidKey])
-    expect((await bed.call(chatPath, { body: chatBody, key })).status).toBe(200)
+    expect((await served(() => bed.call(chatPath, { body: chatBody, key }))).status).toBe(200)
   const delayMs = 150
   bed.wire.slow(delayMs)
   const [free, paid, image, usage] = await Promise.all([
     bed.call(chatPath, { body: chatBody }),
-    bed.call(chatPath, { body: chatBody, key: paidKey }),
-    bed.call(images, { body: { model: 'draw', prompt: 'slowly' }, headers: { prefer: 'respond-async' } }),
-    bed.call('/v1/usage/requests'),
+    served(() => bed.call(chatPath, { body: chatBody, key: paidKey })),
+    served(() =>
+      bed.call(images, { body: { model: 'draw', prompt: 'slowly' }, headers: { prefer: 'respond-async' } }),
+    ),
+    served(() => bed.call('/v1/usage/requests')),
   ])
   expect([free.status, paid.status, image.status, usage.status]).toEqual([200, 200, 202, 200])
-  expect(paid.tookMs).toBeGreaterThan(delayMs)
+  expect(paid.elapsedMs).toBeGreaterThan(delayMs)
   expect((await bed.call('/readyz')).json).toMatchObject({ status: 'ready', postgres: 'reached' })
   await bed.wire.mend()
   await expectRows(bed.database, [free.requestId, paid.requestId])
 })
 
 test("when Postgres goes away, a client that waits for images gets the job's address, and can follow the job to its end later", async () => {
-  const bed = await startDegradationBed({ env: { IMAGE_LEASE_MS: '3000' } })
+  const bed = await startDegradationBed({ env: { ADMIT_MS: '5000', IMAGE_LEASE_MS: '3000' } })
   bed.painter.hold()
   const body = { model: 'draw', prompt: 'waits held' }
   const waiting = bed.call(images, { body })
-  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
   const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
   const events = await fetch(`${bed.tollgate.url}${images}/${job?.id}/events`, {
     headers: { authorization: `Bearer ${freeKey}` },
@@ -142,7 +146,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   expect(answer.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
   expect(answer.text).toContain(job?.id)
   bed.painter.release()
-  await expect.poll(() => bed.painter.running(), { timeout: 15_000 }).toBe(0)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(0)
   await bed.wire.mend()
   expect(await events.text()).toContain('event: succeeded')
   expect((await bed.call(`${images}/${job?.id}`)).json).toMatchObject({ status: 'succeeded' })
@@ -150,14 +154,14 @@ test("when Postgres goes away, a client that waits for images gets the job's add
 
 test('SIGTERM ends a process that cannot reach Postgres, with complete answers, and the next process ships its rows', async () => {
   const bed = await startDegradationBed()
-  expect((await bed.call(chatPath, { body: chatBody })).status).toBe(200)
+  expect((await served(() => bed.call(chatPath, { body: chatBody }))).status).toBe(200)
   bed.wire.freeze()
   const short = bed.call(chatPath, { body: { model: 'priced', stream: true, messages } })
   const { requestId, status } = await short
   expect(status).toBe(200)
-  const begunMs = performance.now()
+  const watch = startStopwatch()
   expect([0, 1]).toContain(await bed.tollgate.stop())
-  expect(performance.now() - begunMs).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000 + 5_000)
+  expect(watch.ms).toBeLessThan(bounds.DRAIN_ON_SHUTDOWN_MS + 25_000 + 5_000)
   await bed.wire.mend()
   await bed.start({}, bed.tollgate.dataDir)
   await expectRows(bed.database, [requestId])
@@ -167,15 +171,15 @@ test('SIGTERM ends a process that cannot reach Postgres, with complete answers, 
 test('a start waits DATABASE_WAIT_MS for Postgres, then ends with an error that names the database', async () => {
   const bed = await startDegradationBed()
   bed.wire.freeze()
-  const begunMs = performance.now()
+  const watch = startStopwatch()
   await expect(bed.start({ DATABASE_WAIT_MS: '1500' })).rejects.toThrow('cannot use the database')
-  expect(performance.now() - begunMs).toBeLessThan(1_500 + hangMs)
+  expect(watch.ms).toBeLessThan(1_500 + hangMs)
   const made = bed.wire.made
   const patient = bed.start({ DATABASE_WAIT_MS: '30000' })
   await expect.poll(() => bed.wire.made).toBeGreaterThan(made)
   await bed.wire.mend()
   const tollgate = await patient
-  expect((await bed.call(chatPath, { body: chatBody, tollgate })).status).toBe(200)
+  expect((await served(() => bed.call(chatPath, { body: chatBody, tollgate }))).status).toBe(200)
 })
 
 function untilAway(bed: DegradationBed): Promise<void> {

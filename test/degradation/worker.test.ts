@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bounds, revokeColdKey, startDegradationBed } from './bed.ts'
+import { bounds, expectEnd, revokeColdKey, startDegradationBed } from './bed.ts'
 
 const images = '/v1/images/generations'
 
@@ -7,19 +7,19 @@ test("without a worker a client gets the job's address after IMAGE_WAIT_MS, and 
   const bed = await startDegradationBed({ env: { ROLE: 'api', IMAGE_LEASE_MS: '1000' } })
   const waited = await bed.call(images, { body: { model: 'draw', prompt: 'first held' } })
   expect(waited.status).toBe(202)
-  expect(waited.tookMs).toBeGreaterThanOrEqual(bounds.IMAGE_WAIT_MS - 50)
+  expect(waited.elapsedMs).toBeGreaterThanOrEqual(bounds.IMAGE_WAIT_MS - 50)
   expect((await bed.call(`${images}/${waited.requestId}`)).json).toMatchObject({ status: 'queued' })
   await revokeColdKey(bed)
 
   bed.painter.hold()
   const frozen = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
-  await expect.poll(() => bed.painter.running(), { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
   process.kill(frozen.pid, 'SIGSTOP')
   const other = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
   await expect.poll(() => bed.painter.count('first held'), { timeout: 30_000 }).toBe(2)
   bed.painter.release()
   const job = async () => (await bed.call(`${images}/${waited.requestId}`)).json
-  await expect.poll(job, { timeout: 20_000 }).toMatchObject({ status: 'succeeded' })
+  await expect.poll(job, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' })
   const first = await job()
   // The frozen worker continues, and changes nothing.
   process.kill(frozen.pid, 'SIGCONT')
@@ -53,4 +53,17 @@ test('an image job whose result Postgres refuses for what it is fails, with a ro
       { outcome: 'failed', error_message: expect.stringContaining('could not be recorded'), cost_nano: '0' },
     ])
   expect(await bed.database.sql`SELECT state FROM image_jobs`).toEqual([{ state: 'failed' }])
+})
+
+test('a process ends in time while its work on erasures waits for a lock', async () => {
+  const bed = await startDegradationBed()
+  const { sql } = bed.database
+  await sql.begin(async (tx) => {
+    await tx`LOCK TABLE erasures`
+    const waiting = () => sql`
+      SELECT pid FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%erasures%'`
+    await expect.poll(waiting).toHaveLength(1)
+    await expectEnd(bed)
+  })
 })

@@ -190,7 +190,7 @@ describe('one process that waits long for money', () => {
     const first = ask(keys.waiting)
     await bed.upstream.arrived(1)
     const second = ask(keys.waiting)
-    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(1)
+    await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(1)
     // The gateway asks Postgres again many times, and is not granted the money while the first request runs.
     await holdsFor(500, () => expect(bed.upstream.requests).toHaveLength(1))
     release()
@@ -219,7 +219,7 @@ describe('one process that waits long for money', () => {
     expect(await heldRows(bed)).toBe(1)
     release()
     expect((await first).status).toBe(200)
-    await expect.poll(() => heldRows(bed), { timeout: 10_000 }).toBe(0)
+    await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(0)
     expect(bed.upstream.requests).toHaveLength(1)
   })
 })
@@ -291,7 +291,7 @@ describe('one process that does not wait long', () => {
       env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },
     })
     try {
-      await expect.poll(() => heldRows(bed), { timeout: 20_000 }).toBe(0)
+      await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(0)
       const response = await fetch(`${next.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${keys.killed}`, 'content-type': 'application/json' },

@@ -22,7 +22,7 @@ const never = new Promise<void>(() => {})
 /** The newest row, when it has come: for clients that left before they could see an id. */
 async function onlyRow(model: string): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model}`
-  await expect.poll(async () => (await read()).length, { timeout: 10_000 }).toBe(1)
+  await expect.poll(async () => (await read()).length, { timeout: 30_000 }).toBe(1)
   const [row] = await read()
   return row ?? {}
 }

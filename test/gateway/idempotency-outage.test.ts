@@ -68,7 +68,7 @@ test('when the heartbeat of a process on another machine is old, one of the wait
   await expect
     .poll(
       async () => (await database.sql`SELECT now() - pg_postmaster_start_time() > interval '8 s' AS old`)[0],
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toEqual({ old: true })
 
@@ -91,7 +91,7 @@ test('while Postgres is away a keyed request is a 503 with Retry-After; when it 
 }, async () => {
   const directory = temporaryDirectory()
   const owner = await startOwner(directory)
-  const tollgate = await start({ databaseUrl: owner.url, env: { ADMIT_MS: '1000' } })
+  const tollgate = await start({ databaseUrl: owner.url, env: { ADMIT_MS: '4000' } })
   const released = Promise.withResolvers<void>()
   upstream.script(async (request) => {
     if (request.model === 'slow') await released.promise
@@ -126,7 +126,7 @@ test('while Postgres is away a keyed request is a 503 with Retry-After; when it 
   const again = openDatabase(back.url)
   await expect
     .poll(async () => (await again.sql`SELECT FROM requests WHERE id = ${first.id}`).length, {
-      timeout: 10_000,
+      timeout: 30_000,
     })
     .toBe(1)
   const { findings } = await verifyLedger(again.sql)

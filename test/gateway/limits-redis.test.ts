@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { type RedisServer, startRedis } from '../support/redis.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { body, keys, yaml } from './limited-keys.ts'
@@ -40,7 +41,7 @@ describe('two processes on one Redis', () => {
 
   test('a thousand requests at once of one key: as many pass as its limit allows, and the upstream sees no more', async () => {
     const urls = [bed.tollgate.url, other.url]
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 shared')
     const since = Date.now()
     const statuses = await Promise.all(
       Array.from({ length: 1_000 }, async (_, turn) => {
@@ -60,7 +61,7 @@ describe('two processes on one Redis', () => {
   })
 
   test('a request whose tokens are not limited asks Redis once, and one whose tokens are asks it twice', async () => {
-    await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: 10_000 }).toBe('200 shared')
+    await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: 30_000 }).toBe('200 shared')
     const client = new Redis(redis.url)
     const monitor = await client.monitor()
     onTestFinished(() => {
@@ -79,7 +80,7 @@ describe('two processes on one Redis', () => {
     expect((await ask(bed.tollgate.url, keys.repeating)).status).toBe(200)
     expect((await ask(bed.tollgate.url, keys.messages)).status).toBe(200)
     // The third command is the settlement, for which nobody waits.
-    await expect.poll(() => asked('messages'), { timeout: 10_000 }).toBe(3)
+    await expect.poll(() => asked('messages'), { timeout: 30_000 }).toBe(3)
     expect(asked('repeating')).toBe(1)
   })
 
@@ -91,9 +92,9 @@ describe('two processes on one Redis', () => {
       urls.map(async (url) => {
         let passed = 0
         for (;;) {
-          const since = performance.now()
+          const watch = startStopwatch()
           const response = await ask(url, keys.tokens)
-          expect(performance.now() - since).toBeLessThan(4_000)
+          expect(watch.ms).toBeLessThan(4_000)
           await response.arrayBuffer()
           if (response.status === 429) return passed
           expect(response.status).toBe(200)
@@ -105,9 +106,9 @@ describe('two processes on one Redis', () => {
       expect(own).toBeGreaterThanOrEqual(9)
       expect(own).toBeLessThanOrEqual(12)
     }
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 local')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 local')
     redis.resume()
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 10_000 }).toBe('200 shared')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 shared')
     expect((await ask(other.url, keys.tokens)).status).toBe(200)
     const log = other.stdout() + other.stderr()
     expect(log.match(/Redis does not answer in time/g)).toHaveLength(1)

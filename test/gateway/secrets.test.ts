@@ -64,7 +64,7 @@ test('no planted secret appears in any table or in any log line', async () => {
   await chat({ model: 'any', messages: [] }, { key: wrongKey })
 
   await expect
-    .poll(async () => (await bed.rows()).length, { timeout: 10_000 })
+    .poll(async () => (await bed.rows()).length, { timeout: 30_000 })
     .toBe(calls.length + echoes.length + 1)
   const tables = await database.sql<{ name: string }[]>`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

@@ -19,7 +19,7 @@ const [first, second] = [makeCertificate('first'), makeCertificate('second')]
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('a server with a certificate', () => {
-  const patient = { timeout: 20_000, interval: 50 }
+  const patient = { timeout: 30_000, interval: 50 }
   /** Warnings about wrong certificates. */
   const refusals: string[] = []
   let bed: InProcess

@@ -93,7 +93,7 @@ describe('answers to requests that became jobs', () => {
       expect(repeat.status).toBe(404)
       const id = repeat.headers.get('x-request-id') ?? ''
       await vi.waitFor(async () => expect(await bed.row(id)).toMatchObject({ status: 404 }), {
-        timeout: 20_000,
+        timeout: 30_000,
       })
     },
   )
@@ -209,12 +209,12 @@ describe('a database that does not answer', () => {
 
   test('makes a list, a sweep, a clean-up and a read reject unavailable in time, and none of them breaks another off', async () => {
     const { url, drop } = await freshDatabase()
-    const [database, other] = [openDatabase(url, { admitMs: 500 }), openDatabase(url, { max: 1 })]
+    const [database, other] = [openDatabase(url, { admitMs: 2_000 }), openDatabase(url, { max: 1 })]
     onTestFinished(async () => {
       await Promise.all([database.close(), other.close()])
       await drop()
     })
-    const jobs = jobsOf(database, 500)
+    const jobs = jobsOf(database, 2_000)
     const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
     expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
     // A client that does not ask for types (db/array-types.ts) can reserve only an open connection.

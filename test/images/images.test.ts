@@ -215,7 +215,7 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
     })
     const since = () => bed.database.sql`SELECT * FROM requests WHERE created_at >= ${before?.now ?? null}`
     await expect
-      .poll(since, { timeout: 10_000 })
+      .poll(since, { timeout: 30_000 })
       .toMatchObject([
         { status: 499, outcome: 'cancelled', stream_end: 'client_gone', endpoint: '/v1/images/generations' },
       ])

@@ -96,7 +96,7 @@ test("an operator's entry is booked once, also where two send it at the turn of 
           await sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
         ).length,
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(1)
   await first`COMMIT`

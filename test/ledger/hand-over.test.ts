@@ -22,7 +22,7 @@ import { aClose, anOpen } from '../support/records.ts'
 
 /** What may go wrong while a journal, or the money of a process, passes from one id to another. */
 
-const patient = { timeout: 20_000 }
+const patient = { timeout: 30_000 }
 let home: string
 let root: string
 let url: string
@@ -243,13 +243,13 @@ test('an answer whose request was orphaned while it waited for its commit ends w
 })
 
 test('a shipment waits for each answer of Postgres, not for all of them together', async () => {
-  const client = await connect({ query_timeout: 300 })
+  const client = await connect({ query_timeout: 2_000 })
   const inputs = Array.from({ length: 50 }, () => Buffer.alloc(1))
-  // pg alone would wait for fifteen seconds.
-  const given = runWithCopies(client, ['SELECT pg_sleep(10)'], inputs)
+  // pg alone would wait two seconds for each of them.
+  const given = runWithCopies(client, ['SELECT pg_sleep(60)'], inputs)
   await expect(given).rejects.toThrow('Query read timeout')
   expect(
-    await database.sql`SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(10)' AND state = 'active'`,
+    await database.sql`SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(60)' AND state = 'active'`,
   ).toHaveLength(1)
 })
 

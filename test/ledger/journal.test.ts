@@ -158,7 +158,7 @@ test('a full disk refuses new requests with the reason; the journal keeps every 
   })
   await Promise.all(running.slice(10).map((open) => journal.close(open, aClose())))
   disk.full = false
-  await expect.poll(() => trouble.at(-1), { timeout: 5_000 }).toBe(undefined)
+  await expect.poll(() => trouble.at(-1), { timeout: 30_000 }).toBe(undefined)
   const after = anOpen()
   await journal.open(after)
   const frames = framesOnDisk()

@@ -260,7 +260,7 @@ test('a usage query learns when the log is behind', async () => {
   ledger = startLedger({ SHIP_ON_QUERY_MS: '200' })
   await ledger.open(anOpen())
   expect(await ledger.shipNow()).toBe(false)
-  await expect.poll(() => ledger.health().postgresAway, { timeout: 10_000 }).toContain('ECONNREFUSED')
+  await expect.poll(() => ledger.health().postgresAway, { timeout: 30_000 }).toContain('ECONNREFUSED')
   url = elsewhere
 })
 
@@ -316,7 +316,7 @@ async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Pr
   })
   const waiting = () => database.sql`SELECT 1 FROM pg_locks WHERE NOT granted`
   return {
-    awaited: () => expect.poll(waiting, { timeout: 10_000 }).not.toEqual([]),
+    awaited: () => expect.poll(waiting, { timeout: 30_000 }).not.toEqual([]),
     release() {
       unlock()
       return held
@@ -329,7 +329,7 @@ async function endIsAsked(deadlineMs: number): Promise<() => Promise<void>> {
   const posted = vi.spyOn(Worker.prototype, 'postMessage')
   const ended = ledger.end(deadlineMs)
   await expect
-    .poll(() => posted.mock.calls, { timeout: 10_000 })
+    .poll(() => posted.mock.calls, { timeout: 30_000 })
     .toContainEqual([{ type: 'end', deadlineMs }])
   posted.mockRestore()
   return () => ended

@@ -103,7 +103,7 @@ test('a process that was lost for a while goes on: nobody has its journal', asyn
   await database.sql`UPDATE instances SET state = 'lost' WHERE id = ${instanceId}`
   const ledger = startLedger(home, {}, instanceId)
   try {
-    await expect.poll(state, { timeout: 20_000 }).toBe('live')
+    await expect.poll(state, { timeout: 30_000 }).toBe('live')
     const open = anOpen()
     await ledger.open(open)
     await ledger.close(open, aClose())
@@ -152,7 +152,7 @@ test('the journal of a lost process is still shipped completely when it returns,
   try {
     const state = async () =>
       (await database.sql`SELECT state FROM instances WHERE id = ${instance}`)[0]?.state
-    await expect.poll(state, { timeout: 10_000 }).toBe('adopted')
+    await expect.poll(state, { timeout: 30_000 }).toBe('adopted')
     expect(await database.sql`SELECT id, outcome FROM requests ORDER BY outcome DESC`).toMatchObject([
       { id: ended.id, outcome: 'succeeded' },
       { id: running.id, outcome: 'orphaned' },

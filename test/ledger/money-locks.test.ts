@@ -29,7 +29,7 @@ const waiting = async (count: number) =>
           await bed.database.sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
         ).length,
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(count)
 

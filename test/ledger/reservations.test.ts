@@ -74,7 +74,7 @@ test('requests that wait for money get it in the order of arrival', async () => 
   await end(first.id)
   await Promise.all(line.map(({ verdict }) => verdict))
   expect(served).toEqual(line.map((_, place) => place))
-  await expect.poll(() => bed.account(payer.tenantId), { timeout: 20_000 }).toMatchObject({ held: 0n })
+  await expect.poll(() => bed.account(payer.tenantId), { timeout: 30_000 }).toMatchObject({ held: 0n })
 })
 
 test('a request that fits does not wait behind one that does not', async () => {
@@ -187,7 +187,7 @@ test('if Postgres does not answer in time, the request is refused, and money tha
   await lock
   await other.close()
   await expect
-    .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), { timeout: 20_000 })
+    .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), { timeout: 30_000 })
     .toBe(0)
   await database.close()
 })

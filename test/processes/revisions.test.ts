@@ -27,7 +27,7 @@ test('every process sees a changed catalog and a revoked key, by notification or
       .poll(
         async () => (await Promise.all([...all, ...all, ...all, ...all, ...all].map(modelsOf))).every(isSo),
         {
-          timeout: 20_000,
+          timeout: 30_000,
           interval: 10,
         },
       )

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { startRedis } from '../support/redis.ts'
+import { startStopwatch } from '../support/stopwatch.ts'
 import { until } from '../support/until.ts'
-import { commandMs, gate, open, work } from './queue-bed.ts'
+import { gate, open, work } from './queue-bed.ts'
 
 const job = (id: string) => ({ id, priority: 50 })
 
@@ -59,11 +60,12 @@ describe('a Redis', () => {
     try {
       for (const login of ['', ':wrong-password@']) {
         const { host } = new URL(redis.url)
-        const startedAt = Date.now()
+        const watch = startStopwatch()
         const refused = open({ redisUrl: `redis://${login}${host}`, databaseUrl: '' }, { waitMs: 20_000 })
         await expect(refused).rejects.toThrow(/^cannot use the Redis at 127\.0\.0\.1:\d+: (NOAUTH|WRONGPASS)/)
         await expect(refused).rejects.not.toThrow(/wrong-password/)
-        expect(Date.now() - startedAt).toBeLessThan(2 * commandMs)
+        // Waiting cannot help: a start that waits takes 20 seconds.
+        expect(watch.ms).toBeLessThan(10_000)
       }
       const queues = await open({ redisUrl: redis.url, databaseUrl: '' })
       await queues.images.add([job('a')])

@@ -13,6 +13,7 @@ import {
   killPostgres,
   postmasterOf,
   processesOf,
+  signalAll,
   startOwner,
   temporaryDirectory,
 } from '../support/embedded.ts'
@@ -57,7 +58,10 @@ async function emptyQueueTables(url: string): Promise<void> {
 }
 
 export const commandMs = 1_000
+/** Of workers that a test kills. */
 export const lockMs = 1_000
+/** Of all others: none counts as dead because the machine stood still for some seconds. */
+const patientLockMs = 10_000
 
 /** A backend that a test can stop. */
 export interface Outage {
@@ -85,7 +89,7 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
   await prepareQueueSchema(url)
   let frozen: number[] = []
   const thaw = () => {
-    for (const pid of frozen) process.kill(pid, 'SIGCONT')
+    signalAll(frozen, 'SIGCONT')
     frozen = []
   }
   onTestFinished(thaw)
@@ -97,8 +101,11 @@ export async function breakableBackend(backend: 'postgres' | 'redis'): Promise<O
       if (owner.url !== url) throw new Error('Postgres is back on another port')
     },
     freeze() {
-      frozen = processesOf(postmasterOf(dataDir))
-      for (const pid of frozen) process.kill(pid, 'SIGSTOP')
+      const postmaster = postmasterOf(dataDir)
+      // First, so that it starts no more processes.
+      signalAll([postmaster], 'SIGSTOP')
+      frozen = processesOf(postmaster)
+      signalAll(frozen, 'SIGSTOP')
     },
     thaw,
   }
@@ -121,7 +128,7 @@ export async function open(
 ): Promise<Queues & { said: string[] }> {
   const said: string[] = []
   const log = relayLog((_level, _fields, message) => void said.push(message))
-  const queues = await openQueues({ ...where, commandMs, lockMs, log, ...more })
+  const queues = await openQueues({ ...where, commandMs, lockMs: patientLockMs, log, ...more })
   onTestFinished(queues.close)
   return { ...queues, said }
 }

@@ -225,10 +225,10 @@ test('when the answer of a probe has begun, other requests may call the channel 
         asked.push(bed.ask('probed'))
         return calls
       },
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(1)
-  await expect.poll(() => servedBy('probed'), { timeout: 10_000, interval: 50 }).toBe('probed')
+  await expect.poll(() => servedBy('probed'), { timeout: 30_000, interval: 50 }).toBe('probed')
   release()
   await Promise.all(asked)
 })

@@ -114,12 +114,12 @@ test('while a channel fails half its calls, no client in two processes gets an e
       async () =>
         (await Promise.all(both.flatMap((of) => [isServedByFlaky(of), isServedByFlaky(of)]))).some(Boolean),
       {
-        timeout: 10_000,
+        timeout: 30_000,
       },
     )
     .toBe(true)
   expect(most).toBe(1)
-  for (const of of both) await expect.poll(() => isServedByFlaky(of), { timeout: 10_000 }).toBe(true)
+  for (const of of both) await expect.poll(() => isServedByFlaky(of), { timeout: 30_000 }).toBe(true)
   await expect.poll(open).toEqual([])
 }, 60_000)
 
@@ -253,7 +253,7 @@ test('a session keeps its channel and credential in all processes, and returns t
   bed.answers.left = chat
   for (const of of [bed.tollgate.url, second()]) {
     const served = async () => (await bed.ask('sessions', { of, headers })).headers.get('x-tollgate-channel')
-    await expect.poll(served, { timeout: 10_000 }).toBe('left')
+    await expect.poll(served, { timeout: 30_000 }).toBe('left')
   }
   expect(await seenBy(ofLeft)).toEqual([home])
 }, 60_000)

@@ -15,7 +15,7 @@ const keyNumber = (digit: number) => `secret-key-number-${digit}-of-32-character
 const [first, second, third] = [keyNumber(1), keyNumber(2), keyNumber(3)]
 
 async function connect(database: { url: string; drop(): Promise<void> }) {
-  const { sql, end } = openConnections(database.url)
+  const { sql, end } = openConnections(database.url, { connectSeconds: 30 })
   onTestFinished(async () => {
     await end()
     await database.drop()

@@ -13,7 +13,8 @@ export function openDatabase(
   url: string,
   { max, ...bounds }: Partial<product.DatabaseBounds> & { max?: number } = {},
 ): Database {
-  const own = openConnections(url, max === undefined ? {} : { max })
+  // A busy machine may need seconds for a connection.
+  const own = openConnections(url, { connectSeconds: 30, ...(max === undefined ? {} : { max }) })
   const pools =
     max === undefined ? {} : Object.fromEntries(purposes.map((name) => [`${name}Connections`, max]))
   const database = product.openDatabase(url, { ...readConfig({}).bounds, ...pools, ...bounds })

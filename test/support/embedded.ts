@@ -103,7 +103,18 @@ export function postmasterOf(dataDir: string): number {
 /** The processes of this Postgres. */
 export function processesOf(postmaster: number): number[] {
   const children = readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, 'utf8')
-  return [postmaster, ...children.trim().split(' ').map(Number)]
+  return [postmaster, ...children.trim().split(' ').filter(Boolean).map(Number)]
+}
+
+/** Those that have ended by themselves meanwhile get no signal. */
+export function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error
+    }
+  }
 }
 
 /** Kill a Postgres at once, with its owner. `startOwner` with the same directory starts it again. */
@@ -112,7 +123,7 @@ export async function killPostgres(owner: Owner, dataDir: string): Promise<void>
   // Stopped, because the owner would start Postgres again at once.
   process.kill(owner.pid, 'SIGSTOP')
   // Killed too, because its backends would go on answering for a moment.
-  for (const pid of processesOf(postmaster)) process.kill(pid, 'SIGKILL')
+  signalAll(processesOf(postmaster), 'SIGKILL')
   await owner.kill()
   await until(() => findPostmaster(clusterOf(dataDir)) === undefined)
 }

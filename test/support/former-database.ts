@@ -15,7 +15,7 @@ export async function formerDatabase(): Promise<{ url: string; drop(): Promise<v
   const former = journal.entries.filter(({ tag }) => tag <= '0010_breaker_functions')
   writeFileSync(path, JSON.stringify({ ...journal, entries: former }))
   const database = await emptyDatabase()
-  const session = postgres(database.url, clientSettings({ max: 1 }))
+  const session = postgres(database.url, clientSettings({ max: 1, connectSeconds: 30 }))
   try {
     await migrate(drizzle({ client: session }), { migrationsFolder: folder })
     await session`SELECT roll_partitions(1, 90, 30)`

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
+import { ownPort } from './own-port.ts'
 import { until } from './until.ts'
 
 /** A Redis for one test, on a port of its own. It keeps its data over `kill9` and `restart`. */
@@ -26,7 +26,7 @@ export interface RedisServer {
 /** Throws the output of redis-server when that does not start. */
 export async function startRedis(options: { password?: string } = {}): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'))
-  const port = await freePort()
+  const port = await ownPort()
   const login = options.password === undefined ? '' : `:${options.password}@`
   const url = `redis://${login}127.0.0.1:${port}`
   const auth = options.password === undefined ? [] : ['--requirepass', options.password]
@@ -96,12 +96,4 @@ async function ask(url: string, question: (redis: Redis) => Promise<unknown>): P
   } finally {
     redis.disconnect()
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening))
-  const address = server.address()
-  await new Promise((closed) => server.close(closed))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }

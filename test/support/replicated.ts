@@ -5,9 +5,10 @@ import postgres from 'postgres'
 import { onTestFinished } from 'vitest'
 import { startEmbedded } from '../../src/db/embedded.ts'
 import { findBinaries, giveTo, postgresUser } from '../../src/db/embedded-home.ts'
-import { isFree, type Postmaster, startPostmaster, stopPostmaster } from '../../src/db/postmaster.ts'
+import { type Postmaster, startPostmaster, stopPostmaster } from '../../src/db/postmaster.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { clusterOf, temporaryDirectory } from './embedded.ts'
+import { ownPort } from './own-port.ts'
 import { until } from './until.ts'
 import { startWire } from './wire.ts'
 
@@ -74,7 +75,7 @@ export async function startReplicated(): Promise<Replicated> {
     const follow = `host=127.0.0.1 port=${of.port} user=${username} password=${password}`
     writeFileSync(join(cluster, 'postgresql.auto.conf'), `primary_conninfo = '${follow}'\n`)
     giveTo(user, cluster)
-    return await startNode(cluster, await freePort())
+    return await startNode(cluster, await ownPort())
   }
 
   let primary = await startNode(origin, Number(address.port))
@@ -122,8 +123,4 @@ export async function startReplicated(): Promise<Replicated> {
       return { from, to }
     },
   }
-}
-
-async function freePort(): Promise<number> {
-  for (let port = 15_432; ; port++) if (await isFree(port)) return port
 }

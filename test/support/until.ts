@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from './random.ts'
+import { startStopwatch } from './stopwatch.ts'
 
 const intervalMs = 10
 
@@ -7,14 +8,14 @@ type NotYet = undefined | false
 
 /**
  * Waits until `isSo` returns anything but undefined or false, and returns that. Throws after `withinMs`, which is long
- * because only a test that fails waits for it.
+ * because only a test that fails waits for it. The time in which the machine stood still does not count.
  */
 export async function until<T>(isSo: () => T | Promise<T>, withinMs = 30_000): Promise<Exclude<T, NotYet>> {
-  const deadlineMs = performance.now() + withinMs
+  const watch = startStopwatch()
   for (;;) {
     const answer = await isSo()
     if (isThere(answer)) return answer
-    if (performance.now() > deadlineMs) throw new Error(`not so within ${withinMs} ms: ${isSo}`)
+    if (watch.ms > withinMs) throw new Error(`not so within ${withinMs} ms: ${isSo}`)
     await sleep(intervalMs)
   }
 }

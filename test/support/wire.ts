@@ -1,5 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { onTestFinished } from 'vitest'
+import { ownPort } from './own-port.ts'
 
 /** A proxy between a process and a server such as Postgres. A test breaks it as networks break. It ends with the test. */
 export interface Wire {
@@ -41,7 +42,8 @@ export async function startWire(serverUrl: string): Promise<Wire> {
     pairs.add(pair)
     client.once('close', () => pairs.delete(pair))
   })
-  const listen = (port: number) =>
+  const port = await ownPort()
+  const listen = () =>
     new Promise<void>((listening, fail) => {
       server.once('error', fail)
       server.listen(port, '127.0.0.1', () => {
@@ -49,9 +51,7 @@ export async function startWire(serverUrl: string): Promise<Wire> {
         listening()
       })
     })
-  await listen(0)
-  const address = server.address()
-  const port = typeof address === 'object' && address !== null ? address.port : 0
+  await listen()
   const url = new URL(serverUrl)
   url.hostname = '127.0.0.1'
   url.port = String(port)
@@ -74,7 +74,7 @@ export async function startWire(serverUrl: string): Promise<Wire> {
       frozen = false
       delayMs = 0
       for (const pair of pairs) if (!forgotten.has(pair)) pair.resume()
-      if (!server.listening) await listen(port)
+      if (!server.listening) await listen()
     },
     freeze() {
       frozen = true

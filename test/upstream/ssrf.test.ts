@@ -1,10 +1,11 @@
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type AllowedAddresses, type Lookup, refusalOf } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { ownPort } from '../support/own-port.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { redirect } from '../support/upstream-plans.ts'
 
@@ -78,9 +79,13 @@ const nobody = [
 ] as const
 
 let bed: Testbed
-let elsewhere: { server: Server; port: number; requests: string[] }
+let elsewhere: Elsewhere
+/** On the port of `elsewhere`. */
+let here: Elsewhere
 beforeAll(async () => {
-  elsewhere = await startElsewhere('127.0.0.2')
+  const port = await ownPort()
+  elsewhere = await startElsewhere('127.0.0.2', port)
+  here = await startElsewhere('127.0.0.1', port)
   bed = await startTestbed({
     yaml,
     env: {
@@ -93,11 +98,13 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await bed?.close()
-  elsewhere.server.close()
+  elsewhere?.server.close()
+  here?.server.close()
 })
 beforeEach(() => {
   bed.upstream.requests.length = 0
   elsewhere.requests.length = 0
+  here.requests.length = 0
 })
 
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -188,14 +195,6 @@ test('the start names channels whose address is never allowed', () => {
 
 describe('a name', () => {
   const bounds = readConfig({ UPSTREAM_CONNECT_MS: '2000' }).bounds
-  let here: Awaited<ReturnType<typeof startElsewhere>>
-  beforeAll(async () => {
-    // On the port of the allowed server.
-    here = await startElsewhere('127.0.0.1', elsewhere.port)
-  })
-  afterAll(() => {
-    here.server.close()
-  })
 
   test('is connected at the address that was checked, which is resolved once for each connection', async () => {
     const lookups: string[] = []
@@ -357,14 +356,21 @@ tenants:
 }
 
 /** A server that notes the host names of its calls. */
-async function startElsewhere(address: string, port = 0) {
+interface Elsewhere {
+  server: Server
+  port: number
+  requests: string[]
+}
+
+async function startElsewhere(address: string, port: number): Promise<Elsewhere> {
   const requests: string[] = []
   const server = createServer((request, response) => {
     requests.push((request.headers.host ?? '').replace(/:\d+$/, ''))
     response.end('{}')
   })
-  await new Promise<void>((resolve) => server.listen(port, address, resolve))
-  return { server, port: (server.address() as AddressInfo).port, requests }
+  server.listen(port, address)
+  await once(server, 'listening')
+  return { server, port, requests }
 }
 
 /** A resolver that gives each answer once, and then the last one forever. */

@@ -26,7 +26,7 @@ const waiting = () =>
           await bed.database.sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event = 'advisory'`
         ).length,
-      { timeout: 10_000 },
+      { timeout: 30_000 },
     )
     .toBe(1)
 

@@ -10,7 +10,7 @@ import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
 const watches: JobWatch[] = []
-const patient = { timeout: 10_000, interval: 5 }
+const patient = { timeout: 30_000, interval: 5 }
 beforeAll(async () => {
   bed = await startJobBed()
 })

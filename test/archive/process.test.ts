@@ -49,7 +49,7 @@ test('a gateway with HOT_DAYS archives by itself, and its API goes on to have th
         timeout: 30_000,
       },
     )
-    .toBe(6)
+    .toBe(8)
   const [left] = await database.sql<{ rows: number }[]>`
     SELECT count(*)::integer AS rows FROM requests WHERE created_at < ${new Date(midnight(5))}`
   expect(left?.rows).toBe(0)

@@ -1,4 +1,4 @@
-// npm run bench:bulkheads [-- summaries hung bodies guesses]
+// npm run bench:bulkheads [-- summaries log hung bodies guesses]
 // What one tenant, one channel or one client asks too much, and what the others notice of it: the same traffic of another
 // tenant alone, and then beside it. Prints its method. All on this machine, the load included.
 import { connect, createServer, type Socket } from 'node:net'
@@ -20,6 +20,7 @@ const coldKeys = Array.from(
   { length: 100 },
   (_, n) => `bench-cold-key-of-tenant-${String(n).padStart(3, '0')}`,
 )
+const adminToken = 'bench-token-of-the-operator-01'
 const asking = 'bench-key-of-the-tenant-that-asks'
 const other = 'bench-key-of-the-other-tenant'
 
@@ -30,6 +31,7 @@ interface Bed {
 
 const scenarios = [
   { name: 'summaries', run: summaries },
+  { name: 'log', run: log },
   { name: 'hung', run: hung },
   { name: 'bodies', run: bodies },
   { name: 'guesses', run: guesses },
@@ -42,7 +44,12 @@ for (const { name, run } of chosenOf(scenarios, process.argv.slice(2))) {
   const tollgate = await startTollgate({
     databaseUrl: rig.usageLog.url,
     gatewayYaml: gatewayFile(rig.upstream.port, silent.port),
-    env: { NODE_ENV: 'production', ROLE: 'api', UNAUTHENTICATED_ROWS_PER_MINUTE: '60' },
+    env: {
+      NODE_ENV: 'production',
+      ROLE: 'api',
+      UNAUTHENTICATED_ROWS_PER_MINUTE: '60',
+      ADMIN_TOKEN: adminToken,
+    },
   })
   try {
     await run({ rig, tollgate })
@@ -55,6 +62,29 @@ for (const { name, run } of chosenOf(scenarios, process.argv.slice(2))) {
 
 /** 12 clients of one tenant ask for the sums of its 2 M rows, one after the other. */
 async function summaries(bed: Bed): Promise<void> {
+  await besideTwelve(bed, 'summaries', () => ({ path: '/v1/usage/summary', secret: asking }))
+}
+
+/** 12 admins search 2 M rows of 30 days for what no index finds, one after the other. */
+async function log(bed: Bed): Promise<void> {
+  const from = new Date(Date.now() - 30 * 86_400_000).toISOString()
+  const filters = [
+    'not_user_agent=OpenAI/Python',
+    'finish_reason=length',
+    'total_ms=2101..',
+    'not_stream_end=complete',
+  ]
+  await besideTwelve(bed, 'log queries', (n) => ({
+    path: `/admin/v1/requests?from=${from}&${filters[n % filters.length]}`,
+    secret: adminToken,
+  }))
+}
+
+async function besideTwelve(
+  bed: Bed,
+  what: string,
+  questionOf: (n: number) => { path: string; secret: string },
+): Promise<void> {
   const { tollgate, rig } = bed
   const sql = postgres(rig.usageLog.url, { max: 1, onnotice: () => {} })
   const [tenant] = await sql`SELECT id FROM tenants WHERE name = 'asking'`
@@ -67,22 +97,21 @@ async function summaries(bed: Bed): Promise<void> {
   const alone = await traffic(bed, 'alone')
   let running = true
   const statuses = new Map<number, number>()
-  const ask = async () => {
+  const ask = async (n: number) => {
+    const { path, secret } = questionOf(n)
     while (running) {
-      const answer = await fetch(`${tollgate.url}/v1/usage/summary`, {
-        headers: { authorization: `Bearer ${asking}` },
-      })
+      const answer = await fetch(`${tollgate.url}${path}`, { headers: { authorization: `Bearer ${secret}` } })
       await answer.arrayBuffer()
       statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1)
       if (answer.status !== 200) await sleep(200)
     }
   }
-  const askers = Array.from({ length: 12 }, ask)
+  const askers = Array.from({ length: 12 }, (_, n) => ask(n))
   await sleep(2_000)
-  const beside = await traffic(bed, 'beside 12 summaries')
+  const beside = await traffic(bed, `beside 12 ${what}`)
   running = false
   await Promise.all(askers)
-  console.log(`summaries by status: ${JSON.stringify(Object.fromEntries(statuses))}`)
+  console.log(`${what} by status: ${JSON.stringify(Object.fromEntries(statuses))}`)
   compare('p95', alone.latencyP95Us, beside.latencyP95Us)
 }
 

@@ -93,6 +93,8 @@ export function clientSettings({
       // The usage log has a partition a day: a new plan takes several times longer than reading a page.
       // It compiles where it expects much to read. A page ends long before.
       ...(plansEach ? { jit: 'off' } : {}),
+      // A question of one takes one processor, so that the others serve requests.
+      ...(statementMs === undefined ? {} : { max_parallel_workers_per_gather: 0 }),
       plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
       ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
     },

@@ -44,7 +44,7 @@ export function draftFromNewApi(tables: Tables, problems: Problems): Draft {
 function live(rows: readonly Row[], table: string, problems: Problems): Row[] {
   const kept = rows.filter((row) => textOf(row, 'deleted_at').trim() === '')
   if (kept.length < rows.length)
-    problems.note(`table ${table}`, `${rows.length - kept.length} rows are deleted there`)
+    problems.note(`table ${table}`, `deleted there: ${counted(rows.length - kept.length)}`)
   return kept
 }
 
@@ -118,11 +118,15 @@ function tenantsOf(users: readonly Row[], tokens: readonly Row[], around: Around
   return tenants
 }
 
+function counted(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`
+}
+
 /** What the file has beside that. */
 function tellRest(tables: Tables, problems: Problems): void {
   for (const [name, rows] of tables) {
     if (!read.has(name) && rows.length > 0)
-      problems.lost(`table ${name}`, `${rows.length} rows have no place here`)
+      problems.lost(`table ${name}`, `no place here for its ${counted(rows.length)}`)
   }
   for (const row of tables.get('options') ?? []) {
     const name = textOf(row, 'key')

@@ -72,13 +72,32 @@ function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], lo
 
 const rest = (count: number) => (count > shownMax ? [`  … ${count - shownMax} more: --json lists all`] : [])
 
+/** The text in as many lines as it takes, each below the first, behind `used` characters. */
 function fitted(text: string, used: number, { columns }: Look): string {
-  return columns === undefined ? text : cut(text, Math.max(20, columns - used))
+  const visible = plain(text)
+  if (columns === undefined) return visible
+  const width = Math.max(20, columns - used)
+  const lines = ['']
+  for (const word of visible.split(' ').flatMap((each) => piecesOf(each, width))) {
+    const line = lines.at(-1) ?? ''
+    const longer = line === '' ? word : `${line} ${word}`
+    if (longer.length <= width) lines[lines.length - 1] = longer
+    else lines.push(word)
+  }
+  return lines.join(`\n${' '.repeat(used)}`)
+}
+
+function piecesOf(word: string, width: number): string[] {
+  return word.match(new RegExp(`.{1,${width}}`, 'g')) ?? []
 }
 
 /** Names come from a foreign file: no control character of theirs reaches the terminal. */
+function plain(text: string): string {
+  return text.replace(/\p{C}/gu, '?')
+}
+
 function cut(text: string, width: number): string {
-  const visible = text.replace(/\p{C}/gu, '?')
+  const visible = plain(text)
   return visible.length > width ? `${visible.slice(0, width - 1)}…` : visible
 }
 

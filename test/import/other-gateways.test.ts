@@ -1,33 +1,18 @@
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
-import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { importFolder, runImport } from '../support/run-import.ts'
+import { runImport } from '../support/run-import.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
+import { importBed, secretKey } from './import-bed.ts'
 
-const secretKey = 'a-secret-key-for-tests-and-nothing-else'
-const files = importFolder()
-let database: Database
-let drop: () => Promise<void>
-let env: Record<string, string>
-
-beforeAll(async () => {
-  const fresh = await freshDatabase()
-  drop = fresh.drop
-  database = openDatabase(fresh.url)
-  env = { DATABASE_URL: fresh.url, SECRET_KEY: secretKey }
-})
-afterAll(async () => {
-  await database.close()
-  await drop()
-  files.remove()
-})
+const bed = importBed()
+const { files } = bed
 
 const countRows = async () => {
-  const [row] = await database.sql`SELECT (SELECT count(*) FROM models) + (SELECT count(*) FROM channels)
+  const [row] = await bed.database.sql`SELECT (SELECT count(*) FROM models) + (SELECT count(*) FROM channels)
     + (SELECT count(*) FROM keys) + (SELECT count(*) FROM tenants) + (SELECT count(*) FROM audit_log) AS rows`
   return Number(row?.rows)
 }
@@ -52,7 +37,7 @@ test('a file that cannot be read gets a reason and exit code 2, and writes nothi
     [['litellm', files.write('no.yaml', 'a: 1')], /has no model_list/],
   ]
   for (const [args, message] of cases) {
-    const run = await runImport([...args, '--yes'], env)
+    const run = await runImport([...args, '--yes'], bed.env)
     expect(run, args.join(' ')).toMatchObject({ code: 2, stdout: '' })
     expect(run.stderr).toMatch(message)
   }
@@ -70,20 +55,20 @@ general_settings: { master_key: sk-the-old-master-key }
 `,
   )
   const yaml = join(files.folder, 'made.yaml')
-  expect(await runImport(['litellm', config, '--to-yaml', yaml], env)).toMatchObject({ code: 0 })
+  expect(await runImport(['litellm', config, '--to-yaml', yaml], bed.env)).toMatchObject({ code: 0 })
   expect(statSync(`${yaml}.env`).mode & 0o777).toBe(0o600)
   expect(readFileSync(`${yaml}.env`, 'utf8')).toBe('LITELLM_MASTER_KEY=sk-the-old-master-key\n')
   expect(readFileSync(yaml, 'utf8')).not.toContain('sk-the-old-master-key')
   expect(await countRows()).toBe(0)
 
-  const missing = await runImport(['litellm', config, '--yes'], env)
+  const missing = await runImport(['litellm', config, '--yes'], bed.env)
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('not set: UPSTREAM_KEY') })
   const run = await runImport(['litellm', config, '--yes'], {
-    ...env,
+    ...bed.env,
     UPSTREAM_KEY: 'upstream-key-of-litellm',
   })
   expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
-  const tollgate = await startTollgate({ databaseUrl: env.DATABASE_URL ?? '', gatewayYaml: 'models: []' })
+  const tollgate = await startTollgate({ databaseUrl: bed.env.DATABASE_URL ?? '', gatewayYaml: 'models: []' })
   const answer = await fetch(`${tollgate.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer sk-the-old-master-key' },
@@ -107,8 +92,8 @@ tenants: [{ name: mine, balance_usd: "3", keys: [{ name: mine, group: mine, secr
 `
 
 test('gateway.yaml leaves its rows to admins, with the same ids; others may not change its rows', async () => {
-  await applyYaml(database, ours, new SecretKeeper(secretKey))
-  const before = await database.sql`SELECT id FROM keys WHERE name = 'mine'`
+  await applyYaml(bed.database, ours, new SecretKeeper(secretKey))
+  const before = await bed.database.sql`SELECT id FROM keys WHERE name = 'mine'`
   const dump = files.write(
     'conflict.json',
     JSON.stringify({
@@ -117,18 +102,18 @@ test('gateway.yaml leaves its rows to admins, with the same ids; others may not 
       tokens: [{ id: 1, user_id: 1, name: 'same', key: 'sk-of-other', status: 1, unlimited_quota: true }],
     }),
   )
-  const conflict = await runImport(['new-api', dump, '--yes'], env)
+  const conflict = await runImport(['new-api', dump, '--yes'], bed.env)
   expect(conflict).toMatchObject({ code: 1, stderr: expect.stringContaining('while there are conflicts') })
   expect(conflict.stdout).toMatch(/! conflict mine +the gateway\.yaml manages it/)
-  expect((await database.sql`SELECT 1 FROM tenants WHERE name = 'thief'`).length).toBe(0)
+  expect((await bed.database.sql`SELECT 1 FROM tenants WHERE name = 'thief'`).length).toBe(0)
 
   const file = files.write('gateway.yaml', ours)
-  expect(await runImport(['gateway-yaml', file, '--yes'], env)).toMatchObject({ code: 0 })
-  const [row] = await database.sql`SELECT id, managed_by FROM keys WHERE name = 'mine'`
+  expect(await runImport(['gateway-yaml', file, '--yes'], bed.env)).toMatchObject({ code: 0 })
+  const [row] = await bed.database.sql`SELECT id, managed_by FROM keys WHERE name = 'mine'`
   expect(row).toEqual({ id: before[0]?.id, managed_by: 'admin' })
-  const channel = await database.sql`SELECT managed_by FROM channels WHERE name = 'mine'`
+  const channel = await bed.database.sql`SELECT managed_by FROM channels WHERE name = 'mine'`
   expect(channel[0]).toMatchObject({ managed_by: 'admin' })
-  const again = await runImport(['gateway-yaml', file, '--yes'], env)
+  const again = await runImport(['gateway-yaml', file, '--yes'], bed.env)
   expect(again).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing to write') })
 })
 
@@ -139,12 +124,12 @@ test('a secret that another key has is a conflict, and is left out with --keep-e
 general_settings: { master_key: a-secret-of-sixteen-characters }
 `,
   )
-  await database.sql`DELETE FROM keys WHERE name = 'master'`
-  const run = await runImport(['litellm', config, '--yes'], env)
+  await bed.database.sql`DELETE FROM keys WHERE name = 'master'`
+  const run = await runImport(['litellm', config, '--yes'], bed.env)
   expect(run).toMatchObject({ code: 1 })
   expect(run.stdout).toContain('has the same secret')
-  const kept = await runImport(['litellm', config, '--yes', '--keep-existing'], env)
+  const kept = await runImport(['litellm', config, '--yes', '--keep-existing'], bed.env)
   expect(kept).toMatchObject({ code: 0 })
-  expect((await database.sql`SELECT 1 FROM models WHERE id = 'other'`).length).toBe(1)
-  expect((await database.sql`SELECT 1 FROM keys WHERE name = 'master'`).length).toBe(0)
+  expect((await bed.database.sql`SELECT 1 FROM models WHERE id = 'other'`).length).toBe(1)
+  expect((await bed.database.sql`SELECT 1 FROM keys WHERE name = 'master'`).length).toBe(0)
 })

@@ -218,6 +218,16 @@ export const boundSettings = {
   fileUploadMs: milliseconds(900 * second, 100),
   /** How often a worker removes files that are gone for their clients. */
   fileSweepMs: milliseconds(60 * second, 50),
+  /** Answers in the background that one worker process makes at once. */
+  backgroundConcurrency: count(32, 1, 10_000),
+  /** Those of a tenant that wait outside of the queue. */
+  backgroundWaitingMax: count(10_000, 1, 10_000_000),
+  /** Runs that may end by a dead worker or by failed channels before the first event. Then the answer fails. */
+  backgroundRunsMax: count(5, 1, 100),
+  /** The events of one answer in the background. */
+  backgroundEventBytesMax: count(64 * MiB, 1024),
+  /** The events of an answer can be had again for so long after its end, and an answer that failed or was cancelled. */
+  backgroundEventHours: count(24, 1, 100_000),
   webhookMs: milliseconds(10 * second),
   webhookTriesMax: count(8, 1, 100),
   /** Pause before a webhook is tried again. It doubles each time. */

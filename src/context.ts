@@ -13,6 +13,7 @@ import type { DestinationCipher } from './alerts/destination.ts'
 import { reportLedger } from './alerts/report-ledger.ts'
 import type { Archive } from './archive/archive.ts'
 import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
+import { BackgroundAnswers } from './background/background-answers.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -30,9 +31,9 @@ import { cutRequests } from './http/cut-requests.ts'
 import { RunningRequests } from './http/running-requests.ts'
 import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
-import { ImageJobs } from './images/jobs/jobs.ts'
-import { JobWatch } from './images/jobs/watch.ts'
 import { ImageLinks } from './images/storage/links.ts'
+import { type Enqueued, Jobs } from './jobs/jobs.ts'
+import { JobWatch } from './jobs/watch.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
 import { Ledger } from './ledger/ledger.ts'
@@ -62,6 +63,7 @@ import { Upstreams } from './upstream/upstreams.ts'
 export interface Context extends ImageGateway {
   config: Config
   log: Log
+  ledger: Ledger
   database: Database
   /** The days of the usage log that Postgres has no longer. */
   archive: Archive
@@ -250,17 +252,17 @@ export async function openContext(
   const limits = await openLimits(config, log)
   const storage = await openStorage(config, dataDir)
   const files = await openFiles(config, dataDir, { database, keeper })
-  const jobs = new ImageJobs({
+  const ofJobs = {
     database,
     cipher: {
-      encrypt: (text, owner) => keeper.encryptJob(text, owner),
-      decrypt: (encrypted, owner) => keeper.decryptJob(encrypted, owner),
+      encrypt: (text: string, owner: string) => keeper.encryptJob(text, owner),
+      decrypt: (encrypted: Buffer, owner: string) => keeper.decryptJob(encrypted, owner),
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
-    waitingMax: bounds.imageWaitingMax,
-    leaseMs: bounds.imageLeaseMs,
-  })
+  }
+  const jobs = new Jobs({ ...ofJobs, waitingMax: bounds.imageWaitingMax, leaseMs: bounds.imageLeaseMs })
+  const backgroundAnswers = new BackgroundAnswers({ ...ofJobs, waitingMax: bounds.backgroundWaitingMax })
   const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
   let opening: Promise<Queues> | undefined
   const queues = () => {
@@ -269,6 +271,14 @@ export async function openContext(
       throw error
     })
     return opening
+  }
+
+  const queue = {
+    add: async (entries: readonly Enqueued[]) => {
+      const open = await queues()
+      const of = (kind: Enqueued['kind']) => entries.filter((each) => each.kind === kind)
+      await Promise.all([open.images.add(of('image')), open.answers.add(of('answer'))])
+    },
   }
 
   return {
@@ -313,6 +323,7 @@ export async function openContext(
     refusals: rememberRefusals(database, log),
     heldAnswers: heldAnswers(database, log),
     kept: openKept(database, keeper, bounds),
+    background: { jobs, answers: backgroundAnswers, watch, queue },
     files,
     showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),
@@ -321,7 +332,7 @@ export async function openContext(
     images: {
       jobs,
       watch,
-      queue: { add: async (entries) => (await queues()).images.add(entries) },
+      queue,
       storage,
       links: new ImageLinks(keeper.ring('link'), bounds.imageLinkSeconds),
       webhookKeys: keeper.ring('webhook'),

@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
-import type { ImageJob } from '../src/images/jobs/job.ts'
-import { type imageWebhook, jobJson } from '../src/images/jobs/job-json.ts'
-import type { Webhook } from '../src/images/jobs/jobs.ts'
-import { webhookKeysOf } from '../src/images/jobs/webhook-secret.ts'
+import { type imageWebhook, jobJson } from '../src/images/job-json.ts'
+import type { Job } from '../src/jobs/job.ts'
+import type { Webhook } from '../src/jobs/jobs.ts'
+import { webhookKeysOf } from '../src/jobs/webhook-secret.ts'
+import { background } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { pauseAfter, sendWebhook } from '../src/webhooks/send-webhook.ts'
 
@@ -50,16 +51,20 @@ function opened(webhook: () => Webhook): Webhook | undefined {
 async function deliver(
   gateway: ImageGateway,
   { allowPrivateAddresses }: WebhookOptions,
-  job: ImageJob,
+  job: Job,
   { url, origin }: Webhook,
 ): Promise<{ problem: string; final: boolean } | undefined> {
   const { links, webhookKeys } = gateway.images
   const now = Date.now()
-  const body = JSON.stringify({
-    type: `image.generation.${job.state}`,
-    timestamp: new Date(now).toISOString(),
-    data: jobJson(job, null, (file) => origin + links.sign(file, now)),
-  } satisfies z.output<typeof imageWebhook>)
+  const body = JSON.stringify(
+    job.kind === 'answer'
+      ? await answerEvent(gateway, job)
+      : ({
+          type: `image.generation.${job.state}`,
+          timestamp: new Date(now).toISOString(),
+          data: jobJson(job, null, (file) => origin + links.sign(file, now)),
+        } satisfies z.output<typeof imageWebhook>),
+  )
   const receipt = await sendWebhook({
     url,
     keys: webhookKeysOf(webhookKeys, job.tenantId),
@@ -68,4 +73,16 @@ async function deliver(
     withinMs: gateway.bounds.webhookMs,
   })
   return receipt.taken ? undefined : receipt
+}
+
+/** As the vendor's webhooks have it: https://platform.openai.com/docs/api-reference/webhook-events, read 2026-11-23 */
+async function answerEvent({ background: { answers } }: ImageGateway, { id, finishedAt }: Job) {
+  const { status } = (await answers.answerOf(id)) ?? {}
+  return {
+    id: `evt_${id}`,
+    object: 'event',
+    created_at: Math.floor((finishedAt?.getTime() ?? Date.now()) / 1000),
+    type: `response.${String(status)}`,
+    data: { id: background.backgroundId(id) },
+  }
 }

@@ -5,11 +5,12 @@ import { generate } from '../src/images/generate.ts'
 import type { Generated, Generation } from '../src/images/generation.ts'
 import { cancelledEnding, failedEnding, madeEnding } from '../src/images/image-ending.ts'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
-import type { ImageJob } from '../src/images/jobs/job.ts'
-import type { Enqueued, JobEnding, Lease } from '../src/images/jobs/jobs.ts'
+import type { Job } from '../src/jobs/job.ts'
+import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { asGatewayError } from '../src/stages/ending.ts'
+import { holdLease } from './hold-lease.ts'
 
 /** Pause between two tries to write the end of a job to Postgres. */
 const finishRetryMs = 1_000
@@ -85,7 +86,10 @@ async function run(
 ): Promise<{ again: number } | undefined> {
   const { bounds } = gateway
   const { job } = generation
-  const keeper = keepLease(gateway, lease, generation)
+  const keeper = holdLease(gateway.images, lease, bounds.imageLeaseMs, {
+    lost: () => end(generation, leaseLost),
+    cancelled: () => end(generation, cancelled),
+  })
   try {
     if (job.cancelRequested) return await finish(gateway, lease, generation, cancelledEnding(generation))
     if (job.runs > bounds.imageRunsMax) {
@@ -105,7 +109,7 @@ async function run(
 }
 
 /** Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store. */
-async function storageTrouble({ images }: ImageGateway, job: ImageJob): Promise<GatewayError | undefined> {
+async function storageTrouble({ images }: ImageGateway, job: Job): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
   try {
     await images.storage.check()
@@ -130,7 +134,7 @@ async function generated(gateway: ImageGateway, generation: Generation): Promise
   }
 }
 
-function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => string): Generation {
+function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string): Generation {
   const { jobs } = gateway.images
   const partials = [...job.partials]
   const held = (noted: boolean) => {
@@ -171,33 +175,11 @@ function begin(gateway: ImageGateway, lease: Lease, job: ImageJob, body: () => s
 }
 
 /** An attempt without an end was under way when its worker died. */
-function endedByDeath(attempt: ImageJob['attempts'][number]) {
+function endedByDeath(attempt: Job['attempts'][number]) {
   if (attempt.totalMs !== null || attempt.error !== null) return attempt
   return {
     ...attempt,
     error: { kind: 'internal' as const, message: 'The worker that made this call ended before it did.' },
-  }
-}
-
-/** Extends the lease while the job runs; aborts the job when the lease is lost or the client cancels. */
-function keepLease(gateway: ImageGateway, lease: Lease, generation: Generation): { stop(): void } {
-  const { jobs, watch } = gateway.images
-  const extend = async () => {
-    const verdict = await jobs.extend(lease).catch(() => 'held' as const)
-    if (verdict === 'lost') end(generation, leaseLost)
-    if (verdict === 'cancel') end(generation, cancelled)
-  }
-  const timer = setInterval(() => void extend(), gateway.bounds.imageLeaseMs / 3)
-  const unwatch = watch.watch(lease.id, (job) => {
-    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed it.
-    if (job.fence > lease.fence) end(generation, leaseLost)
-    else if (job.cancelRequested) end(generation, cancelled)
-  })
-  return {
-    stop() {
-      clearInterval(timer)
-      unwatch()
-    },
   }
 }
 

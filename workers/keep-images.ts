@@ -30,7 +30,7 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     // The time of Postgres: a wrong clock of this machine must not delete images.
     const nowMs = (await images.jobs.now()).getTime()
     if (await images.jobs.claimSweep('old_image_jobs', removeEveryMs * apart))
-      await images.jobs.removeBefore(new Date(nowMs - bounds.requestRetentionDays * 24 * hourMs))
+      await removeJobs(images.jobs, bounds, nowMs)
     if (!images.storage.isShared || (await images.jobs.claimSweep('stored_images', removeEveryMs * apart)))
       await images.storage.removeBefore(new Date(nowMs - bounds.imageRetentionHours * hourMs))
   }
@@ -38,4 +38,13 @@ export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): {
     pauseMs: bounds.imageSweepMs,
     onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'image jobs could not be swept'),
   })
+}
+
+async function removeJobs(
+  jobs: Context['images']['jobs'],
+  { requestRetentionDays, backgroundEventHours }: Context['bounds'],
+  nowMs: number,
+): Promise<void> {
+  await jobs.removeBefore('image', new Date(nowMs - requestRetentionDays * 24 * hourMs))
+  await jobs.removeBefore('answer', new Date(nowMs - backgroundEventHours * hourMs))
 }

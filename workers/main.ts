@@ -8,6 +8,7 @@ import { keepAlerts } from './keep-alerts.ts'
 import { keepFiles } from './keep-files.ts'
 import { keepImages } from './keep-images.ts'
 import { keepProbes } from './keep-probes.ts'
+import { answerRunner } from './make-answer.ts'
 import { probeRunner } from './probe-offer.ts'
 import { renewPrices } from './renew-prices.ts'
 
@@ -24,9 +25,11 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   const { bounds, log } = context
   const queues = await context.queues()
   const images = imageRunner(context)
+  const answers = answerRunner(context)
   const probes = probeRunner(context)
   const workers = [
     queues.work('images', { concurrency: bounds.imageConcurrency, run: images.run, log }),
+    queues.work('answers', { concurrency: bounds.backgroundConcurrency, run: answers.run, log }),
     queues.work('webhooks', {
       concurrency: webhooksAtOnce,
       run: webhookRunner(context, { allowPrivateAddresses: context.privateWebhooks }),
@@ -47,7 +50,10 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
     async close() {
-      const timeout = setTimeout(() => images.stop(), bounds.drainOnShutdownMs)
+      const timeout = setTimeout(() => {
+        images.stop()
+        answers.stop()
+      }, bounds.drainOnShutdownMs)
       // A probe takes minutes, and nobody waits for it.
       probes.stop()
       await Promise.all([...keeping.map((each) => each.stop()), ...workers.map((worker) => worker.close())])

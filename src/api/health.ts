@@ -1,4 +1,5 @@
 import type { Request, Response } from 'express'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
@@ -14,7 +15,7 @@ export function health() {
  * Postgres takes the rows of others and not its own. A process without Postgres is ready, because it still serves and
  * records requests. It never asks Postgres: all that it says stands in memory.
  */
-export function ready(gateway: Gateway & { ledgerWatch: LedgerWatch }) {
+export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWatch }) {
   const { ledger, ledgerWatch, limits, bodyThreads } = gateway
   return (_request: Request, response: Response): void => {
     const { journalBytes, postgresAway, trouble, lateCommits } = ledger.health()

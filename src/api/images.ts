@@ -7,9 +7,9 @@ import { followJob } from '../images/follow-job.ts'
 import { sendFile } from '../images/image-bytes.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
 import { jobWithPosition, linkerFor } from '../images/job-answer.ts'
-import { type ImageJob, jobStates } from '../images/jobs/job.ts'
-import { imageJob, jobJson } from '../images/jobs/job-json.ts'
-import { webhookSecret } from '../images/jobs/webhook-secret.ts'
+import { imageJob, jobJson } from '../images/job-json.ts'
+import { type Job, jobStates } from '../jobs/job.ts'
+import { webhookSecret } from '../jobs/webhook-secret.ts'
 import type { Received } from '../stages/received.ts'
 import { keyEndpoint, linkEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { id, isId, oneOf, wholeNumber } from './parameter.ts'
@@ -54,7 +54,9 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       answer: jobPage,
       async handle({ stage, query: { cursor, status, limit } }) {
         const scope = scopeOf(stage.identity)
-        const found = await readFor(stage, (terms) => jobs.list(scope, cursor, status, limit + 1, terms))
+        const found = await readFor(stage, (terms) =>
+          jobs.list(scope, { kind: 'image', before: cursor, state: status, limit: limit + 1 }, terms),
+        )
         const page = found.slice(0, limit)
         const linkTo = linkerFor(gateway, stage.request)
         return {
@@ -130,11 +132,12 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
     }),
   ]
 
-  async function jobOf(named: string, identity: Identity): Promise<ImageJob> {
+  async function jobOf(named: string, identity: Identity): Promise<Job> {
     const wanted = named.toLowerCase()
     const [job] = isId(wanted) ? await jobs.read([wanted]) : []
     const { tenantId, keyId } = scopeOf(identity)
-    if (job !== undefined && job.tenantId === tenantId && (keyId === null || job.keyId === keyId)) return job
+    const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
+    if (job?.kind === 'image' && isTheirs) return job
     throw new GatewayError(
       'unknown_path',
       'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
@@ -149,14 +152,14 @@ function secretRefused(): GatewayError {
   )
 }
 
-async function follow(gateway: ImageGateway, received: Received, job: ImageJob): Promise<void> {
+async function follow(gateway: ImageGateway, received: Received, job: Job): Promise<void> {
   const { id, request, response, life } = received
   const gone = new AbortController()
   response.once('close', () => gone.abort())
   if (response.destroyed) return
   life.running = { resume() {}, abort: () => gone.abort() }
   const events = new EventStream(response, { 'x-request-id': id }, gateway.bounds)
-  let newest: ImageJob | undefined
+  let newest: Job | undefined
   let sent = ''
   const sendNewest = async (write: (text: string) => Promise<void>) => {
     const changed = newest
@@ -180,7 +183,7 @@ async function follow(gateway: ImageGateway, received: Received, job: ImageJob):
 }
 
 /** Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again soon. */
-async function placeOf({ images }: ImageGateway, job: ImageJob): Promise<number | null | undefined> {
+async function placeOf({ images }: ImageGateway, job: Job): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)
 }

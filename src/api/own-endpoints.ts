@@ -3,6 +3,7 @@ import type { Archive } from '../archive/archive.ts'
 import type { Database } from '../db/database.ts'
 import type { ClientFiles } from '../files/client-files.ts'
 import type { ImageGateway } from '../images/image-gateway.ts'
+import type { Ledger } from '../ledger/ledger.ts'
 import type { RunningExports } from '../ledger/log/running-exports.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { budgetEndpoint } from './budget.ts'
@@ -20,6 +21,7 @@ import { usageEndpoints } from './usage.ts'
 /** Our own API for clients, in the order of /openapi.json. */
 export function ownEndpoints(
   gateway: ImageGateway & {
+    ledger: Pick<Ledger, 'shipAll'> & ImageGateway['ledger']
     database: Database
     archive: Archive
     exports: RunningExports

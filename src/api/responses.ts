@@ -1,10 +1,16 @@
 import { z } from 'zod'
 import { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import type { Json } from '../canonical/json.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
+import { answerNow, backgroundJobOf, cancelAnswer } from '../gateway/background-jobs.ts'
+import { followAnswer } from '../gateway/follow-answer.ts'
 import { findHolder } from '../gateway/holders.ts'
+import { itemsIn } from '../gateway/turn-items.ts'
+import { hasEnded, type Job } from '../jobs/job.ts'
 import { scopeOf } from '../kept/kept-answers.ts'
 import type { KeptScope } from '../kept/kept-queries.ts'
+import { clientSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { openInJournal } from '../stages/open-record.ts'
@@ -17,17 +23,45 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
     heldAnswerEndpoint(gateway, {
       method: 'GET',
       summary: 'An answer that the gateway or an upstream keeps',
-      description: 'Of the query, `include` and `starting_after` go upstream; `stream` is refused.',
+      description:
+        'With `stream=true`, the events of an answer in the background, from the one after `starting_after` on, while they come; other answers are only given whole. Of the query, `include` and `starting_after` go upstream.',
       forwarded: ['include', 'include[]', 'starting_after'],
-      own: async (scope, id) => (await gateway.kept.read(scope, id))?.answer,
+      own: async ({ scope, id, job }) => {
+        const kept = (await gateway.kept.read(scope, id))?.answer
+        return kept ?? (job === undefined ? undefined : await answerNow(gateway, job))
+      },
+      events: true,
     }),
     heldAnswerEndpoint(gateway, {
       method: 'DELETE',
       summary: 'Have the gateway or an upstream forget an answer',
       description: 'Answers that continue one which the gateway kept cannot be continued any more.',
       forwarded: ['include', 'include[]', 'starting_after'],
-      own: async (scope, id) =>
-        (await gateway.kept.delete(scope, id)) ? { id, object: 'response', deleted: true } : undefined,
+      own: async ({ scope, id, job }) => {
+        if (job !== undefined && !hasEnded(job)) throw stillMade(id)
+        const isKept = await gateway.kept.delete(scope, id)
+        if (job !== undefined) await gateway.background.answers.remove(job.id)
+        return isKept || job !== undefined ? { id, object: 'response', deleted: true } : undefined
+      },
+    }),
+    heldAnswerEndpoint(gateway, {
+      method: 'POST',
+      below: '/cancel',
+      summary: 'Cancel an answer that is made in the background',
+      description: 'Answers with it as it is then. One that has ended stays as it is.',
+      forwarded: [],
+      own: async ({ scope, id, job }) => {
+        if (job !== undefined) {
+          await cancelAnswer(gateway, job.id)
+          const [now] = await gateway.background.jobs.read([job.id])
+          return await answerNow(gateway, now ?? job)
+        }
+        if ((await gateway.kept.read(scope, id)) === undefined) return undefined
+        throw new GatewayError(
+          'invalid_request',
+          'Only an answer that is made in the background can be cancelled.',
+        )
+      },
     }),
     heldAnswerEndpoint(gateway, {
       method: 'GET',
@@ -36,30 +70,41 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
       description:
         'The newest first. `limit`: 1 to 100, default 20; `order`: `desc` or `asc`; `after`: an id.',
       forwarded: ['include', 'include[]', 'limit', 'order', 'after'],
-      own: async (scope, id, url) => {
+      own: async ({ scope, id, url, job }) => {
         const turns = await gateway.kept.chain(scope, id)
         if (turns === 'missing') throw notHeld(id)
-        return turns === undefined ? undefined : inputItems(id, turns, url)
+        if (turns !== undefined) return inputItems(id, turns, url)
+        return job === undefined ? undefined : await itemsBefore(gateway, scope, job, id, url)
       },
     }),
   ]
 }
 
 interface HeldEndpoint {
-  method: 'GET' | 'DELETE'
+  method: 'GET' | 'DELETE' | 'POST'
   /** The end of the path behind the id. */
-  below?: '' | '/input_items'
+  below?: '' | '/input_items' | '/cancel'
   summary: string
   description: string
   /** Members of the query that go upstream. */
   forwarded: readonly string[]
   /** The answer where the gateway keeps it; undefined: it does not. */
-  own(scope: KeptScope, id: string, url: URL): Promise<Json | undefined>
+  own(asked: OwnAsked): Promise<Json | undefined>
+  /** Whether the events of an answer in the background can be had here. */
+  events?: boolean
+}
+
+interface OwnAsked {
+  scope: KeptScope
+  id: string
+  url: URL
+  /** Of an answer in the background. */
+  job: Job | undefined
 }
 
 function heldAnswerEndpoint(
   gateway: Gateway,
-  { method, below = '' as const, summary, description, forwarded, own }: HeldEndpoint,
+  { method, below = '' as const, summary, description, forwarded, own, events = false }: HeldEndpoint,
 ): OwnEndpoint {
   return keyEndpoint({
     method,
@@ -73,9 +118,15 @@ function heldAnswerEndpoint(
     async handle({ stage, params: { id } }) {
       const { identity, group, request } = stage
       const url = new URL(request.url ?? '', 'http://tollgate')
-      const query = forwardedQuery(url, forwarded)
       const isElsewhere = gateway.heldAnswers.isKnown(identity.tenantId, id)
-      const kept = isElsewhere ? undefined : await own(scopeOf(identity, 'openai-responses'), id, url)
+      const job = isElsewhere ? undefined : await backgroundJobOf(gateway, identity, id)
+      if (events && job !== undefined && wantsStream(url)) {
+        await followAnswer(gateway, stage, { jobId: job.id, from: startingAfter(url) + 1 })
+        return undefined
+      }
+      const query = forwardedQuery(url, forwarded)
+      const scope = scopeOf(identity, 'openai-responses')
+      const kept = isElsewhere ? undefined : await own({ scope, id, url, job })
       if (kept !== undefined) return { body: kept }
       const { snapshot } = gateway.catalog
       const holder = await findHolder(gateway, identity, id)
@@ -116,15 +167,57 @@ const protocol = 'openai-responses' as const
  */
 function forwardedQuery(url: URL, forwarded: readonly string[]): string {
   const asked = [...url.searchParams]
-  for (const [name, value] of asked) {
-    if (/^stream\b/i.test(name) && !/^(false|0|)$/i.test(value)) {
-      throw new GatewayError('unsupported_parameter', 'stream: a held answer is only given whole here', {
-        field: 'stream',
-      })
-    }
+  if (wantsStream(url)) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      'stream: only an answer that is made in the background has events here, until some time after its end. This one is only given whole',
+      { field: 'stream' },
+    )
   }
   const kept = new URLSearchParams(asked.filter(([name]) => forwarded.includes(name)))
   return kept.size === 0 ? '' : `?${kept}`
+}
+
+function wantsStream(url: URL): boolean {
+  return [...url.searchParams].some(
+    ([name, value]) => /^stream\b/i.test(name) && !/^(false|0|)$/i.test(value),
+  )
+}
+
+/** -1: from the first event on. Throws `invalid_request`. */
+function startingAfter(url: URL): number {
+  const given = url.searchParams.get('starting_after')
+  if (given === null || given === '') return -1
+  if (/^\d{1,9}$/.test(given)) return Number(given)
+  throw invalid(
+    'starting_after',
+    `expected the sequence number of an event, got ${JSON.stringify(given.slice(0, 64))}`,
+  )
+}
+
+/** The items before an answer that is not kept yet: those of its request, behind the conversation that it continues. */
+async function itemsBefore(
+  gateway: Gateway,
+  scope: KeptScope,
+  job: Job,
+  id: string,
+  url: URL,
+): Promise<Json | undefined> {
+  const request = await gateway.background.answers.keptRequestOf(job.id)
+  if (request === undefined) return undefined
+  const body = Buffer.from(request.body)
+  const { conversation, heldId } = clientSide(protocol).readRequest(body, gateway.bounds)
+  const before = heldId === undefined ? [] : await gateway.kept.chain(scope, heldId)
+  if (before === undefined || before === 'missing') return undefined
+  const own = { input: itemsIn(body, conversation), output: '', answer: {} }
+  return inputItems(id, [...before, own], url)
+}
+
+function stillMade(id: string): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    `This answer is being made. Cancel it first: POST /v1/responses/${id}/cancel.`,
+  )
 }
 
 function asItCame(body: Buffer): Buffer {

@@ -1,5 +1,7 @@
-import { boolean, index, integer, pgTable, smallint, sql, text, uuid } from './drizzle.cjs'
+import { boolean, index, integer, pgTable, primaryKey, smallint, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment, nano } from './schema-types.ts'
+
+export const jobKinds = ['image', 'answer'] as const
 
 /** Failing channels, for all processes. No process calls such a channel before `openUntil` if there is another one. */
 export const channelBreakers = pgTable('channel_breakers', {
@@ -15,13 +17,14 @@ export const channelBreakers = pgTable('channel_breakers', {
 })
 
 /**
- * Image jobs. This table has the state of a job. The queue has only its id, which is the id of its request.
- * finish_image_job ends a job and writes the row of its request in one transaction.
+ * Jobs: images, and answers that are made in the background. The table has the name of the first kind. It has the state of a job; the
+ * queue has only its id, which is the id of its request. finish_image_job ends a job and writes the row of its request in one transaction.
  */
 export const imageJobs = pgTable(
   'image_jobs',
   {
     id: uuid('id').primaryKey(),
+    kind: text('kind', { enum: jobKinds }).notNull().default('image'),
     tenantId: uuid('tenant_id').notNull(),
     keyId: uuid('key_id').notNull(),
     groupId: uuid('group_id').notNull(),
@@ -60,6 +63,10 @@ export const imageJobs = pgTable(
     result: text('result'),
     /** JSON text of JobError. */
     error: text('error'),
+    /** Of an answer: the object that its client gets, as it is now. Encrypted for this job's id. */
+    answer: bytea('answer'),
+    /** Of an answer: how many of its events are kept. */
+    events: integer('events').notNull().default(0),
     cost: nano('cost_nano'),
     /** Encrypted for this job's id; NULL: there is no webhook. */
     webhookUrl: bytea('webhook_url'),
@@ -81,6 +88,21 @@ export const imageJobs = pgTable(
     index('image_jobs_webhook').on(t.webhookAt).where(sql`${t.webhookState} = 'pending'`),
     index('image_jobs_created_at').on(t.createdAt),
   ],
+)
+
+/** Events of answers that are made in the background, in the order and the pieces in which they were kept. */
+export const answerEvents = pgTable(
+  'answer_events',
+  {
+    jobId: uuid('job_id')
+      .notNull()
+      .references(() => imageJobs.id, { onDelete: 'cascade' }),
+    /** The sequence number of its first event. */
+    first: integer('first').notNull(),
+    /** A JSON array of the events' texts, encrypted for this job and this number. */
+    content: bytea('content').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.jobId, t.first] })],
 )
 
 /** Sweeps that every process would make. claim_sweep gives one to one process at a time. */

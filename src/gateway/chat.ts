@@ -16,6 +16,7 @@ import { isMoneyLimited } from '../stages/hold-money.ts'
 import { identify } from '../stages/identify.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
+import { acceptBackground, asBackground, repeatBackground } from './accept-background.ts'
 import { continueKept } from './continue-kept.ts'
 import { deliver } from './deliver.ts'
 import { holdersOf } from './holders.ts'
@@ -47,15 +48,22 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       decode: (body: Buffer) => format.client.readRequest(body, gateway.bounds),
       format: bodyFormat,
     }
-    const asked = await read(gateway, identified, {
-      ...reading,
-      factsFrom,
-      onFacts: (facts) => {
-        received.row.facts = facts
+    const asked = await read(
+      gateway,
+      identified,
+      {
+        ...reading,
+        factsFrom,
+        onFacts: (facts) => {
+          received.row.facts = facts
+        },
       },
-    })
+      (repeat, jobId) => repeatBackground(gateway, repeat, jobId),
+    )
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
+    const background = await asBackground(gateway, asked, reading)
+    if (background === 'left') return end(gateway, received, leftEnding)
     if ((await continueKept(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
     if ((await inlineFiles(gateway, asked, bodyFormat)) === 'left') return end(gateway, received, leftEnding)
     const model = requireModel(identified, asked.facts.model)
@@ -66,13 +74,15 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     const planned =
       endpoint.kind === 'text' ? await planAble(gateway, asked, plan) : await planModels(gateway, asked, plan)
     const preparation = new Preparation(gateway, asked, upstreamPath)
-    const admitted = await admit(gateway, asked, () => {
+    const worstCase = () => {
       const models = answeringModels(planned)
       const ahead = preparation.translateAhead(models)
       return ahead === undefined
         ? worstCaseOf(asked, models, preparation)
         : ahead.then(() => worstCaseOf(asked, models, preparation))
-    })
+    }
+    if (background !== undefined) return await acceptBackground(gateway, asked, background, worstCase)
+    const admitted = await admit(gateway, asked, worstCase)
     await deliver(gateway, admitted, { planned, findSession, preparation })
   })
 }

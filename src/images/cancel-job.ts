@@ -1,16 +1,12 @@
-import { hasEnded } from './follow-job.ts'
+import { hasEnded, type Job } from '../jobs/job.ts'
 import { cancelledEnding } from './image-ending.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import type { ImageJob } from './jobs/job.ts'
 
 /**
  * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is. Returns the
  * job as it is now; undefined when it does not exist.
  */
-export async function cancelJob(
-  gateway: Pick<ImageGateway, 'images'>,
-  id: string,
-): Promise<ImageJob | undefined> {
+export async function cancelJob(gateway: Pick<ImageGateway, 'images'>, id: string): Promise<Job | undefined> {
   const { jobs } = gateway.images
   for (;;) {
     const [job] = await jobs.read([id])

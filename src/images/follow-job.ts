@@ -1,9 +1,5 @@
+import { hasEnded, type Job } from '../jobs/job.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import type { ImageJob } from './jobs/job.ts'
-
-export function hasEnded({ state }: Pick<ImageJob, 'state'>): boolean {
-  return state !== 'queued' && state !== 'running'
-}
 
 /**
  * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls `onChange` with the
@@ -13,11 +9,11 @@ export function followJob(
   gateway: Pick<ImageGateway, 'images'>,
   id: string,
   signal: AbortSignal,
-  onChange?: (job: ImageJob) => void,
-): Promise<ImageJob | undefined> {
+  onChange?: (job: Job) => void,
+): Promise<Job | undefined> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve(undefined)
-    const end = (job: ImageJob | undefined) => {
+    const end = (job: Job | undefined) => {
       unwatch()
       signal.removeEventListener('abort', onAbort)
       resolve(job)

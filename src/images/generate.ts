@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import { findModel, groupOf } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
+import type { Job } from '../jobs/job.ts'
 import { imageSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { planImageRoute } from '../routing/candidates.ts'
@@ -11,7 +12,6 @@ import { callTarget } from './call-target.ts'
 import type { Generated, Generation } from './generation.ts'
 import { encodingErrorOf } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import type { ImageJob } from './jobs/job.ts'
 
 /**
  * Make a job's images: call one target after the other until the job has all its images, or no other target may do better.
@@ -78,7 +78,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
 const fullMs = 1_000
 
 /** The job's own model only: the job's price is fixed, and is the price of this model. */
-function planModel(gateway: ImageGateway, job: ImageJob): ModelCandidates {
+function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {

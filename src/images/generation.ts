@@ -3,16 +3,16 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Channel } from '../catalog/snapshot.ts'
+import type { Job, JobPartial } from '../jobs/job.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { CallAnswer } from './image-call.ts'
-import type { ImageJob, JobPartial } from './jobs/job.ts'
 import type { ReceivedImage } from './storage/receive.ts'
 
 /** The state of a worker while it makes a job's images. */
 export interface Generation {
-  job: ImageJob
+  job: Job
   readonly request: ImageRequest
   /** Grows by one record for each upstream call. */
   attempts: AttemptRecord[]

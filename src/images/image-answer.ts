@@ -1,4 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
+import type { Job } from '../jobs/job.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Received } from '../stages/received.ts'
@@ -8,7 +9,6 @@ import { followJob } from './follow-job.ts'
 import type { ImageGateway } from './image-gateway.ts'
 import { answerLater, askAgainSeconds, type JobRequest } from './job-answer.ts'
 import { errorOf } from './job-error.ts'
-import type { ImageJob } from './jobs/job.ts'
 import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from './send-images.ts'
 
 /**
@@ -90,7 +90,7 @@ function waitFor({ response, life }: Received): { signal: AbortSignal; stop: () 
 
 async function handleLeft(
   gateway: ImageGateway,
-  { id }: Pick<ImageJob, 'id'>,
+  { id }: Pick<Job, 'id'>,
   policy: 'drain' | 'abort',
 ): Promise<void> {
   if (policy === 'abort') await cancelJob(gateway, id)

@@ -1,5 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
+import type { JobQuote, JobResult } from '../jobs/job.ts'
+import type { JobEnding } from '../jobs/jobs.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
 import { nothingObserved } from '../protocols/observe.ts'
@@ -8,8 +10,6 @@ import { closeRecordOf, type Ending } from '../stages/ending.ts'
 import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { withoutSecrets } from '../stages/redact-error.ts'
 import type { Generated, Generation } from './generation.ts'
-import type { JobQuote, JobResult } from './jobs/job.ts'
-import type { JobEnding } from './jobs/jobs.ts'
 
 /**
  * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them. The client

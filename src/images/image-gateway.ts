@@ -1,25 +1,20 @@
 import type { KeyRing } from '../canonical/key-ring.ts'
-import type { JobQueue } from '../queue/queue.ts'
-import type { Gateway } from '../stages/gateway.ts'
-import type { ImageJobs } from './jobs/jobs.ts'
-import type { JobWatch } from './jobs/watch.ts'
+import type { Jobs } from '../jobs/jobs.ts'
+import type { JobWatch } from '../jobs/watch.ts'
+import type { Gateway, QueuesOfJobs } from '../stages/gateway.ts'
 import type { ImageLinks } from './storage/links.ts'
 import type { ImageStorage } from './storage/storage.ts'
 
 /** The parts of a process that image requests and their jobs need, beside those that every request needs. */
 export interface ImageGateway extends Gateway {
   images: Images
-  /** The address where clients reach us, as the operator set it; undefined: the address that each client called. */
-  publicUrl: string | undefined
-  /** Whether webhooks may go to loopback and private addresses. */
-  privateWebhooks: boolean
 }
 
 export interface Images {
-  jobs: ImageJobs
+  jobs: Jobs
   watch: JobWatch
-  /** Takes the ids of jobs to run. */
-  queue: Pick<JobQueue, 'add'>
+  /** Takes the ids of jobs to run, each for the queue of its kind. */
+  queue: QueuesOfJobs
   storage: ImageStorage
   links: ImageLinks
   /** Signs webhooks. */

@@ -4,6 +4,8 @@ import type { ImageRequest } from '../canonical/image.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
+import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
+import type { NewJob } from '../jobs/jobs.ts'
 import { worstCaseImagesNano } from '../ledger/price.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -15,18 +17,16 @@ import { handleRequest } from '../stages/handle-request.ts'
 import { holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
 import { answerIsJob } from '../stages/idempotency.ts'
 import { identify } from '../stages/identify.ts'
+import { webhookOf } from '../stages/job-webhook.ts'
 import { endUserText } from '../stages/labels.ts'
 import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeTokens } from '../stages/take-limits.ts'
 import { requestLog } from '../telemetry/log.ts'
-import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../webhooks/webhook-url.ts'
 import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import { originFor } from './job-answer.ts'
-import type { NewJob } from './jobs/jobs.ts'
 import { replayJob } from './replay-job.ts'
 
 /**
@@ -91,9 +91,13 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     const advice = 'Ask for fewer, smaller or cheaper images'
     if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
   }
-  const { verdict, enqueue } = await acceptOrRetry(gateway, job)
+  const { verdict, enqueue } = await acceptOrRetry(
+    () => images.jobs.accept(job),
+    bounds.admitMs,
+    'Image jobs',
+  )
   // Another process considered this one dead, and released its reservations.
-  if (verdict === 'insufficient') throw databaseAway()
+  if (verdict === 'insufficient') throw jobsAway('Image jobs')
   if (verdict === 'full') throw tooManyWaiting(bounds.imageWaitingMax)
   answerIsJob(asked)
   endAsJob(gateway, asked)
@@ -116,6 +120,7 @@ function jobOf(
   const { body, facts, group, identity } = asked
   const opened = openRecordOf(gateway, asked)
   return {
+    kind: 'image',
     opened: { ...opened, endUser: endUserText(facts.user ?? facts.safetyIdentifier), body: null },
     // Copied at once: redaction, and the request's body, reuse their memory.
     body: opened.body?.toString('utf8') ?? null,
@@ -140,21 +145,6 @@ function jobOf(
   }
 }
 
-/** Tries a second time when Postgres failed at once: accepting a job twice keeps it once. Rejects `unavailable`. */
-async function acceptOrRetry(gateway: ImageGateway, job: NewJob) {
-  const { jobs } = gateway.images
-  const begunAt = Date.now()
-  try {
-    return await jobs.accept(job)
-  } catch (cause) {
-    // A slow Postgres is away or overloaded: a second statement would only add to its load.
-    if (Date.now() - begunAt > gateway.bounds.admitMs / 2) throw databaseAway(cause)
-  }
-  return await jobs.accept(job).catch((cause: unknown) => {
-    throw databaseAway(cause)
-  })
-}
-
 function worstCase({ asked, model, targets }: JobPlan): bigint {
   const { count, size, quality } = asked.facts
   // In another format the request may be longer than the client's, and the vendor's own text around its tool costs too.
@@ -172,34 +162,6 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
   )
 }
 
-const webhookHeader = 'x-tollgate-webhook'
-
-/**
- * The webhook of a request. Its links begin with the origin that the client called. We refuse here an address that a delivery
- * would refuse; a delivery checks the addresses of a name.
- */
-function webhookOf(gateway: ImageGateway, { request }: Received): NewJob['webhook'] {
-  const header = request.headers[webhookHeader]
-  if (header === undefined) return undefined
-  const url = readWebhookUrl(String(header))
-  if (url !== undefined) {
-    checkWebhookHost(url, gateway.privateWebhooks)
-    return { url: url.href, origin: originFor(gateway, request) }
-  }
-  throw new GatewayError('invalid_request', `${webhookHeader}: expected ${webhookUrlForm}`, {
-    field: webhookHeader,
-  })
-}
-
-function checkWebhookHost(url: URL, allowPrivate: boolean): void {
-  if (!isRefusedHost(url, allowPrivate)) return
-  throw new GatewayError(
-    'invalid_request',
-    `${webhookHeader}: webhooks are not sent to the address ${url.hostname}. Give a host name or a public address`,
-    { field: webhookHeader },
-  )
-}
-
 function tooManyWaiting(waitingMax: number): GatewayError {
   return new GatewayError(
     'rate_limited',
@@ -209,11 +171,3 @@ function tooManyWaiting(waitingMax: number): GatewayError {
 }
 
 const retryWaitingSeconds = 30
-
-function databaseAway(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'Image jobs are kept in the database, which does not answer. Try again shortly.',
-    { cause, retryAfterSeconds: 2 },
-  )
-}

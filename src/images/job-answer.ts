@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
-import { calledOrigin } from '../http/client-address.ts'
+import type { Job } from '../jobs/job.ts'
 import { redactText } from '../redaction/redact.ts'
+import { originFor } from '../stages/job-webhook.ts'
 import type { Received } from '../stages/received.ts'
 import { requestLog } from '../telemetry/log.ts'
 import type { ImageGateway } from './image-gateway.ts'
-import type { ImageJob } from './jobs/job.ts'
-import { jobJson, type LinkTo } from './jobs/job-json.ts'
+import { jobJson, type LinkTo } from './job-json.ts'
 
 /** The parts of a process that an answer with a job needs. */
 type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>
@@ -61,7 +61,7 @@ function send202(
 }
 
 /** A job as its own client may see it. */
-export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: ImageJob) {
+export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: Job) {
   const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
   return jobJson(job, position, linkerFor(gateway, request))
 }
@@ -73,9 +73,4 @@ export function linkerFor(
   const origin = originFor(gateway, request)
   const now = Date.now()
   return (file) => `${origin}${gateway.images.links.sign(file, now)}`
-}
-
-/** The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the end. */
-export function originFor({ publicUrl }: Pick<ImageGateway, 'publicUrl'>, request: IncomingMessage): string {
-  return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
 }

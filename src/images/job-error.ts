@@ -1,8 +1,8 @@
 import { GatewayError } from '../canonical/error.ts'
-import type { ImageJob } from './jobs/job.ts'
+import type { Job } from '../jobs/job.ts'
 
 /** The error for the client of a failed or cancelled job. */
-export function errorOf({ error, state }: Pick<ImageJob, 'error' | 'state'>): GatewayError {
+export function errorOf({ error, state }: Pick<Job, 'error' | 'state'>): GatewayError {
   if (error === null) {
     const how = state === 'cancelled' ? 'was cancelled' : 'ended without images'
     return new GatewayError('invalid_request', `This image generation ${how}.`)

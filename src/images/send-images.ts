@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EventStream, endAnswer, writeTo } from '../http/event-stream.ts'
+import type { JobResult } from '../jobs/job.ts'
 import type { ImagePiece, ImageSettings } from '../protocols/image-protocol.ts'
 import { imageClient } from '../protocols/index.ts'
 import type { Received } from '../stages/received.ts'
 import { openImage, writeBase64 } from './image-bytes.ts'
 import type { ImageGateway } from './image-gateway.ts'
 import { linkerFor } from './job-answer.ts'
-import type { JobResult } from './jobs/job.ts'
 import type { StoredImage } from './storage/storage.ts'
 
 /** Answer with all images of a job in one body. `first` as from `openFirst`. */

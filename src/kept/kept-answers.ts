@@ -105,13 +105,20 @@ export class KeptAnswers {
   }
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
-  async add(
-    { tenantId, keyId, protocol, id, previousId, model, days }: NewAnswer,
-    turn: KeptTurn,
-  ): Promise<void> {
-    const text = JSON.stringify(turn)
+  async add(answer: NewAnswer, turn: KeptTurn): Promise<void> {
+    const { tenantId, keyId, protocol, id, previousId, model, days } = answer
+    const content = this.sealed(answer, turn)
+    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
+    const row = { ...heads, bytes: content.length, content }
+    await this.#ask(({ db }) => addKeptAnswer(db, row, days))
+    const used = this.#used.get(tenantId)
+    if (used !== undefined) used.bytes += content.length
+  }
+
+  /** The content of an answer's row. Throws `upstream_error` for one that is too large. */
+  sealed({ tenantId, id }: Pick<NewAnswer, 'tenantId' | 'id'>, turn: KeptTurn): Buffer {
     const { keptAnswerBytesMax } = this.#bounds
-    const content = this.#cipher.seal(text, ownerOf(tenantId, id))
+    const content = this.#cipher.seal(JSON.stringify(turn), ownerOf(tenantId, id))
     if (content.length > keptAnswerBytesMax) {
       throw new GatewayError(
         'upstream_error',
@@ -119,11 +126,7 @@ export class KeptAnswers {
         { fault: 'client', code: 'kept_answer_too_large' },
       )
     }
-    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
-    const row = { ...heads, bytes: content.length, content }
-    await this.#ask(({ db }) => addKeptAnswer(db, row, days))
-    const used = this.#used.get(tenantId)
-    if (used !== undefined) used.bytes += content.length
+    return content
   }
 
   /** Undefined: this caller has none of this id. Rejects `unavailable`. */

@@ -5,6 +5,7 @@ import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
 import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
+import * as backgroundAnswers from './openai-responses/background.ts'
 import { compacting } from './openai-responses/compaction.ts'
 import { openaiResponsesImages } from './openai-responses/images.ts'
 import { openaiResponses } from './openai-responses/index.ts'
@@ -35,6 +36,9 @@ export function compactionClient(): ClientSide {
 
 /** The answer to a request of the Responses format that only prepares the next one. `settings`: its `answerSettings`. */
 export const preparedAnswer: typeof preparedEvents = preparedEvents
+
+/** Answers of the Responses format that the gateway makes in the background. */
+export const background = backgroundAnswers
 
 /** The reader of requests for an endpoint that we only pass on. It has the errors of OpenAI's chat. */
 export function plainClient(format: PlainFormat): ClientSide {

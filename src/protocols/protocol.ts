@@ -92,6 +92,16 @@ export interface AnswerContext {
   envelope: Envelope
 }
 
+/** A request for an answer that is made in the background. */
+export interface BackgroundFacts {
+  /** The members that the request which makes the answer has otherwise, or not at all. */
+  removed: readonly Span[]
+  /** The place for its own members. */
+  at: number
+  /** The client's `include`. */
+  include: readonly string[]
+}
+
 /** A conversation that is kept between requests, in the Messages format. */
 export interface ThreadFacts {
   /** Span of the member. */
@@ -152,6 +162,8 @@ export interface RequestFacts {
   keepsAnswer?: boolean
   /** The member that makes the upstream work on after its answer, so that we never see the cost. */
   hidesCost?: string | undefined
+  /** Present where that is an answer in the background, which the gateway can make itself. */
+  background?: BackgroundFacts | undefined
   /** Span of the JSON string in which the client names its session or its user, if it does. */
   session: Span | undefined
   /** Span of the user that the client names, as a JSON string. */

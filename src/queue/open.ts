@@ -40,6 +40,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     webhooks: openQueue(backend, 'webhooks', prefix, log),
     probes: openQueue(backend, 'probes', prefix, log),
     alerts: openQueue(backend, 'alerts', prefix, log),
+    answers: openQueue(backend, 'answers', prefix, log),
   }
   const all = Object.values(queues)
   const workers = new Set<QueueWorker>()
@@ -60,6 +61,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
     webhooks: jobQueue(queues.webhooks, commandMs),
     probes: jobQueue(queues.probes, commandMs),
     alerts: jobQueue(queues.alerts, commandMs),
+    answers: jobQueue(queues.answers, commandMs),
     work(name, work) {
       const worker = startWorker(backend, name, { ...work, lockMs, prefix, closeMs: commandMs })
       workers.add(worker)

@@ -29,6 +29,7 @@ export interface Queues {
   webhooks: JobQueue
   probes: JobQueue
   alerts: JobQueue
+  answers: JobQueue
   /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
@@ -40,7 +41,7 @@ export interface Queues {
   close(): Promise<void>
 }
 
-export type QueueName = 'images' | 'webhooks' | 'probes' | 'alerts'
+export type QueueName = 'images' | 'webhooks' | 'probes' | 'alerts' | 'answers'
 
 /** A handler that Express can mount. */
 export type Pages = (

@@ -15,6 +15,8 @@ export interface SealedColumn {
     | 'connections'
     | 'bodies of jobs'
     | 'webhooks of jobs'
+    | 'background answers'
+    | 'events of background answers'
     | 'webhooks of alerts'
     | 'kept answers'
     | 'kept answers of the admin API'
@@ -25,7 +27,7 @@ export interface SealedColumn {
   table: string
   column: string
   /** The columns of the primary key in their order, each with its type. */
-  key: Readonly<Record<string, 'uuid' | 'smallint' | 'bytea' | 'text'>>
+  key: Readonly<Record<string, 'uuid' | 'smallint' | 'integer' | 'bytea' | 'text'>>
   /** SQL. */
   owner: string
   /** The column that says which master key sealed the value; absent: there is none. */
@@ -67,6 +69,22 @@ export const sealedColumns: readonly SealedColumn[] = [
     column: 'webhook_url',
     key: { id: 'uuid' },
     owner: "id || ' webhook'",
+  },
+  {
+    name: 'background answers',
+    purpose: 'job',
+    table: 'image_jobs',
+    column: 'answer',
+    key: { id: 'uuid' },
+    owner: "id || ' answer'",
+  },
+  {
+    name: 'events of background answers',
+    purpose: 'job',
+    table: 'answer_events',
+    column: 'content',
+    key: { job_id: 'uuid', first: 'integer' },
+    owner: "job_id || ' events ' || first",
   },
   {
     name: 'webhooks of alerts',

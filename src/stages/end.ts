@@ -27,15 +27,15 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 
 /**
  * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
- * limits, until its answer has been sent.
+ * limits, until its answer has been sent. `tokens`: those that its job counts as against its limits.
  */
-export function endAsJob(gateway: Gateway, { life, row, response }: Received): void {
+export function endAsJob(gateway: Gateway, { life, row, response }: Received, tokens = 0): void {
   life.ended = true
   const { lease } = life
   for (const release of [...life.releases, ...life.slabs]) release()
   row.body = null
   const finish = () => {
-    lease?.settle(0)
+    lease?.settle(tokens)
     gateway.requests.delete(life)
   }
   if (response.destroyed) finish()

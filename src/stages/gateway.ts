@@ -1,5 +1,6 @@
 import type { IdempotencyKeys } from '../access/idempotency-keys.ts'
 import type { Keys } from '../access/keys.ts'
+import type { BackgroundAnswers } from '../background/background-answers.ts'
 import type { BodyThreads } from '../bodies/body-threads.ts'
 import type { CapturedAnswers } from '../bodies/captured-answers.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -9,6 +10,8 @@ import type { Bounds } from '../config.ts'
 import type { BodyMemory } from '../http/body-memory.ts'
 import type { RunningRequests } from '../http/running-requests.ts'
 import type { TurnBudget } from '../http/turn-budget.ts'
+import type { Enqueued, Jobs } from '../jobs/jobs.ts'
+import type { JobWatch } from '../jobs/watch.ts'
 import type { KeptAnswers } from '../kept/kept-answers.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -31,8 +34,8 @@ export interface Gateway {
   modelLists: { readonly lists: ModelLists }
   keys: Pick<Keys, 'lookup'>
   limits: Limits
-  ledger: Ledger
-  reservations: Reservations
+  ledger: RequestLedger
+  reservations: Pick<Reservations, 'hold' | 'ended'>
   /** Idempotency-Keys, with the answers to their first requests. */
   idempotency: IdempotencyKeys
   upstreams: Pick<Upstreams, 'call'>
@@ -44,6 +47,12 @@ export interface Gateway {
   heldAnswers: HeldAnswers
   /** The answers that the gateway keeps. */
   kept: KeptAnswers
+  /** Answers that are made in the background. */
+  background: Background
+  /** The address where clients reach us, as the operator set it; undefined: the address that each client called. */
+  publicUrl: string | undefined
+  /** Whether webhooks may go to loopback and private addresses. */
+  privateWebhooks: boolean
   /** Files of clients, which their requests name. */
   files: FileSource
   /** Whether answers name our channels to clients. */
@@ -68,4 +77,23 @@ export interface Gateway {
   capturedAnswers: CapturedAnswers
   /** The drain sets it: no new work begins. */
   draining: boolean
+}
+
+/** What requests need of the ledger. */
+export type RequestLedger = Pick<
+  Ledger,
+  'instance' | 'doubtOf' | 'requireRoom' | 'open' | 'opened' | 'close' | 'refuse' | 'refuseUnknown'
+>
+
+/** What requests need that become jobs, and those that ask for them. */
+export interface Background {
+  jobs: Pick<Jobs, 'read' | 'askToCancel'>
+  answers: BackgroundAnswers
+  watch: JobWatch
+  queue: QueuesOfJobs
+}
+
+/** Takes the ids of jobs to run, each for the queue of its kind. */
+export interface QueuesOfJobs {
+  add(jobs: readonly Enqueued[]): Promise<void>
 }

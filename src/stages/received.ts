@@ -72,6 +72,13 @@ export interface RowSoFar {
 /** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
+/** The ids of requests that jobs make: they are those of the jobs, whose rows they write. */
+const jobIds = new WeakMap<IncomingMessage, string>()
+
+export function receiveAs(request: IncomingMessage, jobId: string): void {
+  jobIds.set(request, jobId)
+}
+
 /** The newest request of each connection, until it has come whole and its answer has been sent. */
 const newest = new WeakMap<Duplex, Received>()
 
@@ -83,7 +90,7 @@ export function receive(
   response: ServerResponse,
 ): Received {
   const received: Received = {
-    ...arrive(endpoint, clientAddressOf(request)),
+    ...arrive(endpoint, clientAddressOf(request), jobIds.get(request)),
     request,
     response,
     token: tokenFrom(request.headers),
@@ -109,9 +116,10 @@ export function newestOn(socket: Duplex): Received | undefined {
 export function arrive<Endpoint extends Arrival['endpoint']>(
   endpoint: Endpoint,
   clientAddress: string | null,
+  id: string = randomUUIDv7(),
 ) {
   return {
-    id: randomUUIDv7(),
+    id,
     endpoint,
     startedAt: Date.now(),
     clientAddress,

@@ -9,10 +9,10 @@ import { ringOf } from '../../src/canonical/key-ring.ts'
 import { EventStream, endAnswer, writeTo } from '../../src/http/event-stream.ts'
 import { answerAtOnce } from '../../src/images/image-answer.ts'
 import { sendFile } from '../../src/images/image-bytes.ts'
-import { ImageJobs } from '../../src/images/jobs/jobs.ts'
-import { JobWatch } from '../../src/images/jobs/watch.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
 import { ImageLinks } from '../../src/images/storage/links.ts'
+import { Jobs } from '../../src/jobs/jobs.ts'
+import { JobWatch } from '../../src/jobs/watch.ts'
 import { formatAt } from '../../src/stages/endpoints.ts'
 import { arrive } from '../../src/stages/received.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
@@ -216,7 +216,9 @@ describe('a database that does not answer', () => {
     })
     const jobs = jobsOf(database, 2_000)
     const scope = { tenantId: '019a0000-0000-7000-8000-000000000002', keyId: null }
-    expect(await jobs.list(scope, scope.tenantId, 'queued', 3)).toEqual([])
+    expect(
+      await jobs.list(scope, { kind: 'image', before: scope.tenantId, state: 'queued', limit: 3 }),
+    ).toEqual([])
     // A client that does not ask for types (db/array-types.ts) can reserve only an open connection.
     await other.sql`SELECT 1`
     const session = await other.sql.reserve()
@@ -225,9 +227,9 @@ describe('a database that does not answer', () => {
     // Waits longer than they do.
     const patient = database.jobs.ask(({ sql }) => sql`SELECT id FROM image_jobs`, { withinMs: 60_000 })
     const hurried = await Promise.allSettled([
-      jobs.list(scope, undefined, undefined, 5),
+      jobs.list(scope, { kind: 'image', before: undefined, state: undefined, limit: 5 }),
       jobs.sweep(1000),
-      jobs.removeBefore(new Date(0)),
+      jobs.removeBefore('image', new Date(0)),
       jobs.read([scope.tenantId]),
     ])
     expect(hurried.map((asked) => asked.status === 'rejected' && asked.reason.kind)).toEqual([
@@ -243,12 +245,12 @@ describe('a database that does not answer', () => {
   })
 })
 
-function jobsOf(database: ReturnType<typeof openDatabase>, waitMs: number): ImageJobs {
+function jobsOf(database: ReturnType<typeof openDatabase>, waitMs: number): Jobs {
   const cipher = {
     encrypt: (text: string) => Buffer.from(text),
     decrypt: (encrypted: Buffer) => encrypted.toString(),
   }
-  return new ImageJobs({ database, cipher, waitMs, queueWindow: 4, waitingMax: 10, leaseMs: 1000 })
+  return new Jobs({ database, cipher, waitMs, queueWindow: 4, waitingMax: 10, leaseMs: 1000 })
 }
 
 async function serve(listener: (...parts: Parameters<RequestListener>) => Promise<void>): Promise<string> {

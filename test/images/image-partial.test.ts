@@ -7,8 +7,8 @@ import type { Channel } from '../../src/catalog/snapshot.ts'
 import { generate } from '../../src/images/generate.ts'
 import type { Generation } from '../../src/images/generation.ts'
 import type { ImageGateway } from '../../src/images/image-gateway.ts'
-import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
+import type { Job as KeptJob } from '../../src/jobs/job.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { OfferTraits } from '../../src/traits/offer-traits.ts'
@@ -314,7 +314,7 @@ describe('the end of making images', () => {
     const body = { model: 'two', prompt, n: 2, stream: true, partial_images: 1 }
     const bounds = { jsonDepthMax: 10, jsonValuesMax: 1000 }
     const generation: Generation = {
-      job: { model: 'two', groupId: 'group' } as unknown as ImageJob,
+      job: { model: 'two', groupId: 'group' } as unknown as KeptJob,
       request: imageClient.readRequest(Buffer.from(JSON.stringify(body)), bounds),
       attempts: [],
       previews: [],

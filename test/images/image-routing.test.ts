@@ -6,8 +6,8 @@ import { GatewayError } from '../../src/canonical/error.ts'
 import { generate } from '../../src/images/generate.ts'
 import type { Generation } from '../../src/images/generation.ts'
 import type { ImageGateway } from '../../src/images/image-gateway.ts'
-import type { ImageJob } from '../../src/images/jobs/job.ts'
 import { fileStorage } from '../../src/images/storage/files.ts'
+import type { Job } from '../../src/jobs/job.ts'
 import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import type { Routing } from '../../src/routing/routing.ts'
@@ -77,7 +77,7 @@ function begin(
   } as unknown as ImageGateway
   const body = { model: 'two', prompt, n: 1, ...more }
   const generation: Generation = {
-    job: { model: 'two', groupId: 'group' } as unknown as ImageJob,
+    job: { model: 'two', groupId: 'group' } as unknown as Job,
     request: imageClient.readRequest(Buffer.from(JSON.stringify(body)), {
       jsonDepthMax: 10,
       jsonValuesMax: 1000,

@@ -4,10 +4,10 @@ import type { Database } from '../../db/database.ts'
 import { cancelJob } from '../../images/cancel-job.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
 import { linkerFor } from '../../images/job-answer.ts'
-import { type ImageJob, jobStates } from '../../images/jobs/job.ts'
-import { imageJob, jobJson } from '../../images/jobs/job-json.ts'
-import { findJobs } from '../../images/jobs/queries.ts'
-import { jobOf } from '../../images/jobs/rows.ts'
+import { imageJob, jobJson } from '../../images/job-json.ts'
+import { type Job, jobStates } from '../../jobs/job.ts'
+import { findJobs } from '../../jobs/queries.ts'
+import { jobOf } from '../../jobs/rows.ts'
 import { isId, moment, oneOf, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
@@ -55,6 +55,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
         const rows = await database.reads.ask(
           ({ db }) =>
             findJobs(db, {
+              kind: 'image',
               ...{ tenantId: tenantOf(actor, query.tenant_id), state: status, model, channel, from, to },
               before: rowPlaceAt(sort, cursor)?.id,
               limit: limit + 1,
@@ -103,16 +104,16 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
     }),
   ]
 
-  async function ownJob(named: string, actor: Actor): Promise<ImageJob> {
+  async function ownJob(named: string, actor: Actor): Promise<Job> {
     const id = named.toLowerCase()
     const [job] = isId(id) ? await images.jobs.read([id]) : []
-    if (job === undefined) throw notFound('image job of this id')
+    if (job?.kind !== 'image') throw notFound('image job of this id')
     requireOwn(actor, job.tenantId, 'image job of this id')
     return job
   }
 }
 
-function adminJobJson(job: ImageJob, linkTo: Parameters<typeof jobJson>[2]): z.output<typeof adminJob> {
+function adminJobJson(job: Job, linkTo: Parameters<typeof jobJson>[2]): z.output<typeof adminJob> {
   const { tenantId, keyId, groupId } = job
   return { ...jobJson(job, null, linkTo), tenant_id: tenantId, key_id: keyId, group_id: groupId }
 }

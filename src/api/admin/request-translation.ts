@@ -3,6 +3,7 @@ import { parseObject } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
 import { findModel } from '../../catalog/catalog.ts'
 import type { Database } from '../../db/database.ts'
+import type { Ledger } from '../../ledger/ledger.ts'
 import { findLogDetail, type LogDetail } from '../../ledger/log/detail-queries.ts'
 import type { Gateway } from '../../stages/gateway.ts'
 import { OfferTraits } from '../../traits/offer-traits.ts'
@@ -14,7 +15,8 @@ import { tenantOf } from './permit.ts'
 import { conflict } from './refusals.ts'
 import { noSuchRequest, requestIdOf, requestParams } from './request-detail.ts'
 
-export interface AdminTranslationContext extends Pick<Gateway, 'envelope' | 'bounds' | 'catalog' | 'ledger'> {
+export interface AdminTranslationContext extends Pick<Gateway, 'envelope' | 'bounds' | 'catalog'> {
+  ledger: Pick<Ledger, 'shipNow'>
   database: Database
 }
 

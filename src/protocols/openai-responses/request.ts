@@ -11,7 +11,7 @@ import {
 } from '../json-scan.ts'
 import { type Watch, wordSet } from '../json-words.ts'
 import { BodySpans } from '../patch-request.ts'
-import type { RequestFacts } from '../protocol.ts'
+import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**
@@ -24,6 +24,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const members = scanBody(raw, memberNames, bounds, media)
   const model = readModel(raw, members.model)
   if (isGiven(raw, members.conversation)) throw conversationRefused()
+  const isBackground = readBoolean(raw, members.background, 'background')
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
   checkInput(raw, members.input, heldId !== undefined || isGiven(raw, members.prompt))
   return {
@@ -42,7 +43,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     heldSpan: heldId === undefined ? undefined : members.previous_response_id,
     // The vendor keeps answers unless the client forbids it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
-    hidesCost: readBoolean(raw, members.background, 'background') ? 'background' : undefined,
+    hidesCost: isBackground ? 'background' : undefined,
+    background: isBackground ? backgroundFacts(raw, members) : undefined,
     session: stringAt(raw, members.prompt_cache_key),
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
@@ -57,6 +59,7 @@ const memberNames = [
   'stream',
   'store',
   'background',
+  'include',
   'max_output_tokens',
   'previous_response_id',
   'conversation',
@@ -67,6 +70,20 @@ const memberNames = [
   'safety_identifier',
   'metadata',
 ] as const
+
+/** What a request that makes the answer in the background has otherwise. */
+function backgroundFacts(
+  raw: Buffer,
+  { model, stream, store, background, include }: Partial<Record<(typeof memberNames)[number], Span>>,
+): BackgroundFacts | undefined {
+  if (model === undefined) return undefined
+  const included: unknown = include === undefined ? undefined : parseSpan(raw, include, 'include')
+  return {
+    removed: [stream, store, background, include].filter((span) => span !== undefined),
+    at: model.end,
+    include: Array.isArray(included) ? included.filter((each) => typeof each === 'string') : [],
+  }
+}
 
 /** Tools that the vendor runs. Their results count as input. */
 const hostedTools = [

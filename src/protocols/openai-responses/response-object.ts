@@ -7,7 +7,7 @@ import { writeUsage } from './wire.ts'
 
 /** The parts of a response that change during a stream. */
 export interface ResponseState {
-  status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
+  status: 'queued' | 'in_progress' | 'completed' | 'incomplete' | 'failed'
   output: readonly Json[]
   usage: Usage | undefined
   /** The reason why the response is incomplete. */

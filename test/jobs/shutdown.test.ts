@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freeKey, type ImageTestbed, type Job, startImageTestbed } from '../../support/image-testbed.ts'
-import { queueBackends } from '../../support/queue-backends.ts'
-import type { TollgateProcess } from '../../support/tollgate.ts'
+import { freeKey, type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
+import { queueBackends } from '../support/queue-backends.ts'
+import type { TollgateProcess } from '../support/tollgate.ts'
 
 const patient = { timeout: 30_000, interval: 10 }
 const path = '/v1/images/generations'

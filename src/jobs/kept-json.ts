@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { optional } from '../../canonical/checked.ts'
-import { errorKinds } from '../../canonical/error.ts'
-import type { Price, PriceCondition, Rates } from '../../catalog/snapshot.ts'
-import type { AttemptRecord, OpenRecord } from '../../ledger/record.ts'
-import { protocolNames } from '../../protocols/protocol.ts'
+import { optional } from '../canonical/checked.ts'
+import { errorKinds } from '../canonical/error.ts'
+import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
+import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import { protocolNames } from '../protocols/protocol.ts'
 import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**

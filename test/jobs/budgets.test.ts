@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { moneyOf, type Payer } from '../../ledger/money-bed.ts'
-import { type ImageTestbed, imagesYaml, type Job, startImageTestbed } from '../../support/image-testbed.ts'
-import { anOpen } from '../../support/records.ts'
-import { holdsFor } from '../../support/until.ts'
+import { moneyOf, type Payer } from '../ledger/money-bed.ts'
+import { type ImageTestbed, imagesYaml, type Job, startImageTestbed } from '../support/image-testbed.ts'
+import { anOpen } from '../support/records.ts'
+import { holdsFor } from '../support/until.ts'
 import { anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
 
 const images = 40_000_000n

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
-import type { KeyRing } from '../../canonical/key-ring.ts'
-import { secretOf } from '../../webhooks/signature.ts'
+import type { KeyRing } from '../canonical/key-ring.ts'
+import { secretOf } from '../webhooks/signature.ts'
 
 /**
  * The secret that a tenant checks our webhooks with, in the form of the Standard Webhooks: the same for a tenant as

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { ImageJob } from './job.ts'
+import type { Job } from './job.ts'
 import {
   keptAttempts,
   keptError,
@@ -12,7 +12,7 @@ import {
 import type { JobRow } from './queries.ts'
 
 /** The job of a row. Throws when its JSON is wrong. */
-export function jobOf({ quote, opened, attempts, partials, result, error, cost, ...row }: JobRow): ImageJob {
+export function jobOf({ quote, opened, attempts, partials, result, error, cost, ...row }: JobRow): Job {
   const read = <Value>(schema: z.ZodType<Value>, column: KeptColumn, json: string) =>
     readKept(schema, json, `${column} of image job ${row.id}`)
   return {

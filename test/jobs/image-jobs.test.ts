@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { cancelJob } from '../../../src/images/cancel-job.ts'
-import type { ImageGateway } from '../../../src/images/image-gateway.ts'
-import { verifyLedger } from '../../../src/ledger/verify.ts'
-import { aClose } from '../../support/records.ts'
+import { cancelJob } from '../../src/images/cancel-job.ts'
+import type { ImageGateway } from '../../src/images/image-gateway.ts'
+import { verifyLedger } from '../../src/ledger/verify.ts'
+import { aClose } from '../support/records.ts'
 import { aChannel, anEnding, claimed, type JobBed, newJob, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
@@ -284,9 +284,9 @@ describe('retention', () => {
     const { lease, job } = claimed(await bed.jobs.claim(ended))
     await bed.jobs.finish(lease, 'running', job, anEnding())
     claimed(await bed.jobs.claim(runs))
-    await bed.jobs.removeBefore(job.createdAt)
+    await bed.jobs.removeBefore('image', job.createdAt)
     expect(await stateOf(ended)).toBe('succeeded')
-    expect(await bed.jobs.removeBefore(new Date(Date.now() + 60_000))).toBeGreaterThanOrEqual(1)
+    expect(await bed.jobs.removeBefore('image', new Date(Date.now() + 60_000))).toBeGreaterThanOrEqual(1)
     expect(await Promise.all([ended, waits, runs].map(stateOf))).toEqual([undefined, 'queued', 'running'])
   })
 })

@@ -1,13 +1,13 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { amount } from '../../support/amount.ts'
+import { amount } from '../support/amount.ts'
 import {
   type ImageTestbed,
   imagesYaml,
   otherKey,
   paidKey,
   startImageTestbed,
-} from '../../support/image-testbed.ts'
-import { queueBackends } from '../../support/queue-backends.ts'
+} from '../support/image-testbed.ts'
+import { queueBackends } from '../support/queue-backends.ts'
 
 const manyJobs = amount('TENANT_JOBS', { test: 100, chaos: 10_000 })
 const patient = { timeout: 30_000, interval: 10 }

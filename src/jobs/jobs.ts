@@ -1,17 +1,18 @@
 import type { Sql } from 'postgres'
 import type { z } from 'zod'
-import type { Channel } from '../../catalog/snapshot.ts'
-import type { Database } from '../../db/database.ts'
-import type { Terms } from '../../db/pool.ts'
-import type { Scope } from '../../ledger/queries.ts'
-import type { AttemptRecord, CloseRecord, OpenRecord } from '../../ledger/record.ts'
-import { attemptRowsJson, jsonText, requestRowJson } from '../../ledger/row-json.ts'
-import type { ImageJob, JobError, JobPartial, JobQuote, JobResult, JobState, Lease } from './job.ts'
+import type { Channel } from '../catalog/snapshot.ts'
+import type { Database } from '../db/database.ts'
+import type { Terms } from '../db/pool.ts'
+import type { Scope } from '../ledger/queries.ts'
+import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts'
+import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
+import type { Job, JobError, JobKind, JobPartial, JobQuote, JobResult, JobState, Lease } from './job.ts'
 import { keptWebhook, quoteText, readKept } from './kept-json.ts'
 import {
   countBefore,
   countDelivery,
   deleteEndedJobs,
+  type JobPage,
   listDueWebhooks,
   listJobs,
   readDueWebhook,
@@ -44,6 +45,7 @@ export interface JobsOptions {
 }
 
 export interface NewJob {
+  kind: JobKind
   opened: OpenRecord
   /** Redacted; null when the usage log keeps no body. */
   body: string | null
@@ -73,7 +75,7 @@ export type Claim =
    * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that the queue
    * should get now.
    */
-  | { verdict: 'claimed'; lease: Lease; job: ImageJob; request: () => string; enqueue: Enqueued[] }
+  | { verdict: 'claimed'; lease: Lease; job: Job; request: () => string; enqueue: Enqueued[] }
   /** `held`: another worker has the job. `early`: the job must not run yet. */
   | { verdict: 'held' | 'early'; untilMs: number }
   | { verdict: 'ended' | 'gone' }
@@ -89,10 +91,10 @@ export interface JobEnding {
 }
 
 /**
- * The image jobs in Postgres. Each change is one statement, and names the fence or the state that the caller expects. Methods
+ * The jobs in Postgres. Each change is one statement, and names the fence or the state that the caller expects. Methods
  * for which a client or an upstream call waits reject `unavailable` while Postgres is away.
  */
-export class ImageJobs {
+export class Jobs {
   readonly #options: JobsOptions
 
   constructor(options: JobsOptions) {
@@ -105,25 +107,11 @@ export class ImageJobs {
    */
   async accept(job: NewJob): Promise<Acceptance> {
     const { cipher, queueWindow, waitingMax } = this.#options
-    const { id } = job.opened
-    const row = jsonText({
-      id,
-      tenant_id: job.tenantId,
-      key_id: job.keyId,
-      group_id: job.groupId,
-      priority: job.priority,
-      model: job.model,
-      quote: quoteText(job.quote),
-      opened: jsonText({ ...job.opened, body: null }),
-      body: job.body,
-    })
-    const request = cipher.encrypt(job.request, `${id} request`)
-    const webhook =
-      job.webhook === undefined ? null : cipher.encrypt(JSON.stringify(job.webhook), `${id} webhook`)
+    const { row, request, webhook, amount } = acceptedParts(job, cipher)
     const [answer] = await this.#call(
       (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
         SELECT verdict, enqueue FROM accept_image_job(${row}::text::jsonb, ${request}, ${webhook},
-          ${job.amountNano?.toString() ?? null}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
+          ${amount}::bigint, ${queueWindow}::integer, ${waitingMax}::integer)`,
     )
     if (answer === undefined) throw new Error('accept_image_job answered nothing')
     return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
@@ -134,9 +122,9 @@ export class ImageJobs {
     const { database, cipher, queueWindow, leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<ClaimRow[]>`
-        SELECT verdict, fence, until, enqueue FROM claim_image_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
+        SELECT verdict, fence, until, enqueue FROM claim_job(${id}, ${leaseMs}::integer, ${queueWindow}::integer)`,
     )
-    if (answer === undefined) throw new Error('claim_image_job answered nothing')
+    if (answer === undefined) throw new Error('claim_job answered nothing')
     const { verdict } = answer
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
@@ -207,7 +195,7 @@ export class ImageJobs {
   async finish(
     { id, fence }: Lease,
     from: 'queued' | 'running',
-    job: ImageJob,
+    job: Job,
     ending: JobEnding,
   ): Promise<boolean> {
     const { state, close, images, result, error } = ending
@@ -227,29 +215,23 @@ export class ImageJobs {
   }
 
   /** The jobs of these ids that exist. */
-  async read(ids: readonly string[]): Promise<ImageJob[]> {
+  async read(ids: readonly string[]): Promise<Job[]> {
     const rows = await this.#options.database.jobs.ask(({ db }) => readJobs(db, ids))
     return rows.map(jobOf)
   }
 
-  /** A tenant's jobs, or one key's, newest first, before the given id. */
-  async list(
-    scope: Scope,
-    before: string | undefined,
-    state: JobState | undefined,
-    limit: number,
-    terms: Pick<Terms, 'owner' | 'signal'> = {},
-  ): Promise<ImageJob[]> {
+  /** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
+  async list(scope: Scope, page: JobPage, terms: Pick<Terms, 'owner' | 'signal'> = {}): Promise<Job[]> {
     const { database, waitMs: withinMs } = this.#options
-    const rows = await database.reads.ask(({ db }) => listJobs(db, scope, { before, state, limit }), {
+    const rows = await database.reads.ask(({ db }) => listJobs(db, scope, page), {
       withinMs,
       ...terms,
     })
     return rows.map(jobOf)
   }
 
-  /** The place of a waiting job among those of its tenant: 1 is next. */
-  async positionOf(job: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>): Promise<number> {
+  /** The place of a waiting job among those of its tenant and kind: 1 is next. */
+  async positionOf(job: Pick<Job, 'id' | 'kind' | 'tenantId' | 'priority'>): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
     return 1 + (await database.reads.ask(({ db }) => countBefore(db, job), { withinMs }))
   }
@@ -305,7 +287,7 @@ export class ImageJobs {
    * The webhook of a job that has ended; undefined when it is not due, or not any more. `webhook` throws when
    * another SECRET_KEY encrypted it.
    */
-  async webhookOf(id: string): Promise<{ job: ImageJob; webhook: () => Webhook } | undefined> {
+  async webhookOf(id: string): Promise<{ job: Job; webhook: () => Webhook } | undefined> {
     const { database, cipher } = this.#options
     const found = await database.jobs.ask(({ db }) => readDueWebhook(db, id))
     if (found === undefined || found.webhookUrl === null) return undefined
@@ -329,16 +311,37 @@ export class ImageJobs {
     return answer.now
   }
 
-  /** Delete ended jobs that are older than this moment. Resolves with their number. A slow deletion goes on. */
-  async removeBefore(moment: Date): Promise<number> {
+  /** Delete ended jobs of a kind that are older than this moment. Resolves with their number. A slow deletion goes on. */
+  async removeBefore(kind: JobKind, moment: Date): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
-    return await database.upkeep.ask(({ db }) => deleteEndedJobs(db, moment), { withinMs })
+    return await database.upkeep.ask(({ db }) => deleteEndedJobs(db, kind, moment), { withinMs })
   }
 
   /** Call one of our SQL functions. */
   #call<T>(statement: (sql: Sql) => PromiseLike<T>): Promise<T> {
     return this.#options.database.jobs.ask(({ sql }) => statement(sql))
   }
+}
+
+/** What accept_image_job takes of a job, with its parts encrypted. */
+export function acceptedParts(job: NewJob, cipher: JobCipher) {
+  const { id } = job.opened
+  const row = jsonText({
+    id,
+    kind: job.kind,
+    tenant_id: job.tenantId,
+    key_id: job.keyId,
+    group_id: job.groupId,
+    priority: job.priority,
+    model: job.model,
+    quote: quoteText(job.quote),
+    opened: jsonText({ ...job.opened, body: null }),
+    body: job.body,
+  })
+  const request = cipher.encrypt(job.request, `${id} request`)
+  const webhook =
+    job.webhook === undefined ? null : cipher.encrypt(JSON.stringify(job.webhook), `${id} webhook`)
+  return { row, request, webhook, amount: job.amountNano?.toString() ?? null }
 }
 
 interface ClaimRow {
@@ -348,14 +351,15 @@ interface ClaimRow {
   enqueue: string[]
 }
 
-/** An entry of the queue. */
+/** An entry of the queue of its kind. */
 export interface Enqueued {
   id: string
+  kind: JobKind
   priority: number
 }
 
-/** Splits `id priority`, without further checks: our own SQL function writes it, and a function with another form has another name. */
-function enqueuedOf(text: string): Enqueued {
-  const [id = '', priority = '0'] = text.split(' ')
-  return { id, priority: Number(priority) }
+/** Splits `id priority kind`, without further checks: our own SQL functions write it. A former release has images only, and no kind. */
+export function enqueuedOf(text: string): Enqueued {
+  const [id = '', priority = '0', kind] = text.split(' ')
+  return { id, priority: Number(priority), kind: kind === 'answer' ? kind : 'image' }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type ImageJob, type JobResult, jobStates } from './job.ts'
+import { type Job, type JobResult, jobStates } from '../jobs/job.ts'
 
 const jobResult = z.object({
   created: z.int().describe('Seconds since the epoch.'),
@@ -68,7 +68,7 @@ export const imageWebhook = z
 export type LinkTo = (file: string) => string
 
 /** `position`: its place among the tenant's waiting jobs; null when it does not wait. */
-export function jobJson(job: ImageJob, position: number | null, linkTo: LinkTo): z.output<typeof imageJob> {
+export function jobJson(job: Job, position: number | null, linkTo: LinkTo): z.output<typeof imageJob> {
   return {
     id: job.id,
     object: 'image.generation',

@@ -1,6 +1,6 @@
-import { FrameEnds, frameData } from '../protocols/sse.ts'
+import { FrameEnds, frameData } from './sse.ts'
 
-/** Reads the `data` of server-sent events whose images have been extracted: the rest of each event is small. */
+/** Reads the `data` of server-sent events. The caller bounds what is held. */
 export class EventDataReader {
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []

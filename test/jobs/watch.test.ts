@@ -1,11 +1,11 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { followJob } from '../../../src/images/follow-job.ts'
-import type { ImageGateway } from '../../../src/images/image-gateway.ts'
-import type { ImageJob } from '../../../src/images/jobs/job.ts'
-import { JobWatch } from '../../../src/images/jobs/watch.ts'
-import { relayLog } from '../../../src/telemetry/relay-log.ts'
-import { untilSteady } from '../../support/until.ts'
+import { followJob } from '../../src/images/follow-job.ts'
+import type { ImageGateway } from '../../src/images/image-gateway.ts'
+import type { Job } from '../../src/jobs/job.ts'
+import { JobWatch } from '../../src/jobs/watch.ts'
+import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { untilSteady } from '../support/until.ts'
 import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
@@ -59,7 +59,7 @@ const order = ['queued', 'running', 'succeeded']
 test('without notifications the sweep finds a change, even after failed reads', async () => {
   const { watch, state } = aWatch(20, false)
   const id = await bed.aJob()
-  const seen: ImageJob[] = []
+  const seen: Job[] = []
   state.broken = true
   watch.watch(id, (job) => seen.push(job))
   await vi.waitFor(() => expect(state.reads).toBeGreaterThan(2), patient)

@@ -1,15 +1,15 @@
-import { causeOf } from '../../canonical/error.ts'
-import type { Database } from '../../db/database.ts'
-import type { Log } from '../../telemetry/log.ts'
-import type { ImageJob } from './job.ts'
-import type { ImageJobs } from './jobs.ts'
+import { causeOf } from '../canonical/error.ts'
+import type { Database } from '../db/database.ts'
+import type { Log } from '../telemetry/log.ts'
+import type { Job } from './job.ts'
+import type { Jobs } from './jobs.ts'
 
 /**
  * Watches the jobs for which clients wait. Postgres's notifications make it fast. A regular read of these jobs makes it
  * certain, because an outage loses notifications.
  */
 export class JobWatch {
-  readonly #jobs: Pick<ImageJobs, 'read'>
+  readonly #jobs: Pick<Jobs, 'read'>
   readonly #database: Pick<Database, 'listen'>
   readonly #sweepMs: number
   readonly #log: Log
@@ -21,7 +21,7 @@ export class JobWatch {
   #ended = false
 
   constructor(options: {
-    jobs: Pick<ImageJobs, 'read'>
+    jobs: Pick<Jobs, 'read'>
     database: Pick<Database, 'listen'>
     sweepMs: number
     log: Log
@@ -36,7 +36,7 @@ export class JobWatch {
    * Call `onChange` with the job as it is now and after each change, never before this method returns. It may get the same
    * state twice. Returns the function that ends the watch.
    */
-  watch(id: string, onChange: (job: ImageJob) => void): () => void {
+  watch(id: string, onChange: (job: Job) => void): () => void {
     const watcher: Watcher = { onChange }
     const watchers = this.#watchers.get(id) ?? new Set()
     watchers.add(watcher)
@@ -98,5 +98,5 @@ export class JobWatch {
 }
 
 interface Watcher {
-  onChange: (job: ImageJob) => void
+  onChange: (job: Job) => void
 }

@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto'
-import type { Channel } from '../../../src/catalog/snapshot.ts'
-import { type Claim, ImageJobs, type JobEnding, type NewJob } from '../../../src/images/jobs/jobs.ts'
-import { type Database, freshDatabase, openDatabase } from '../../support/database.ts'
-import { aClose, anOpen } from '../../support/records.ts'
+import type { Channel } from '../../src/catalog/snapshot.ts'
+import { type Claim, type JobEnding, Jobs, type NewJob } from '../../src/jobs/jobs.ts'
+import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { aClose, anOpen } from '../support/records.ts'
 
-/** ImageJobs on a database of its own, without queue, workers or upstream. */
+/** Jobs on a database of its own, without queue, workers or upstream. */
 export interface JobBed {
   url: string
   database: Database
-  jobs: ImageJobs
+  jobs: Jobs
   /** A tenant whose money is limited. */
   aTenant(balanceNano: bigint): Promise<string>
   /** Accepts a job. Resolves with its id. */
@@ -27,7 +27,7 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
     encrypt: (text: string, owner: string) => Buffer.from(`${owner}|${text}`),
     decrypt: (encrypted: Buffer, owner: string) => encrypted.toString().slice(owner.length + 1),
   }
-  const jobs = new ImageJobs({ database, cipher, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
+  const jobs = new Jobs({ database, cipher, waitMs: 5_000, waitingMax: 1_000, queueWindow, leaseMs })
   return {
     url,
     database,
@@ -61,6 +61,7 @@ export async function startJobBed(queueWindow = 4): Promise<JobBed> {
 export function newJob(changes: Partial<NewJob> = {}): NewJob {
   const tenantId = changes.tenantId ?? randomUUIDv7()
   return {
+    kind: 'image',
     opened: anOpen({ tenantId, endpoint: '/v1/images/generations', body: null }),
     body: '{"prompt":"kept"}',
     tenantId,

@@ -1,15 +1,19 @@
-import type { ErrorKind } from '../../canonical/error.ts'
-import type { Price } from '../../catalog/snapshot.ts'
-import type { AttemptRecord, OpenRecord } from '../../ledger/record.ts'
+import type { ErrorKind } from '../canonical/error.ts'
+import type { Price } from '../catalog/snapshot.ts'
+import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 
 export const jobStates = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
 export type JobState = (typeof jobStates)[number]
 
-/** One image generation, a row of `image_jobs`. */
-export interface ImageJob {
+/** What a job makes: images, or an answer of the Responses format in the background. */
+export type JobKind = 'image' | 'answer'
+
+/** A row of `image_jobs`. */
+export interface Job {
   /** The id of the request that became this job. */
   id: string
+  kind: JobKind
   tenantId: string
   keyId: string
   groupId: string
@@ -28,6 +32,8 @@ export interface ImageJob {
   cancelRequested: boolean
   attempts: AttemptRecord[]
   partials: JobPartial[]
+  /** Of an answer: how many of its events are kept. */
+  events: number
   result: JobResult | null
   error: JobError | null
   costNano: bigint | null
@@ -85,4 +91,8 @@ export interface JobError {
 export interface Lease {
   id: string
   fence: number
+}
+
+export function hasEnded({ state }: Pick<Job, 'state'>): boolean {
+  return state !== 'queued' && state !== 'running'
 }

@@ -1,4 +1,4 @@
-import type { TypedQueries } from '../../db/connections.ts'
+import type { TypedQueries } from '../db/connections.ts'
 import {
   and,
   asc,
@@ -15,19 +15,29 @@ import {
   ne,
   or,
   sql,
-} from '../../db/drizzle.cjs'
-import { firstIdAt } from '../../db/first-id.ts'
-import { imageJobs } from '../../db/schema.ts'
-import type { Queries } from '../../db/transactions.ts'
-import type { Scope } from '../../ledger/queries.ts'
-import type { ImageJob, JobState, Lease } from './job.ts'
+} from '../db/drizzle.cjs'
+import { firstIdAt } from '../db/first-id.ts'
+import { imageJobs } from '../db/schema.ts'
+import type { Queries } from '../db/transactions.ts'
+import type { Scope } from '../ledger/queries.ts'
+import type { Job, JobKind, JobState, Lease } from './job.ts'
 
 /** A row of `image_jobs`, without its encrypted parts. */
 export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
 
-const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...jobColumns } =
-  getTableColumns(imageJobs)
-const unread = { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
+const {
+  request,
+  body,
+  answer,
+  enqueuedAt,
+  notBefore,
+  leasedUntil,
+  channelId,
+  webhookUrl,
+  webhookAt,
+  ...jobColumns
+} = getTableColumns(imageJobs)
+const unread = { request, body, answer, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
 
 // Written out: Postgres makes one plan for all parameters, which could not use the partial indexes.
 const isQueued = sql`${imageJobs.state} = 'queued'`
@@ -54,11 +64,11 @@ export async function readJobToRun(
   return row
 }
 
-/** A tenant's jobs, or one key's, newest first, before the given id. */
+/** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
 export async function listJobs(
   db: TypedQueries,
   { tenantId, keyId }: Scope,
-  { before, state, limit }: { before: string | undefined; state: JobState | undefined; limit: number },
+  { kind, before, state, limit }: JobPage,
 ): Promise<JobRow[]> {
   // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the tenant.
   return await db
@@ -67,6 +77,7 @@ export async function listJobs(
     .where(
       and(
         eq(imageJobs.tenantId, tenantId),
+        eq(imageJobs.kind, kind),
         keyId === null ? undefined : eq(imageJobs.keyId, keyId),
         before === undefined ? undefined : lt(imageJobs.id, before),
         state === undefined ? undefined : eq(imageJobs.state, state),
@@ -75,7 +86,15 @@ export async function listJobs(
     .orderBy(sql`${imageJobs.id} desc limit ${sql.raw(String(Math.trunc(limit)))}`)
 }
 
+export interface JobPage {
+  kind: JobKind
+  before: string | undefined
+  state: JobState | undefined
+  limit: number
+}
+
 export interface JobFilter {
+  kind: JobKind
   tenantId?: string | undefined
   state?: JobState | undefined
   model?: string | undefined
@@ -89,13 +108,14 @@ export interface JobFilter {
 
 /** Jobs of all tenants, newest first. The ids are in the order of time, so `from` and `to` bound what is read. */
 export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]> {
-  const { tenantId, state, model, channel, from, to, before, limit } = filter
+  const { kind, tenantId, state, model, channel, from, to, before, limit } = filter
   const asked = channel === undefined ? undefined : `%${likeText(JSON.stringify({ channel }).slice(1, -1))}%`
   return await db
     .select(jobColumns)
     .from(imageJobs)
     .where(
       and(
+        eq(imageJobs.kind, kind),
         tenantId === undefined ? undefined : eq(imageJobs.tenantId, tenantId),
         state === undefined ? undefined : eq(imageJobs.state, state),
         model === undefined ? undefined : eq(imageJobs.model, model),
@@ -111,13 +131,14 @@ export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]
 
 const likeText = (text: string) => text.replace(/[\\%_]/g, '\\$&')
 
-/** The number of its tenant's waiting jobs that will run before this one. */
+/** The number of its tenant's waiting jobs of its kind that will run before this one. */
 export async function countBefore(
   db: TypedQueries,
-  { id, tenantId, priority }: Pick<ImageJob, 'id' | 'tenantId' | 'priority'>,
+  { id, kind, tenantId, priority }: Pick<Job, 'id' | 'kind' | 'tenantId' | 'priority'>,
 ): Promise<number> {
   const isBefore = and(
     eq(imageJobs.tenantId, tenantId),
+    eq(imageJobs.kind, kind),
     isQueued,
     ne(imageJobs.id, id),
     or(gt(imageJobs.priority, priority), and(eq(imageJobs.priority, priority), lt(imageJobs.id, id))),
@@ -203,10 +224,22 @@ export async function countDelivery(
     .where(and(eq(imageJobs.id, id), isUndelivered))
 }
 
-/** Delete ended jobs that are older than this moment. Resolves with their number. */
-export async function deleteEndedJobs(db: TypedQueries, moment: Date): Promise<number> {
+/** Delete ended jobs of a kind that are older than this moment. Resolves with their number. */
+export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: Date): Promise<number> {
   const deleted = await db
     .delete(imageJobs)
-    .where(and(lt(imageJobs.createdAt, moment), sql`${imageJobs.state} NOT IN ('queued', 'running')`))
+    .where(
+      and(
+        eq(imageJobs.kind, kind),
+        lt(imageJobs.createdAt, moment),
+        lt(ageOf(kind), moment),
+        sql`${imageJobs.state} NOT IN ('queued', 'running')`,
+      ),
+    )
   return deleted.count
+}
+
+/** The age of a job counts from here. An answer may wait and run for long. */
+function ageOf(kind: JobKind) {
+  return kind === 'answer' ? imageJobs.finishedAt : imageJobs.createdAt
 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Database, openDatabase } from '../../support/database.ts'
+import { type Database, openDatabase } from '../support/database.ts'
 import { type JobBed, newJob, startJobBed } from './job-bed.ts'
 
 /** What others may do while one call waits for the lock of a tenant's jobs. */

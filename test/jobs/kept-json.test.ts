@@ -10,9 +10,9 @@ import {
   keptWebhook,
   quoteText,
   readKept,
-} from '../../../src/images/jobs/kept-json.ts'
-import type { JobRow } from '../../../src/images/jobs/queries.ts'
-import { jobOf } from '../../../src/images/jobs/rows.ts'
+} from '../../src/jobs/kept-json.ts'
+import type { JobRow } from '../../src/jobs/queries.ts'
+import { jobOf } from '../../src/jobs/rows.ts'
 
 const id = randomUUIDv7()
 const attempt = {
@@ -65,6 +65,8 @@ const quote = {
 
 const row: JobRow = {
   id,
+  kind: 'image',
+  events: 0,
   tenantId: 'a',
   keyId: 'b',
   groupId: 'c',

@@ -1,0 +1,182 @@
+import type { Sql } from 'postgres'
+import { z } from 'zod'
+import { isRecord, type Json } from '../canonical/json.ts'
+import type { Database } from '../db/database.ts'
+import type { Job, JobError, JobState, Lease } from '../jobs/job.ts'
+import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs/jobs.ts'
+import type { NewAnswer } from '../kept/kept-answers.ts'
+import type { CloseRecord } from '../ledger/record.ts'
+import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
+
+export interface BackgroundOptions {
+  database: Pick<Database, 'jobs' | 'reads'>
+  cipher: JobCipher
+  /** How long a client waits for Postgres. */
+  waitMs: number
+  /** A tenant's answers in the queue at a time. */
+  queueWindow: number
+  /** A tenant's answers that may wait outside of the queue. */
+  waitingMax: number
+}
+
+/** What a job keeps of its request, encrypted. */
+export interface KeptRequest {
+  /** The body of the request that makes the answer. */
+  body: string
+  /** The client's headers that it has too. */
+  headers: Record<string, string>
+  showsEncrypted: boolean
+}
+
+const keptRequest: z.ZodType<KeptRequest> = z.object({
+  body: z.string(),
+  headers: z.record(z.string(), z.string()),
+  showsEncrypted: z.boolean(),
+})
+
+const texts = z.array(z.string())
+
+/** The end of an answer: its last events, the object that its client gets, and its row with the cost. */
+export interface AnswerEnding {
+  state: Exclude<JobState, 'queued' | 'running'>
+  close: CloseRecord
+  answer: Json
+  /** The sequence number of the first of the last events, and their texts. */
+  first: number
+  events: readonly string[]
+  error: JobError | null
+  /** The turn for later requests; undefined: it is not kept. */
+  kept: (Omit<NewAnswer, 'days'> & { days: number; content: Buffer }) | undefined
+}
+
+/**
+ * Answers that are made in the background. Their jobs are rows of `image_jobs`, as those of images are, and `Jobs` claims, extends and
+ * requeues them. What differs is here: an answer has the object that its client gets, and events. Each change is one statement.
+ */
+export class BackgroundAnswers {
+  readonly #options: BackgroundOptions
+
+  constructor(options: BackgroundOptions) {
+    this.#options = options
+  }
+
+  /** As `Jobs.accept`, with the answer as it is now and its first events. */
+  async accept(job: NewJob, request: KeptRequest, now: { answer: Json; events: readonly Json[] }) {
+    const { cipher, queueWindow, waitingMax } = this.#options
+    const { id } = job.opened
+    const parts = acceptedParts({ ...job, request: JSON.stringify(request) }, cipher)
+    const events = now.events.map((event) => JSON.stringify(event))
+    const [answer] = await this.#call(
+      (sql) => sql<{ verdict: Acceptance['verdict']; enqueue: string[] }[]>`
+        SELECT verdict, enqueue FROM accept_answer_job(${parts.row}::text::jsonb, ${parts.request}, ${parts.webhook},
+          ${parts.amount}::bigint, ${queueWindow}::integer, ${waitingMax}::integer,
+          ${this.#sealedAnswer(id, now.answer)}, ${this.#sealedEvents(id, 0, events)}, ${events.length}::integer)`,
+    )
+    if (answer === undefined) throw new Error('accept_answer_job answered nothing')
+    return { verdict: answer.verdict, enqueue: answer.enqueue.map(enqueuedOf) }
+  }
+
+  /** The request of a claimed job, from its text. */
+  requestOf(text: string): KeptRequest {
+    return keptRequest.parse(JSON.parse(text))
+  }
+
+  /** Keep events behind those that the job has. Called again with the same events, it keeps them once. False: the lease is lost. */
+  async keepEvents({ id, fence }: Lease, first: number, events: readonly string[]): Promise<boolean> {
+    const content = this.#sealedEvents(id, first, events)
+    const [answer] = await this.#call(
+      (sql) => sql<{ kept: boolean }[]>`
+        SELECT keep_answer_events(${id}, ${fence}::integer, ${first}::integer, ${events.length}::integer, ${content}) AS kept`,
+    )
+    return answer?.kept ?? false
+  }
+
+  /** End a job once: its events, answer, kept turn, row and charge. False: the job was not in the expected state, and nothing changed. */
+  async finish(
+    { id, fence }: Lease,
+    from: 'queued' | 'running',
+    job: Job,
+    ending: AnswerEnding,
+  ): Promise<boolean> {
+    const { state, close, answer, first, events, error, kept } = ending
+    const content = this.#sealedEvents(id, first, events)
+    const keptRow =
+      kept === undefined
+        ? null
+        : jsonText({
+            tenant_id: kept.tenantId,
+            id: kept.id,
+            key_id: kept.keyId,
+            protocol: kept.protocol,
+            previous_id: kept.previousId ?? null,
+            model: kept.model,
+            bytes: kept.content.length,
+          })
+    const [finished] = await this.#call(
+      (sql) => sql<{ done: boolean }[]>`
+        SELECT finish_answer_job(${id}, ${fence}::integer, ${from}, ${state},
+          ${requestRowJson(job.opened, close)}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
+          ${jsonText(close.attempts)}, ${error === null ? null : jsonText(error)}, ${this.#sealedAnswer(id, answer)},
+          ${first}::integer, ${events.length}::integer, ${content}, ${keptRow}::text::jsonb,
+          ${kept?.content ?? null}, ${kept?.days ?? null}::integer) AS done`,
+    )
+    return finished?.done ?? false
+  }
+
+  /** The object that the client of a job gets, as of its acceptance or of its end. Undefined: there is no such job any more. */
+  async answerOf(id: string): Promise<Json | undefined> {
+    const [row] = await this.#call(
+      (sql) => sql<{ answer: Buffer | null }[]>`SELECT answer FROM image_jobs WHERE id = ${id}`,
+    )
+    if (row === undefined || row.answer === null) return undefined
+    const answer: unknown = JSON.parse(this.#options.cipher.decrypt(row.answer, `${id} answer`))
+    return isRecord(answer) ? answer : undefined
+  }
+
+  /** The client's request of a job that has not ended. */
+  async keptRequestOf(id: string): Promise<KeptRequest | undefined> {
+    const [row] = await this.#call(
+      (sql) => sql<{ request: Buffer | null }[]>`SELECT request FROM image_jobs WHERE id = ${id}`,
+    )
+    if (row === undefined || row.request === null) return undefined
+    return this.requestOf(this.#options.cipher.decrypt(row.request, `${id} request`))
+  }
+
+  /** Events from this sequence number on, in their order: some of them, at least one if there is one. */
+  async eventsFrom(id: string, from: number): Promise<string[]> {
+    const rows = await this.#call(
+      (sql) => sql<{ first: number; content: Buffer }[]>`
+        SELECT first, content FROM answer_events
+        WHERE job_id = ${id} AND first >= coalesce(
+          (SELECT max(e.first) FROM answer_events e WHERE e.job_id = ${id} AND e.first <= ${from}), 0)
+        ORDER BY first LIMIT ${piecesAtOnce}`,
+    )
+    return rows.flatMap(({ first, content }) => {
+      const events = texts.parse(JSON.parse(this.#options.cipher.decrypt(content, `${id} events ${first}`)))
+      return first < from ? events.slice(from - first) : events
+    })
+  }
+
+  /** Forget an ended job with its events. */
+  async remove(id: string): Promise<void> {
+    await this.#call(
+      (sql) => sql`
+        DELETE FROM image_jobs WHERE id = ${id} AND kind = 'answer' AND state NOT IN ('queued', 'running')`,
+    )
+  }
+
+  #sealedAnswer(id: string, answer: Json): Buffer {
+    return this.#options.cipher.encrypt(JSON.stringify(answer), `${id} answer`)
+  }
+
+  #sealedEvents(id: string, first: number, events: readonly string[]): Buffer {
+    return this.#options.cipher.encrypt(JSON.stringify(events), `${id} events ${first}`)
+  }
+
+  #call<T>(statement: (sql: Sql) => PromiseLike<T>): Promise<T> {
+    return this.#options.database.jobs.ask(({ sql }) => statement(sql))
+  }
+}
+
+/** Pieces of events that one question reads. */
+const piecesAtOnce = 64

@@ -1,0 +1,224 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Json } from '../canonical/json.ts'
+import { estimateTokens } from '../canonical/tokens.ts'
+import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
+import type { NewJob } from '../jobs/jobs.ts'
+import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { background } from '../protocols/index.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import { beginAnswer, finishAnswer } from '../stages/answer.ts'
+import { end, endAsJob } from '../stages/end.ts'
+import { answeredEnding, leftEnding } from '../stages/ending.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { type Amount, holdMoney, isMoneyLimited } from '../stages/hold-money.ts'
+import { answerIsJob } from '../stages/idempotency.ts'
+import { webhookOf } from '../stages/job-webhook.ts'
+import { openRecordOf } from '../stages/open-record.ts'
+import { type Asked, type Reading, readInstead } from '../stages/read.ts'
+import type { Received } from '../stages/received.ts'
+import { takeTokens } from '../stages/take-limits.ts'
+import { requestLog } from '../telemetry/log.ts'
+import { answerNow } from './background-jobs.ts'
+import { bodyWithoutConversation } from './body-without-conversation.ts'
+import { followAnswer } from './follow-answer.ts'
+
+/** A request that the gateway answers in the background. */
+export interface BackgroundAsked {
+  /** The request that makes the answer. */
+  body: Buffer
+  showsEncrypted: boolean
+  previousId: string | null
+  /** The client gets the events at once. */
+  stream: boolean
+}
+
+/**
+ * Where the gateway keeps answers for this key, it makes those in the background itself, over any upstream: from here on the request is
+ * the one that makes the answer. Undefined: it asks for none, or continues one that a channel keeps, and that channel may do it.
+ * Rejects `invalid_request`, and `unavailable`.
+ */
+export async function asBackground(
+  gateway: Gateway,
+  asked: Asked,
+  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+): Promise<BackgroundAsked | 'left' | undefined> {
+  const { endpoint, facts, identity, group } = asked
+  const { heldId, stream } = facts
+  if (facts.background === undefined || endpoint.compacts === true) return undefined
+  if (keptDaysOf(identity, group) === 0) return undefined
+  if (facts.keepsAnswer !== true) {
+    throw new GatewayError(
+      'invalid_request',
+      'background: such an answer is kept until it is fetched. Leave "store" out, or send true.',
+      { field: 'background' },
+    )
+  }
+  if (heldId !== undefined && !(await isKeptHere(gateway, asked, heldId))) return undefined
+  const body = background.requestForAnswer(asked.body, facts.background)
+  const showsEncrypted = facts.background.include.includes('reasoning.encrypted_content')
+  if ((await readInstead(gateway, asked, body, reading)) === 'left') return 'left'
+  return { body, showsEncrypted, previousId: heldId ?? null, stream }
+}
+
+async function isKeptHere(gateway: Gateway, { identity }: Asked, id: string): Promise<boolean> {
+  if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return false
+  return (await gateway.kept.read(scopeOf(identity, 'openai-responses'), id)) !== undefined
+}
+
+/**
+ * Turn the request into a job. From then on the job holds the money and will write the row, and workers make the answer even if this
+ * process dies. The client gets the answer as it is now, or its events as they come.
+ * Rejects `rate_limited`, `insufficient_credit`, `permission_denied`, `invalid_request` or `unavailable`.
+ */
+export async function acceptBackground(
+  gateway: Gateway,
+  asked: Asked,
+  request: BackgroundAsked,
+  worstCase: () => Amount | Promise<Amount>,
+): Promise<void> {
+  const { facts, identity, endpoint, startedAt, id } = asked
+  const webhook = webhookOf(gateway, asked)
+  await gateway.kept.requireRoom(identity.tenantId)
+  const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
+  await takeTokens(asked, tokens)
+  let amountNano: bigint | undefined
+  if (isMoneyLimited(asked)) {
+    const amount = await worstCase()
+    amountNano = amount.nano
+    if (!(await holdMoney(gateway, asked, amount))) return await end(gateway, asked, leftEnding)
+  }
+  const bytes = asked.large === undefined ? asked.body : bodyWithoutConversation(asked.body, facts)
+  const settings: Json = JSON.parse(bytes.toString('utf8'))
+  const now = background.queuedAnswer(id, {
+    model: facts.model,
+    createdAt: Math.floor(startedAt / 1000),
+    previousId: request.previousId,
+    body: endpoint.client.answerSettings?.(settings) ?? settings,
+  })
+  const kept = {
+    body: request.body.toString('utf8'),
+    headers: headersOf(asked),
+    showsEncrypted: request.showsEncrypted,
+  }
+  const job = jobOf(gateway, asked, request, { amountNano, webhook })
+  const { answers, queue } = gateway.background
+  const { verdict, enqueue } = await acceptOrRetry(
+    () => answers.accept(job, kept, now),
+    gateway.bounds.admitMs,
+    'Answers in the background',
+  )
+  // Another process considered this one dead, and released its reservations.
+  if (verdict === 'insufficient') throw jobsAway('Answers in the background')
+  if (verdict === 'full') throw tooManyWaiting(gateway.bounds.backgroundWaitingMax)
+  answerIsJob(asked)
+  endAsJob(gateway, asked, tokens)
+  if (enqueue.length > 0) {
+    queue.add(enqueue).catch((error: unknown) => {
+      const cause = redactText(String(error))
+      requestLog(gateway.log, id).warn({ cause }, 'an answer in the background waits for the sweep')
+    })
+  }
+  if (request.stream) await followAnswer(gateway, asked, { jobId: id, from: 0 })
+  else send(asked, now.answer)
+}
+
+/** Answer a repeat of the request that became this job: as the answer is now, or with its events from the first one on. */
+export async function repeatBackground(gateway: Gateway, repeat: Received, jobId: string): Promise<void> {
+  const [job] = await gateway.background.jobs.read([jobId])
+  const answer = job === undefined ? undefined : await answerNow(gateway, job)
+  if (answer === undefined) {
+    throw new GatewayError(
+      'unknown_path',
+      'The answer of the first request with this Idempotency-Key is no longer kept.',
+    )
+  }
+  await end(gateway, repeat, answeredEnding(200))
+  repeat.headers['idempotency-replayed'] = 'true'
+  repeat.headers['x-tollgate-original-request-id'] = jobId
+  if (repeat.row.stream) await followAnswer(gateway, repeat, { jobId, from: 0 })
+  else send(repeat, answer)
+}
+
+function jobOf(
+  gateway: Gateway,
+  asked: Asked,
+  { stream }: BackgroundAsked,
+  { amountNano, webhook }: Pick<NewJob, 'amountNano' | 'webhook'>,
+): NewJob {
+  const { identity, group, facts } = asked
+  const opened = openRecordOf(gateway, asked)
+  return {
+    kind: 'answer',
+    opened: { ...opened, body: null },
+    // Copied at once: redaction reuses its memory.
+    body: opened.body?.toString('utf8') ?? null,
+    tenantId: identity.tenantId,
+    keyId: identity.keyId,
+    groupId: identity.groupId,
+    priority: 0,
+    model: facts.model,
+    quote: {
+      price: undefined,
+      multiplier: group.priceMultiplier,
+      size: undefined,
+      quality: undefined,
+      count: 0,
+      heldNano: amountNano,
+      delivery: undefined,
+      stream,
+    },
+    request: '',
+    webhook,
+    amountNano,
+  }
+}
+
+/** Of these the request that makes the answer has none: they name the caller, or describe another body or another answer. */
+const leftOut: ReadonlySet<string> = new Set([
+  'accept',
+  'accept-encoding',
+  'authorization',
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'cookie',
+  'expect',
+  'host',
+  'idempotency-key',
+  'prefer',
+  'proxy-authorization',
+  'te',
+  'transfer-encoding',
+  'upgrade',
+  'x-api-key',
+  'x-tollgate-webhook',
+])
+
+function headersOf({ request }: Asked): Record<string, string> {
+  const kept = Object.entries(request.headers).flatMap(([name, value]) =>
+    value === undefined || leftOut.has(name) ? [] : [[name, String(value)] as const],
+  )
+  return Object.fromEntries(kept)
+}
+
+function send(received: Received, answer: Json): void {
+  if (received.response.destroyed) return
+  const bytes = Buffer.from(JSON.stringify(answer))
+  beginAnswer(received, 200, {
+    'content-type': 'application/json',
+    'content-length': bytes.length,
+    'x-request-id': received.id,
+    ...received.headers,
+  })
+  finishAnswer(received, bytes)
+}
+
+function tooManyWaiting(waitingMax: number): GatewayError {
+  return new GatewayError(
+    'rate_limited',
+    `${waitingMax} answers in the background of this tenant are waiting, the most that may wait. Try again when some have been made.`,
+    { retryAfterSeconds: 30 },
+  )
+}

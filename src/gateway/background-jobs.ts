@@ -1,0 +1,59 @@
+import type { Identity } from '../access/identity.ts'
+import { cancelledAnswer, unmadeRow } from '../background/answer-ending.ts'
+import type { Json } from '../canonical/json.ts'
+import { hasEnded, type Job } from '../jobs/job.ts'
+import { scopeOf } from '../kept/kept-answers.ts'
+import { background } from '../protocols/index.ts'
+import type { Gateway } from '../stages/gateway.ts'
+
+/** Longest wait for the worker of an answer that is cancelled. The client then gets the answer as it is. */
+const cancelMs = 10_000
+
+/** The job of an answer in the background. Undefined: this caller has none of this id. Rejects `unavailable`. */
+export async function backgroundJobOf(
+  { background: { jobs } }: Pick<Gateway, 'background'>,
+  identity: Identity,
+  answerId: string,
+): Promise<Job | undefined> {
+  const id = background.requestIdOf(answerId)
+  const [job] = id === undefined ? [] : await jobs.read([id])
+  const { tenantId, keyId } = scopeOf(identity, 'openai-responses')
+  const isTheirs = job?.tenantId === tenantId && (keyId === undefined || job.keyId === keyId)
+  return job?.kind === 'answer' && isTheirs ? job : undefined
+}
+
+/** The answer as its client gets it now; undefined: it is gone. */
+export async function answerNow(
+  { background: { answers } }: Pick<Gateway, 'background'>,
+  { id, state }: Pick<Job, 'id' | 'state'>,
+): Promise<Json | undefined> {
+  const answer = await answers.answerOf(id)
+  return answer?.status === 'queued' && state === 'running' ? { ...answer, status: 'in_progress' } : answer
+}
+
+/** Cancel an answer: at once if it waits, or as soon as its worker sees it. One that has ended stays as it is. */
+export async function cancelAnswer(gateway: Pick<Gateway, 'background'>, id: string): Promise<void> {
+  const { jobs, answers, watch } = gateway.background
+  for (;;) {
+    const [job] = await jobs.read([id])
+    if (job === undefined || hasEnded(job)) return
+    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round then tries the other.
+    if (job.state === 'queued') {
+      const row = unmadeRow(job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
+      const answer = (await answers.answerOf(id)) ?? {}
+      const unmade = { job, answer, first: job.events, pending: [], output: [] }
+      await answers.finish({ id, fence: job.fence }, 'queued', job, cancelledAnswer(unmade, row))
+    } else if (await jobs.askToCancel(id)) break
+  }
+  await new Promise<void>((resolve) => {
+    const end = () => {
+      clearTimeout(timeout)
+      unwatch()
+      resolve()
+    }
+    const timeout = setTimeout(end, cancelMs)
+    const unwatch = watch.watch(id, (job) => {
+      if (hasEnded(job)) end()
+    })
+  })
+}

@@ -1,0 +1,147 @@
+import type { Identity } from '../access/identity.ts'
+import type { GatewayError } from '../canonical/error.ts'
+import { parseObject } from '../canonical/json.ts'
+import { innerExchange } from '../http/inner-exchange.ts'
+import { RunningRequests } from '../http/running-requests.ts'
+import type { CloseRecord } from '../ledger/record.ts'
+import { unlimitedLease } from '../limits/limits.ts'
+import { EventDataReader } from '../protocols/event-data.ts'
+import { RunningCounts } from '../running-counts.ts'
+import { modelEndpoints } from '../stages/endpoints.ts'
+import type { Gateway, RequestLedger } from '../stages/gateway.ts'
+import type { Life } from '../stages/life.ts'
+import { receiveAs } from '../stages/received.ts'
+import { chat } from './chat.ts'
+
+/** The request of a job, as its client made it. */
+export interface BackgroundRequest {
+  id: string
+  body: Buffer
+  headers: Record<string, string>
+  clientAddress: string | null
+  identity: Identity
+}
+
+export interface BackgroundListener {
+  /** One event, as the format has it. False: call `drained` when more may come. */
+  event(text: string): boolean
+}
+
+/** What became of the request. */
+export interface BackgroundResult {
+  /** The second half of its row; undefined: the gateway failed. */
+  close: CloseRecord | undefined
+  startedAt: number
+  /** The error body of a request that was refused before its first event. */
+  refusal: ReturnType<typeof parseObject>
+}
+
+export interface BackgroundRun {
+  done: Promise<BackgroundResult>
+  drained(): void
+  /** End the call to the upstream, as for a client that has left. */
+  cancel(): void
+  /** End it with an error. `shutdown`: because this process ends. */
+  abort(reason: GatewayError, why?: 'shutdown'): void
+}
+
+/**
+ * Make an answer for a job. The request goes the way of all, as if its client had made it now and streamed: routing, translation, the
+ * upstream. Its limits were taken and its money is held by the job, and what would be its row is the result: the end of the job writes it.
+ */
+export function makeInBackground(
+  gateway: Gateway,
+  { id, body, headers, clientAddress, identity }: BackgroundRequest,
+  listener: BackgroundListener,
+): BackgroundRun {
+  const key = `job-${id}`
+  const requests = new RunningRequests<Life>()
+  let close: CloseRecord | undefined
+  const note = async (_open: unknown, record: CloseRecord) => {
+    close = record
+  }
+  const ledger: RequestLedger = {
+    instance: gateway.ledger.instance,
+    doubtOf: () => undefined,
+    requireRoom() {},
+    open: async () => {},
+    opened: async () => {},
+    close: note,
+    refuse: note,
+    refuseUnknown: note,
+  }
+  const own: Gateway = {
+    ...gateway,
+    get draining() {
+      return gateway.draining
+    },
+    keys: { lookup: (secret) => (secret === key ? identity : undefined) },
+    ledger,
+    limits: {
+      take: () => unlimitedLease,
+      state: () => gateway.limits.state(),
+      close: async () => {},
+    },
+    reservations: { hold: async () => ({ kind: 'granted' }), ended() {} },
+    requests,
+    keyRequests: new RunningCounts(),
+  }
+  const events = new EventDataReader()
+  let isStream = false
+  let refused: Buffer[] = []
+  const exchange = innerExchange(
+    {
+      method: 'POST',
+      path: endpoint.path,
+      headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body,
+      clientAddress: clientAddress ?? '127.0.0.1',
+    },
+    {
+      start: (_status, answered) => {
+        isStream = String(answered['content-type']).startsWith('text/event-stream')
+      },
+      data: (chunk) => {
+        const bytes = Buffer.from(chunk)
+        if (!isStream) {
+          refused.push(bytes)
+          return true
+        }
+        const found = events.push(bytes).filter((data) => data !== '[DONE]')
+        if (events.heldBytes > gateway.bounds.sseFrameBytesMax) exchange.leave()
+        return found.map((data) => listener.event(data)).every((isTaken) => isTaken)
+      },
+      end: () => {},
+    },
+  )
+  receiveAs(exchange.request, id)
+  const startedAt = Date.now()
+  const done = chat(own, endpoint)(exchange.request, exchange.response).then(() => {
+    const refusal = refused.length === 0 ? undefined : parseObject(Buffer.concat(refused).toString('utf8'))
+    refused = []
+    return { close, startedAt, refusal }
+  })
+  return {
+    done,
+    drained: () => exchange.drained(),
+    cancel: () => {
+      // Whatever the group says of clients that leave: this one has said that it wants no answer.
+      for (const life of requests.all()) life.whenClientLeaves = undefined
+      exchange.leave()
+    },
+    abort: (reason, why) => {
+      for (const life of requests.all()) {
+        if (why === 'shutdown') life.shuttingDown = true
+        life.running?.abort(reason)
+      }
+    },
+  }
+}
+
+const endpoint = textEndpoint('/v1/responses')
+
+function textEndpoint(path: string) {
+  const found = modelEndpoints.find((each) => each.path === path)
+  if (found === undefined) throw new Error(`${path} is no endpoint`)
+  return found
+}

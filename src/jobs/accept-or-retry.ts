@@ -1,0 +1,25 @@
+import { GatewayError } from '../canonical/error.ts'
+
+/**
+ * Accept a job; when Postgres fails at once, a second time: accepting a job twice keeps it once. A slow Postgres is away or overloaded,
+ * and a second statement would only add to its load. `what`: names the jobs for the client. Rejects `unavailable`.
+ */
+export async function acceptOrRetry<T>(accept: () => Promise<T>, admitMs: number, what: string): Promise<T> {
+  const begunAt = Date.now()
+  try {
+    return await accept()
+  } catch (cause) {
+    if (Date.now() - begunAt > admitMs / 2) throw jobsAway(what, cause)
+  }
+  return await accept().catch((cause: unknown) => {
+    throw jobsAway(what, cause)
+  })
+}
+
+export function jobsAway(what: string, cause?: unknown): GatewayError {
+  return new GatewayError(
+    'unavailable',
+    `${what} are kept in the database, which does not answer. Try again shortly.`,
+    { cause, retryAfterSeconds: 2 },
+  )
+}

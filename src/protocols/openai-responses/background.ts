@@ -1,0 +1,112 @@
+import { isRecord, type Json } from '../../canonical/json.ts'
+import type { Span } from '../json-scan.ts'
+import type { BackgroundFacts } from '../protocol.ts'
+import { removeMembers } from '../remove-members.ts'
+import { splice } from '../splice.ts'
+import { failureOf, responseId } from './errors.ts'
+import { responseObjects } from './response-object.ts'
+import { encryptedReasoning } from './wire.ts'
+
+/** What the client of a background answer sees in place of what its request, which is made for it, would show. */
+export interface BackgroundView {
+  id: string
+  /** Seconds since the epoch. */
+  createdAt: number
+  previousId: string | null
+  /** Whether its client asked for encrypted reasoning. The request for the answer always does: later requests need it. */
+  showsEncrypted: boolean
+}
+
+/** The events before those of a run. */
+export const eventsBeforeRun = 2
+
+/**
+ * The request that makes an answer in the background: it streams, and the channel keeps nothing. Later requests send its reasoning again,
+ * so it asks for that in the encrypted form.
+ */
+export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
+  const wanted = [...new Set([...include, encryptedReasoning])]
+  const own = `,"stream":true,"store":false,"include":${JSON.stringify(wanted)}`
+  const edits = [
+    { start: at, end: at, bytes: Buffer.from(own) },
+    ...removeMembers(body, removed).map((span: Span) => ({ ...span, bytes: nothing })),
+  ]
+  return splice(body, edits, Buffer.allocUnsafe)
+}
+
+/** The answer as it is before it runs, and its first events. `body`: its `answerSettings`. */
+export function queuedAnswer(
+  requestId: string,
+  context: { model: string; createdAt: number; previousId: string | null; body: Json },
+): { answer: Json; events: Json[] } {
+  const { model, createdAt, previousId, body } = context
+  const made = responseObjects({ requestId, model, body, createdAtSeconds: createdAt })
+  const queued = made({ status: 'queued', output: [], usage: undefined })
+  const answer = { ...queued, background: true, store: true, previous_response_id: previousId }
+  return {
+    answer,
+    events: [
+      { type: 'response.created', sequence_number: 0, response: answer },
+      { type: 'response.queued', sequence_number: 1, response: answer },
+    ],
+  }
+}
+
+/** An event of a run as the client sees it; undefined: it gets none, because one of ours says the same. */
+export function eventForClient(event: Json, view: BackgroundView): Json | undefined {
+  const { type, response, item } = event
+  if (type === 'response.created' || type === 'response.queued' || type === 'error') return undefined
+  return {
+    ...event,
+    ...(isRecord(response) ? { response: responseForClient(response, view) } : {}),
+    ...(isRecord(item) ? { item: shown(item, view) } : {}),
+  }
+}
+
+/** The end of an answer: its state, or undefined for an event that does not end one. */
+export function endOfEvent({ type }: Json): 'completed' | 'incomplete' | 'failed' | undefined {
+  const end = /^response\.(completed|incomplete|failed)$/.exec(String(type))?.[1]
+  return end === 'completed' || end === 'incomplete' || end === 'failed' ? end : undefined
+}
+
+export function responseForClient(response: Json, view: BackgroundView): Json {
+  const { id, createdAt, previousId } = view
+  const output = Array.isArray(response.output) ? response.output : []
+  return {
+    ...response,
+    id,
+    created_at: createdAt,
+    background: true,
+    store: true,
+    previous_response_id: previousId,
+    output: output.map((item: unknown) => (isRecord(item) ? shown(item, view) : item)),
+  }
+}
+
+/** The last event of an answer that no run could end. `output`: the items that its events have. */
+export function unmadeEvent(
+  answer: Json,
+  how: { status: 'failed'; error: Parameters<typeof failureOf>[0] } | { status: 'cancelled' },
+  output: readonly Json[],
+): Json {
+  const error = how.status === 'failed' ? failureOf(how.error) : null
+  return { type: `response.${how.status}`, response: { ...answer, status: how.status, error, output } }
+}
+
+/** The id of the answer to a request, and back; undefined: no request of ours has such an answer. */
+export function backgroundId(requestId: string): string {
+  return responseId(requestId)
+}
+
+export function requestIdOf(answerId: string): string | undefined {
+  const parts = /^resp_([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/.exec(answerId)
+  return parts?.slice(1).join('-')
+}
+
+const nothing = Buffer.alloc(0)
+
+function shown(item: Json, { showsEncrypted }: BackgroundView): Json {
+  if (showsEncrypted || item.type !== 'reasoning' || item.encrypted_content === undefined) return item
+  const { encrypted_content: _, ...rest } = item
+  return rest
+}

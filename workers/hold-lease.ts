@@ -1,0 +1,32 @@
+import type { Lease } from '../src/jobs/job.ts'
+import type { Jobs } from '../src/jobs/jobs.ts'
+import type { JobWatch } from '../src/jobs/watch.ts'
+
+/**
+ * Extend the lease of a job while it runs. Tells when another worker has taken the job, and when its client has cancelled it; each may
+ * be told more than once.
+ */
+export function holdLease(
+  { jobs, watch }: { jobs: Pick<Jobs, 'extend'>; watch: JobWatch },
+  lease: Lease,
+  leaseMs: number,
+  told: { lost(): void; cancelled(): void },
+): { stop(): void } {
+  const extend = async () => {
+    const verdict = await jobs.extend(lease).catch(() => 'held' as const)
+    if (verdict === 'lost') told.lost()
+    if (verdict === 'cancel') told.cancelled()
+  }
+  const timer = setInterval(() => void extend(), leaseMs / 3)
+  const unwatch = watch.watch(lease.id, (job) => {
+    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed it.
+    if (job.fence > lease.fence) told.lost()
+    else if (job.cancelRequested) told.cancelled()
+  })
+  return {
+    stop() {
+      clearInterval(timer)
+      unwatch()
+    },
+  }
+}

@@ -1,0 +1,398 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { readNamedKey } from '../src/access/named-key-queries.ts'
+import {
+  allAttempts,
+  cancelledAnswer,
+  endedWith,
+  failedAnswer,
+  rowOfRun,
+  type UnmadeAnswer,
+  unmadeRow,
+  workerLost,
+} from '../src/background/answer-ending.ts'
+import type { AnswerEnding, KeptRequest } from '../src/background/background-answers.ts'
+import { GatewayError } from '../src/canonical/error.ts'
+import { isRecord, type Json, parseObject } from '../src/canonical/json.ts'
+import type { Context } from '../src/context.ts'
+import {
+  type BackgroundResult,
+  type BackgroundRun,
+  makeInBackground,
+} from '../src/gateway/make-in-background.ts'
+import { itemsIn } from '../src/gateway/turn-items.ts'
+import type { Job, Lease } from '../src/jobs/job.ts'
+import { keptDaysOf } from '../src/kept/kept-answers.ts'
+import { background, clientSide } from '../src/protocols/index.ts'
+import { redactText } from '../src/redaction/redact.ts'
+import { AnswerEvents } from './answer-events.ts'
+import { enqueue } from './generate-image.ts'
+import { holdLease } from './hold-lease.ts'
+
+/** Pause between two tries to write the end of an answer to Postgres. */
+const finishRetryMs = 1_000
+const longestBackoffMs = 3_600_000
+const shuttingDown = new GatewayError('unavailable', 'The worker that made this answer was stopped.', {
+  code: workerLost,
+})
+const tooLarge = new GatewayError(
+  'upstream_error',
+  'The events of this answer take more bytes than are kept of one answer.',
+)
+
+export interface AnswerRunner {
+  /** As `ImageRunner.run`. */
+  run(id: string): Promise<{ again: number } | undefined>
+  /** Put back all answers of which nothing is kept yet, and end the others. */
+  stop(): void
+}
+
+type AnswerContext = Pick<
+  Context,
+  'background' | 'images' | 'bounds' | 'log' | 'database' | 'catalog' | 'kept' | 'draining'
+> &
+  Parameters<typeof makeInBackground>[0]
+
+/**
+ * Makes answers in the background, each from its claim to its end. The events of an answer are of one run: a job whose worker died
+ * before it had kept one runs again, and one of which some are kept fails with what it has.
+ */
+export function answerRunner(context: AnswerContext): AnswerRunner {
+  const running = new Set<Making>()
+  let stopped = false
+  return {
+    async run(id) {
+      // Another worker will run it.
+      if (stopped) return { again: 0 }
+      const claim = await context.images.jobs.claim(id)
+      switch (claim.verdict) {
+        case 'gone':
+        case 'ended':
+          return undefined
+        case 'held':
+        case 'early':
+          return { again: Math.max(claim.untilMs - Date.now(), 50) }
+        case 'claimed': {
+          enqueue(context, claim.enqueue)
+          const making = new Making(context, claim.lease, claim.job)
+          running.add(making)
+          return await making.run(claim.request).finally(() => running.delete(making))
+        }
+      }
+    },
+    stop() {
+      stopped = true
+      for (const making of running) making.stop()
+    },
+  }
+}
+
+type Reason = 'lost' | 'cancelled' | 'stopped' | 'too large'
+
+/** One run of one job. */
+class Making {
+  readonly #context: AnswerContext
+  readonly #lease: Lease
+  readonly #job: Job
+  readonly #events: AnswerEvents
+  #reason: Reason | undefined
+  #run: BackgroundRun | undefined
+  #answer: Json = {}
+  /** The last event of the run, as the client will see it. */
+  #last: Json | undefined
+  /** The response of that event, as later requests need it. */
+  #whole: Json | undefined
+
+  constructor(context: AnswerContext, lease: Lease, job: Job) {
+    this.#context = context
+    this.#lease = lease
+    this.#job = job
+    const { answers } = context.background
+    this.#events = new AnswerEvents({
+      first: job.events,
+      bytesMax: context.bounds.backgroundEventBytesMax,
+      keep: (first, events) => answers.keepEvents(lease, first, events),
+      onLost: () => this.#end('lost'),
+      onRoom: () => this.#run?.drained(),
+    })
+  }
+
+  stop(): void {
+    this.#end('stopped')
+  }
+
+  async run(request: () => string): Promise<{ again: number } | undefined> {
+    const { background: parts, bounds } = this.#context
+    const lease = holdLease(this.#context.images, this.#lease, bounds.imageLeaseMs, {
+      lost: () => this.#end('lost'),
+      cancelled: () => this.#end('cancelled'),
+    })
+    try {
+      this.#answer = (await parts.answers.answerOf(this.#job.id)) ?? {}
+      if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
+      if (this.#job.cancelRequested) return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
+      if (this.#job.runs > bounds.backgroundRunsMax) return await this.#fail(givenUp(this.#job.runs - 1))
+      return await this.#make(request)
+    } finally {
+      lease.stop()
+      this.#events.stop()
+    }
+  }
+
+  /** Its worker ended, and its events are of that run: nobody can go on with them. */
+  async #finishLost(): Promise<undefined> {
+    const error = new GatewayError('internal', 'The worker that made this answer ended before it did.', {
+      code: workerLost,
+    })
+    const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowError(error) }
+    const output = await this.#keptItems()
+    await this.#finish(failedAnswer({ ...this.#unmade(), output }, error, unmadeRow(this.#job, row)))
+  }
+
+  async #make(request: () => string): Promise<{ again: number } | undefined> {
+    const { database, bounds } = this.#context
+    let kept: KeptRequest
+    try {
+      kept = this.#context.background.answers.requestOf(request())
+    } catch {
+      return await this.#fail(new GatewayError('internal', 'The request was sealed with another SECRET_KEY.'))
+    }
+    const { keyId, tenantId, id, opened } = this.#job
+    const identity = await database.reads
+      .ask(({ db }) => readNamedKey(db, { id: keyId }, tenantId))
+      .catch((error: unknown) => {
+        if (error instanceof GatewayError) return 'away' as const
+        throw error
+      })
+    if (identity === 'away') return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
+    if (identity === undefined)
+      return await this.#fail(new GatewayError('unauthenticated', 'The key of this request is gone.'))
+    const body = Buffer.from(kept.body)
+    const previousId = textIn(this.#answer.previous_response_id)
+    const view = {
+      id: background.backgroundId(id),
+      createdAt: Number(this.#answer.created_at),
+      previousId: previousId ?? null,
+      showsEncrypted: kept.showsEncrypted,
+    }
+    if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
+    this.#run = makeInBackground(
+      this.#context,
+      { id, body, headers: kept.headers, clientAddress: opened.clientAddress, identity },
+      { event: (text) => this.#take(text, view) },
+    )
+    const result = await this.#run.done
+    await this.#events.settled()
+    const { facts, days } = this.#toKeep(body, identity)
+    const turn =
+      this.#whole === undefined || days === 0
+        ? undefined
+        : { input: itemsIn(body, facts.conversation), output: itemsOf(this.#whole), previousId, days }
+    return await this.#conclude(result, turn)
+  }
+
+  #toKeep(body: Buffer, identity: Parameters<typeof keptDaysOf>[0]) {
+    const { bounds, catalog } = this.#context
+    const facts = clientSide('openai-responses').readRequest(body, bounds)
+    const group = catalog.snapshot.groups.get(this.#job.groupId)
+    const days = group === undefined ? 0 : keptDaysOf(identity, group)
+    // It was accepted where answers are kept. Where they are not any more, it is kept for the shortest time.
+    return { facts, days: Math.max(1, days) }
+  }
+
+  #take(text: string, view: Parameters<typeof background.eventForClient>[1]): boolean {
+    if (this.#last !== undefined || this.#reason !== undefined) return true
+    const event = parseObject(text)
+    const shown = event === undefined ? undefined : background.eventForClient(event, view)
+    if (event === undefined || shown === undefined) return true
+    if (background.endOfEvent(event) !== undefined) {
+      this.#last = shown
+      if (isRecord(event.response)) this.#whole = event.response
+      return true
+    }
+    const state = this.#events.add(shown)
+    if (state === 'too large') this.#end('too large')
+    return state === 'room'
+  }
+
+  #end(reason: Reason): void {
+    if (this.#reason !== undefined || this.#last !== undefined) {
+      if (reason === 'lost') this.#reason = reason
+      return
+    }
+    this.#reason = reason
+    if (reason === 'stopped') this.#run?.abort(shuttingDown, 'shutdown')
+    else if (reason === 'too large') this.#run?.abort(tooLarge)
+    else this.#run?.cancel()
+  }
+
+  async #conclude(
+    result: BackgroundResult | undefined,
+    turn: KeptTurnOf | undefined,
+  ): Promise<{ again: number } | undefined> {
+    const close = result?.close
+    const row = close === undefined ? this.#free() : rowOfRun(close, this.#job, result?.startedAt ?? 0)
+    const hasEvents = this.#events.count > background.eventsBeforeRun
+    if (this.#reason === 'lost') return undefined
+    if (this.#reason === 'cancelled') return await this.#finish(cancelledAnswer(this.#unmade(), row))
+    if (this.#reason === 'stopped' && !hasEvents && this.#last === undefined)
+      return await this.#putBack(0, 'waited', close)
+    const last = this.#last
+    if (last !== undefined && background.endOfEvent(last) !== 'failed') {
+      const kept = turn === undefined ? undefined : this.#sealed(turn)
+      const ending = {
+        ...endedWith(this.#events, last),
+        state: 'succeeded' as const,
+        close: row,
+        error: null,
+        kept,
+      }
+      return await this.#finish(ending)
+    }
+    const error = this.#errorOf(result, last)
+    if (!hasEvents && this.#mayPass(error)) {
+      const delayMs = Math.max(
+        this.#context.bounds.imageBackoffMs * 2 ** (this.#job.runs - 1),
+        (error.retryAfterSeconds ?? 0) * 1000,
+      )
+      return await this.#putBack(Math.min(delayMs, longestBackoffMs), 'failed', close)
+    }
+    return await this.#finish(failedAnswer(this.#unmade(), error, row))
+  }
+
+  /** What the client may see of a failure: of the last event, of the refusal, or of the row. */
+  #errorOf(result: BackgroundResult | undefined, last: Json | undefined): GatewayError {
+    if (this.#reason === 'stopped') return shuttingDown
+    if (this.#reason === 'too large') return tooLarge
+    const known = result?.close?.error
+    const response = isRecord(last?.response) ? last.response : undefined
+    const told = [response?.error, result?.refusal?.error].find(isRecord)
+    const message = textIn(told?.message) ?? known?.message
+    if (known === undefined || known === null) {
+      return new GatewayError('internal', message ?? 'The gateway failed to make this answer.', {
+        code: textIn(told?.code),
+      })
+    }
+    return new GatewayError(known.kind, message ?? known.message, {
+      code: textIn(told?.code),
+      ...(result?.close?.outcome === 'refused' ? { fault: 'client' as const } : {}),
+    })
+  }
+
+  #mayPass({ fault, kind }: GatewayError): boolean {
+    if (this.#job.runs >= this.#context.bounds.backgroundRunsMax) return false
+    return fault === 'upstream' || kind === 'unavailable'
+  }
+
+  async #fail(error: GatewayError): Promise<undefined> {
+    const { status } = clientSide('openai-responses').encodeError(error, this.#job.id)
+    const row = { status, outcome: 'failed' as const, costNano: 0n, error: rowError(error) }
+    return await this.#finish(failedAnswer(this.#unmade(), error, unmadeRow(this.#job, row)))
+  }
+
+  /** The row of a run that sent nothing. */
+  #free() {
+    return unmadeRow(this.#job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
+  }
+
+  #unmade(): UnmadeAnswer {
+    const { first, pending, items } = this.#events
+    return { job: this.#job, answer: this.#answer, first, pending, output: items }
+  }
+
+  #sealed({ input, output, previousId, days }: KeptTurnOf): AnswerEnding['kept'] {
+    const { tenantId, keyId, id, model } = this.#job
+    const answerId = background.backgroundId(id)
+    const last = this.#last?.response
+    const heads = {
+      tenantId,
+      keyId,
+      protocol: 'openai-responses' as const,
+      id: answerId,
+      previousId,
+      model,
+      days,
+    }
+    try {
+      const content = this.#context.kept.sealed(heads, { input, output, answer: isRecord(last) ? last : {} })
+      return { ...heads, content }
+    } catch (error) {
+      this.#context.log.warn(
+        { job: id, cause: redactText(String(error)) },
+        'an answer is too large to be continued',
+      )
+      return undefined
+    }
+  }
+
+  /** The items that the events of an earlier run have whole. */
+  async #keptItems(): Promise<Json[]> {
+    const items: Json[] = []
+    for (let next = 0; ; ) {
+      const events = await this.#context.background.answers.eventsFrom(this.#job.id, next)
+      if (events.length === 0) return items
+      next += events.length
+      for (const text of events) {
+        const event = parseObject(text)
+        if (event?.type === 'response.output_item.done' && isRecord(event.item)) items.push(event.item)
+      }
+    }
+  }
+
+  async #putBack(
+    delayMs: number,
+    why: 'failed' | 'waited',
+    close: BackgroundResult['close'],
+  ): Promise<{ again: number } | undefined> {
+    const attempts = allAttempts(this.#job.attempts, close)
+    const back = await this.#context.images.jobs.requeue(this.#lease, Math.ceil(delayMs), attempts, why)
+    if (back) return { again: delayMs }
+    // The client has cancelled it meanwhile. If another worker has it, this changes nothing.
+    return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
+  }
+
+  /** The answer is paid for: try to write its end as long as the lease may be ours. */
+  async #finish(ending: AnswerEnding): Promise<undefined> {
+    const { background: parts, log } = this.#context
+    let last = ending
+    while (this.#reason !== 'lost') {
+      try {
+        const done = await parts.answers.finish(this.#lease, 'running', this.#job, last)
+        if (done && last.state === 'failed')
+          log.warn({ job: this.#job.id, kind: last.error?.kind }, last.error?.message ?? 'an answer failed')
+        return
+      } catch (error) {
+        const cause = redactText(String(error))
+        log.warn({ job: this.#job.id, cause }, 'an answer could not be ended yet')
+        await sleep(finishRetryMs)
+        // Postgres refuses it for what it is, and would do so again: without the turn it has less to refuse.
+        if (!(error instanceof GatewayError)) last = { ...last, kept: undefined }
+      }
+    }
+  }
+}
+
+interface KeptTurnOf {
+  input: string
+  output: string
+  previousId: string | undefined
+  days: number
+}
+
+function itemsOf({ output }: Json): string {
+  return JSON.stringify(Array.isArray(output) ? output : []).slice(1, -1)
+}
+
+function textIn(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined
+}
+
+function rowError({ kind, message }: GatewayError) {
+  return { kind, message, upstreamStatus: null }
+}
+
+function givenUp(runs: number): GatewayError {
+  return new GatewayError(
+    'internal',
+    `The answer could not be made: the workers that tried it ended ${runs} times.`,
+  )
+}

@@ -233,7 +233,8 @@ class Making {
     const row = close === undefined ? this.#free() : rowOfRun(close, this.#job, result?.startedAt ?? 0)
     const hasEvents = this.#events.count > background.eventsBeforeRun
     if (this.#reason === 'lost') return undefined
-    if (this.#reason === 'cancelled') return await this.#finish(cancelledAnswer(this.#unmade(), row))
+    if (this.#reason === 'cancelled')
+      return await this.#finish(cancelledAnswer(this.#unmade(), { ...row, status: 499 }))
     if (this.#reason === 'stopped' && !hasEvents && this.#last === undefined)
       return await this.#putBack(0, 'waited', close)
     const last = this.#last

@@ -1,4 +1,4 @@
-import OpenAI from 'openai'
+import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   type FourUpstreams,
@@ -45,7 +45,9 @@ describe.each(upstreamModels)('an answer in the background over %s', (model) => 
       created_at: accepted.created_at,
     })
     expect(answer.output_text).toContain('Say "background".')
-    expect(answer.usage?.output_tokens).toBeGreaterThan(0)
+    // This vendor of chats tells no usage of a stream unless it is asked, and Mistral refuses to be asked.
+    const tellsUsage = model !== 'openai-chat'
+    if (tellsUsage) expect(answer.usage?.output_tokens).toBeGreaterThan(0)
 
     const items = await client.responses.inputItems.list(accepted.id)
     expect(items.data).toMatchObject([{ role: 'user' }])
@@ -58,15 +60,20 @@ describe.each(upstreamModels)('an answer in the background over %s', (model) => 
     expect(next.previous_response_id).toBe(accepted.id)
     const second = await ended(client, next.id)
     expect(second).toMatchObject({ status: 'completed', previous_response_id: accepted.id })
-    expect(second.usage?.input_tokens).toBeGreaterThan(answer.usage?.input_tokens ?? 0)
+    if (tellsUsage) expect(second.usage?.input_tokens).toBeGreaterThan(answer.usage?.input_tokens ?? 0)
 
     const row = await bed.row(idOf(accepted.id))
-    expect(row).toMatchObject({ status: 200, outcome: 'succeeded', endpoint: '/v1/responses', attempt_count: 1 })
+    expect(row).toMatchObject({
+      status: 200,
+      outcome: 'succeeded',
+      endpoint: '/v1/responses',
+      attempt_count: 1,
+    })
     expect(Number(row.cost_nano)).toBeGreaterThan(0)
     expect(row.first_token_ms).toBeGreaterThanOrEqual(0)
-    expect(await bed.database.sql`SELECT state, request FROM image_jobs WHERE id = ${idOf(accepted.id)}`).toEqual([
-      { state: 'succeeded', request: null },
-    ])
+    expect(
+      await bed.database.sql`SELECT state, request FROM image_jobs WHERE id = ${idOf(accepted.id)}`,
+    ).toEqual([{ state: 'succeeded', request: null }])
   })
 
   test('streams its events, and again from any of them', async () => {

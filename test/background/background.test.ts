@@ -1,0 +1,245 @@
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type OpenAI from 'openai'
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { until } from '../support/until.ts'
+import {
+  type BackgroundBed,
+  forgettingKey,
+  keepingKey,
+  otherKey,
+  ownKey,
+  paidKey,
+  requestIdOf,
+  startBackgroundBed,
+} from './background-bed.ts'
+
+let bed: BackgroundBed
+beforeAll(async () => {
+  bed = await startBackgroundBed({})
+}, 60_000)
+afterAll(() => bed?.close())
+beforeEach(() => bed.upstream.hold())
+
+type Event = OpenAI.Responses.ResponseStreamEvent
+
+const asked = (input: string) => ({ model: 'words', background: true, input })
+
+test('an answer that waits or runs is told as it is, and its events come while it is made', async () => {
+  const client = bed.client()
+  const id = await bed.submit('words:6 hold:3 told')
+  const seen: Event[] = []
+  const stream = await client.responses.retrieve(id, { stream: true })
+  for await (const event of stream) {
+    seen.push(event)
+    if (event.type !== 'response.output_text.delta' || !event.delta.startsWith('1.2')) continue
+    expect(await client.responses.retrieve(id)).toMatchObject({ status: 'in_progress', output: [] })
+    expect((await client.responses.inputItems.list(id)).data).toMatchObject([{ role: 'user' }])
+    bed.upstream.release()
+  }
+  expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(seen.map((_, at) => at))
+  expect(await client.responses.retrieve(id)).toMatchObject({
+    status: 'completed',
+    output_text: '1.0 1.1 1.2 1.3 1.4 1.5 ',
+  })
+})
+
+test('a client that leaves the stream changes nothing, and comes back at any event', async () => {
+  const client = bed.client()
+  const stream = await client.responses.create({ ...asked('words:5 hold:2 leaves'), stream: true })
+  const seen: Event[] = []
+  let id = ''
+  for await (const event of stream) {
+    seen.push(event)
+    if (event.type === 'response.created') id = event.response.id
+    if (event.type === 'response.output_text.delta' && event.delta.startsWith('1.1')) break
+  }
+  stream.controller.abort()
+  bed.upstream.release()
+  expect(await bed.ended(id)).toMatchObject({ status: 'completed', output_text: '1.0 1.1 1.2 1.3 1.4 ' })
+  const last = seen.at(-1)?.sequence_number ?? 0
+  for await (const event of await client.responses.retrieve(id, { stream: true, starting_after: last }))
+    seen.push(event)
+  expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(seen.map((_, at) => at))
+  expect(seen.at(-1)?.type).toBe('response.completed')
+  expect(await bed.row(id)).toMatchObject({ status: 200, stream: true, stream_end: 'complete' })
+})
+
+test('an answer that waits is cancelled at once, and one that runs ends its upstream call; each has one row', async () => {
+  const client = bed.client()
+  const id = await bed.submit('words:9 hold:2 cancelled')
+  await until(() => bed.upstream.open() === 1)
+  const cancelled = await client.responses.cancel(id)
+  expect(cancelled).toMatchObject({ id, status: 'cancelled' })
+  await until(() => bed.upstream.open() === 0)
+  expect(await client.responses.cancel(id)).toMatchObject({ status: 'cancelled' })
+  const row = await bed.row(id)
+  expect(row).toMatchObject({ status: 499, outcome: 'cancelled', stream_end: 'client_gone' })
+  expect(Number(row.cost_nano)).toBeGreaterThan(0)
+  const events: Event[] = []
+  for await (const event of await client.responses.retrieve(id, { stream: true })) events.push(event)
+  expect(events.at(-1)).toMatchObject({ type: 'response.cancelled', response: { status: 'cancelled' } })
+
+  await expect(
+    client.responses.create({ model: 'words', input: 'go on', previous_response_id: id }),
+  ).rejects.toMatchObject({ code: 'previous_response_not_found' })
+  const whole = await client.responses.create({ model: 'words', input: 'words:1 whole' })
+  await expect(client.responses.cancel(whole.id)).rejects.toMatchObject({ status: 400 })
+})
+
+test('what a client may not ask for is refused by name', async () => {
+  const refusals = [
+    [bed.client(), { ...asked('x'), store: false }, { status: 400, param: 'background' }],
+    [bed.client({ key: forgettingKey }), asked('x'), { status: 400, param: 'background' }],
+    [bed.client(), { ...asked('x'), model: 'none' }, { status: 404 }],
+    [bed.client(), { ...asked('x'), previous_response_id: 'resp_nobody' }, { status: 400 }],
+    [bed.client({ headers: { 'x-tollgate-webhook': 'ftp://x' } }), asked('x'), { status: 400 }],
+  ] as const
+  for (const [client, body, error] of refusals)
+    await expect(client.responses.create(body)).rejects.toMatchObject(error)
+  const id = await bed.submit('words:1')
+  await bed.ended(id)
+  await expect(bed.client().get(`/responses/${id}?stream=true&starting_after=-4`)).rejects.toMatchObject({
+    status: 400,
+    param: 'starting_after',
+  })
+})
+
+test('nobody else can read, follow, cancel, continue or delete it', async () => {
+  const id = await bed.submit('words:4 hold:2 private')
+  for (const key of [otherKey, ownKey]) {
+    const client = bed.client({ key })
+    const missing = { status: 404 }
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject(missing)
+    await expect(client.get(`/responses/${id}?stream=true`)).rejects.toMatchObject({ status: 400 })
+    await expect(client.responses.inputItems.list(id)).rejects.toMatchObject(missing)
+    await expect(client.responses.cancel(id)).rejects.toMatchObject(missing)
+    await expect(client.responses.delete(id)).rejects.toMatchObject(missing)
+  }
+  bed.upstream.release()
+  expect(await bed.ended(id)).toMatchObject({ status: 'completed' })
+  for (const key of [otherKey, ownKey]) {
+    const client = bed.client({ key })
+    await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+    await expect(client.responses.delete(id)).rejects.toMatchObject({ status: 404 })
+    await expect(
+      client.responses.create({ ...asked('go on'), previous_response_id: id }),
+    ).rejects.toMatchObject({ status: 400 })
+  }
+  expect(await bed.client().responses.retrieve(id)).toMatchObject({ status: 'completed' })
+})
+
+test('one that is made is deleted only after it is cancelled, and then nothing of it is left', async () => {
+  const client = bed.client()
+  const id = await bed.submit('words:4 hold:2 deleted')
+  await until(() => bed.upstream.open() === 1)
+  await expect(client.responses.delete(id)).rejects.toMatchObject({ status: 400 })
+  bed.upstream.release()
+  await bed.ended(id)
+  await client.responses.delete(id)
+  await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
+  const own = requestIdOf(id)
+  expect(await bed.database.sql`SELECT 1 FROM answer_events WHERE job_id = ${own}`).toEqual([])
+  expect(await bed.database.sql`SELECT 1 FROM image_jobs WHERE id = ${own}`).toEqual([])
+  expect(await bed.database.sql`SELECT 1 FROM kept_answers WHERE id = ${id}`).toEqual([])
+})
+
+test('an upstream that fails before the first event is asked again; one that refuses the request is not', async () => {
+  const again = 'words:2 status:503 times:4 again'
+  expect(await bed.ended(await bed.submit(again))).toMatchObject({
+    status: 'completed',
+    output_text: '5.0 5.1 ',
+  })
+  const refused = await bed.ended(await bed.submit('status:400 refused'))
+  expect(refused).toMatchObject({
+    status: 'failed',
+    error: { message: expect.stringContaining('refused with 400') },
+  })
+  expect(bed.upstream.calls('status:400 refused')).toBe(1)
+  const row = await bed.row(refused.id)
+  expect(row).toMatchObject({ status: 400, outcome: 'refused', attempt_count: 1, cost_nano: '0' })
+})
+
+test('money is held while an answer waits and runs, and charged once', async () => {
+  const account = async () => {
+    const [row] = await bed.database.sql<{ balance_nano: string; reserved_nano: string }[]>`
+      SELECT balance_nano, reserved_nano FROM accounts WHERE id = (SELECT id FROM tenants WHERE name = 'paid')`
+    return { balance: Number(row?.balance_nano), held: Number(row?.reserved_nano) }
+  }
+  const before = await account()
+  const id = await bed.submit('words:4 hold:2 paid', paidKey)
+  await until(() => bed.upstream.open() === 1)
+  expect((await account()).held).toBeGreaterThan(0)
+  bed.upstream.release()
+  await bed.ended(id, paidKey)
+  const row = await bed.row(id)
+  // 10 tokens at one dollar a million, 4 at two.
+  expect(row.cost_nano).toBe('18000')
+  expect(await account()).toEqual({ balance: before.balance - 18_000, held: 0 })
+  await expect(
+    bed.client({ key: paidKey }).responses.create({ ...asked('x'.repeat(9000)), max_output_tokens: 900_000 }),
+  ).rejects.toMatchObject({ status: 402, code: 'insufficient_quota' })
+  expect(await bed.differences()).toEqual([])
+})
+
+test('a repeat with its Idempotency-Key gets the same answer, as it is then', async () => {
+  const client = bed.client({ headers: { 'idempotency-key': 'background-once' } })
+  const body = asked('words:4 hold:2 repeated')
+  const first = await client.responses.create(body)
+  const early = await client.responses.create(body)
+  expect(early.id).toBe(first.id)
+  bed.upstream.release()
+  await bed.ended(first.id)
+  expect(await client.responses.create(body)).toMatchObject({ id: first.id, status: 'completed' })
+  expect(bed.upstream.calls('words:4 hold:2 repeated')).toBe(1)
+})
+
+test('a webhook tells of the end, signed for the tenant', async () => {
+  const got: { headers: Record<string, unknown>; body: string }[] = []
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk
+    got.push({ headers: request.headers, body })
+    response.end()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const headers = { 'x-tollgate-webhook': `http://127.0.0.1:${port}/hook` }
+  const { id } = await bed.client({ headers }).responses.create(asked('words:1 webhook'))
+  await bed.ended(id)
+  await until(() => got.length === 1)
+  const [sent] = got
+  expect(JSON.parse(sent?.body ?? '')).toMatchObject({
+    object: 'event',
+    type: 'response.completed',
+    data: { id },
+  })
+  const answer = await fetch(`${bed.api.url}/v1/images/webhook-secret`, {
+    headers: { authorization: `Bearer ${keepingKey}` },
+  })
+  const { secret } = (await answer.json()) as { secret: string }
+  const signed = `${sent?.headers['webhook-id']}.${sent?.headers['webhook-timestamp']}.${sent?.body}`
+  const mac = createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
+    .update(signed)
+    .digest()
+  const given = Buffer.from(String(sent?.headers['webhook-signature']).split(',')[1] ?? '', 'base64')
+  expect(timingSafeEqual(mac, given)).toBe(true)
+})
+
+test('what is kept of it cannot be read in the database', async () => {
+  const secret = 'words:2 a-text-that-nobody-may-read'
+  const id = await bed.submit(secret)
+  await bed.ended(id)
+  const own = requestIdOf(id)
+  const tables = [
+    await bed.database
+      .sql`SELECT encode(coalesce(request, ''), 'escape') AS r, encode(answer, 'escape') AS a, quote, opened FROM image_jobs WHERE id = ${own}`,
+    await bed.database.sql`SELECT encode(content, 'escape') AS c FROM answer_events WHERE job_id = ${own}`,
+  ]
+  expect(tables.map((rows) => rows.length)).toEqual([1, expect.any(Number)])
+  const text = JSON.stringify(tables)
+  expect(text).not.toContain('a-text-that-nobody-may-read')
+  expect(text).not.toContain('1.0')
+})

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Job, type JobResult, jobStates } from '../jobs/job.ts'
+import { jobCalls, jobCallsJson, jobEnd, jobEndJson, jobTimes, jobTimesJson } from '../jobs/job-facts.ts'
 
 const jobResult = z.object({
   created: z.int().describe('Seconds since the epoch.'),
@@ -20,9 +21,6 @@ const jobResult = z.object({
     .nullable(),
 })
 
-const ms = z.int().nullable()
-const problem = z.object({ kind: z.string(), message: z.string() }).nullable()
-
 /** A job as its client sees it. */
 export const imageJob = z
   .object({
@@ -31,25 +29,15 @@ export const imageJob = z
     status: z.enum(jobStates),
     model: z.string(),
     n: z.int().describe('Images asked for.'),
-    created_at: z.iso.datetime(),
-    started_at: z.iso.datetime().nullable(),
-    finished_at: z.iso.datetime().nullable(),
+    ...jobTimes,
     position: z
       .int()
       .nullable()
       .describe("The place among the tenant's waiting jobs, 1 being next; null when it does not wait."),
-    attempts: z.array(
-      z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }),
-    ),
-    latency_ms: z.object({ queue: ms, total: ms }),
+    ...jobCalls,
     partial_images: z.array(z.object({ index: z.int(), url: z.url() })),
     result: jobResult.nullable(),
-    error: problem,
-    cost_nano_usd: z.string().nullable().describe('Nano-USD in decimal digits; null where not known.'),
-    webhook: z
-      .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
-      .nullable()
-      .describe('Null without a webhook.'),
+    ...jobEnd,
   })
   .meta({ id: 'ImageJob' })
 
@@ -75,25 +63,12 @@ export function jobJson(job: Job, position: number | null, linkTo: LinkTo): z.ou
     status: job.state,
     model: job.model,
     n: job.quote.count,
-    created_at: job.createdAt.toISOString(),
-    started_at: job.startedAt?.toISOString() ?? null,
-    finished_at: job.finishedAt?.toISOString() ?? null,
+    ...jobTimesJson(job),
     position,
-    attempts: job.attempts.map(({ channel, status, error, totalMs }) => ({
-      channel,
-      status,
-      error: error === null ? null : { kind: error.kind, message: error.message },
-      total_ms: totalMs,
-    })),
-    latency_ms: {
-      queue: job.startedAt === null ? null : Math.max(0, job.startedAt.getTime() - job.createdAt.getTime()),
-      total: job.finishedAt === null ? null : Math.max(0, job.finishedAt.getTime() - job.createdAt.getTime()),
-    },
+    ...jobCallsJson(job),
     partial_images: job.partials.map(({ file, index }) => ({ index, url: linkTo(file) })),
     result: job.result === null ? null : resultJson(job.result, linkTo),
-    error: job.error === null ? null : { kind: job.error.kind, message: job.error.message },
-    cost_nano_usd: job.costNano === null ? null : String(job.costNano),
-    webhook: job.webhookState === null ? null : { status: job.webhookState, tries: job.webhookTries },
+    ...jobEndJson(job),
   }
 }
 

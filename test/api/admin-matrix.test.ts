@@ -71,6 +71,7 @@ beforeAll(async () => {
     'keys/{id}': { own: a.keyId, other: b.keyId },
     'requests/{id}': { own: a.requestId, other: b.requestId },
     'image-jobs/{id}': { own: a.jobId, other: b.jobId },
+    'background-answers/{id}': { own: a.backgroundId, other: b.backgroundId },
     'files/{id}': { own: a.fileId, other: b.fileId },
     'users/{id}': { own: a.memberId, other: b.memberId },
     'invitations/{id}': { own: a.invitationId, other: b.invitationId },
@@ -236,8 +237,32 @@ const foreign = (): Record<string, string> => {
 }
 
 const ofOther = () => {
-  const { id, keyId, requestId, jobId, entryId, memberId, invitationId, viewId, alertId, episodeId } = world.b
-  const ids = [id, keyId, requestId, jobId, entryId, memberId, invitationId, viewId, alertId, episodeId]
+  const {
+    id,
+    keyId,
+    requestId,
+    jobId,
+    backgroundId,
+    entryId,
+    memberId,
+    invitationId,
+    viewId,
+    alertId,
+    episodeId,
+  } = world.b
+  const ids = [
+    id,
+    keyId,
+    requestId,
+    jobId,
+    backgroundId,
+    entryId,
+    memberId,
+    invitationId,
+    viewId,
+    alertId,
+    episodeId,
+  ]
   return ['mark-b-', ...ids]
 }
 
@@ -333,7 +358,7 @@ describe('a member', () => {
     let all = ''
     for (const endpoint of endpoints.filter(({ method }) => method === 'GET'))
       all += (await send(endpoint, pathFor(endpoint, 'other'), byToken(adminToken))).text
-    const { id, keyId, requestId, jobId, entryId, memberId, invitationId } = world.b
+    const { id, keyId, requestId, jobId, backgroundId, entryId, memberId, invitationId } = world.b
     const texts = ['tenant', 'key', 'group', 'note', 'end-user', 'agent', 'model', 'member@', 'invited@']
     const missing = [
       ...texts.map((text) => `mark-b-${text}`),
@@ -341,6 +366,7 @@ describe('a member', () => {
       keyId,
       requestId,
       jobId,
+      backgroundId,
       entryId,
       memberId,
       invitationId,

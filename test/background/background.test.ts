@@ -3,7 +3,6 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { until } from '../support/until.ts'
 import {
   type BackgroundBed,
   forgettingKey,
@@ -13,7 +12,8 @@ import {
   paidKey,
   requestIdOf,
   startBackgroundBed,
-} from './background-bed.ts'
+} from '../support/background-bed.ts'
+import { until } from '../support/until.ts'
 
 let bed: BackgroundBed
 beforeAll(async () => {

@@ -1,11 +1,11 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { amount } from '../support/amount.ts'
+import { type BackgroundBed, paidKey, requestIdOf, startBackgroundBed } from '../support/background-bed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { seeded } from '../support/random.ts'
 import type { TollgateProcess } from '../support/tollgate.ts'
 import { anyMoment, until } from '../support/until.ts'
-import { type BackgroundBed, paidKey, requestIdOf, startBackgroundBed } from './background-bed.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
 

@@ -15,6 +15,8 @@ export interface MarkedTenant {
   keyId: string
   requestId: string
   jobId: string
+  /** Of an answer in the background, whose request has this id. */
+  backgroundId: string
   fileId: string
   entryId: string
   memberId: string
@@ -91,7 +93,12 @@ async function makeTenant(
   const [name, group] = [`${mark}tenant`, `${mark}group`]
   const { id } = await make('tenants', { name, balance_usd: '5' })
   await make('groups', { name: group })
-  const key = await make('keys', { tenant: name, name: `${mark}key`, group })
+  const key = await make('keys', {
+    tenant: name,
+    name: `${mark}key`,
+    group,
+    responses: { store: true, days: 1 },
+  })
   const entry = await make(`tenants/${name}/entries`, {
     ...{ kind: 'top_up', amount_usd: '1.25', note: `${mark}note` },
   })
@@ -147,6 +154,8 @@ async function makeTenant(
     { prefer: 'respond-async' },
   )
   expect(job.status, await job.clone().text()).toBe(202)
+  const answer = await ask('/v1/responses', { model: 'main', background: true, input: `${mark}content` })
+  expect(answer.status, await answer.clone().text()).toBe(200)
   const form = new FormData()
   form.set('purpose', 'user_data')
   form.set('file', new Blob([`${mark}text`]), `${mark}file.txt`)
@@ -164,6 +173,7 @@ async function makeTenant(
     keyId: key.id,
     requestId: chat.headers.get('x-request-id') ?? '',
     jobId: job.headers.get('x-request-id') ?? '',
+    backgroundId: answer.headers.get('x-request-id') ?? '',
     entryId: entry.entry.id,
     memberId: member.id,
     invitationId: invited.id,

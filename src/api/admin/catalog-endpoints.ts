@@ -1,4 +1,5 @@
 import type { TestGateway } from '../../probes/test-channel.ts'
+import { type AdminBackgroundContext, adminBackgroundEndpoints } from './background-answers.ts'
 import { channelCredentialsEndpoints } from './channel-credentials.ts'
 import { channelTestEndpoint } from './channel-test.ts'
 import { channelsEndpoints } from './channels.ts'
@@ -12,7 +13,8 @@ import { type AdminModelsContext, adminModelsEndpoints } from './models.ts'
 import { offersEndpoints } from './offers.ts'
 import { type AdminSettingsContext, settingsEndpoints } from './settings.ts'
 
-export type AdminCatalogContext = AdminExportContext &
+export type AdminCatalogContext = AdminBackgroundContext &
+  AdminExportContext &
   AdminFilesContext &
   AdminHealthContext &
   AdminImagesContext &
@@ -30,6 +32,7 @@ export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] 
     ...modelPricesEndpoints(context),
     ...offersEndpoints(context),
     ...adminImagesEndpoints(context),
+    ...adminBackgroundEndpoints(context),
     ...adminFilesEndpoints(context),
     ...healthEndpoints(context),
     ...settingsEndpoints(context),

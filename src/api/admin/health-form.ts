@@ -65,9 +65,13 @@ export const health = z
       reachable: z.boolean(),
       backend: z.enum(['redis', 'postgres']).nullable(),
       images: counts,
+      answers: counts,
       webhooks: counts,
       probes: counts,
       images_waiting: count.nullable().describe('Image jobs that wait, in the queue or before it.'),
+      answers_waiting: count
+        .nullable()
+        .describe('Answers in the background that wait, in the queue or before it.'),
       webhooks_waiting: count.nullable(),
     }),
     ledger: z

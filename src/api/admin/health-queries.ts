@@ -2,6 +2,7 @@ import { asc, eq, sql } from '../../db/drizzle.cjs'
 import { firstIdAt } from '../../db/first-id.ts'
 import { channelBreakers, imageJobs, instances, revision } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
+import type { JobKind } from '../../jobs/job.ts'
 
 /** Calls that count as recent, and the most of them that are read. */
 export const recentMinutes = 10
@@ -29,14 +30,15 @@ export async function readRevisions(db: Queries) {
 }
 
 export async function countWaiting(db: Queries) {
-  const isQueued = sql`${imageJobs.state} = 'queued'`
+  const isQueued = (kind: JobKind) => sql`${imageJobs.state} = 'queued' AND ${imageJobs.kind} = ${kind}`
   const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
-  const [jobs, webhooks] = await Promise.all(
-    [isQueued, isUndelivered].map((where) =>
+  const [images, answers, webhooks] = await Promise.all(
+    [isQueued('image'), isQueued('answer'), isUndelivered].map((where) =>
       db.select({ count: sql<number>`count(*)::int` }).from(imageJobs).where(where),
     ),
   )
-  return { images: jobs?.[0]?.count ?? 0, webhooks: webhooks?.[0]?.count ?? 0 }
+  const of = (rows: readonly { count: number }[] | undefined) => rows?.[0]?.count ?? 0
+  return { images: of(images), answers: of(answers), webhooks: of(webhooks) }
 }
 
 export interface RecentCalls {

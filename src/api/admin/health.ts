@@ -29,7 +29,7 @@ export interface AdminHealthContext extends AdminChannelsContext {
   ledger: Ledger
   ledgerWatch: LedgerWatch
   routing: Routing
-  queues(): Promise<Pick<Queues, 'backend' | 'images' | 'webhooks' | 'probes'>>
+  queues(): Promise<Pick<Queues, 'backend' | 'images' | 'answers' | 'webhooks' | 'probes'>>
 }
 
 const answerMs = 3_000
@@ -92,6 +92,7 @@ async function readHealth(context: AdminHealthContext): Promise<Health> {
     queues: {
       ...queues,
       images_waiting: stored?.waiting.images ?? null,
+      answers_waiting: stored?.waiting.answers ?? null,
       webhooks_waiting: stored?.waiting.webhooks ?? null,
     },
     ledger: ledgerOf(context),
@@ -174,15 +175,12 @@ function channelsOf(
 
 async function readQueues({ queues }: AdminHealthContext) {
   const read = async () => {
-    const { backend, images, webhooks, probes } = await queues()
-    const [ofImages, ofWebhooks, ofProbes] = await Promise.all([
-      images.counts(),
-      webhooks.counts(),
-      probes.counts(),
-    ])
-    return { reachable: true, backend, images: ofImages, webhooks: ofWebhooks, probes: ofProbes }
+    const { backend, ...open } = await queues()
+    const counts = [open.images, open.answers, open.webhooks, open.probes].map((queue) => queue.counts())
+    const [images = null, answers = null, webhooks = null, probes = null] = await Promise.all(counts)
+    return { reachable: true, backend, images, answers, webhooks, probes }
   }
-  const away = { reachable: false, backend: null, images: null, webhooks: null, probes: null }
+  const away = { reachable: false, backend: null, images: null, answers: null, webhooks: null, probes: null }
   return await inTime(read(), answerMs, 'the queue').catch(() => away)
 }
 

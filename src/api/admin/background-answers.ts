@@ -1,0 +1,130 @@
+import { z } from 'zod'
+import type { Actor } from '../../access/actor.ts'
+import type { Database } from '../../db/database.ts'
+import { cancelAnswer } from '../../gateway/background-jobs.ts'
+import { type Job, jobStates } from '../../jobs/job.ts'
+import { jobCalls, jobCallsJson, jobEnd, jobEndJson, jobTimes, jobTimesJson } from '../../jobs/job-facts.ts'
+import { findJobs } from '../../jobs/queries.ts'
+import { jobOf } from '../../jobs/rows.ts'
+import { background } from '../../protocols/index.ts'
+import type { Gateway } from '../../stages/gateway.ts'
+import { isId, moment, oneOf, text } from '../parameter.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
+import { requireOwn, tenantOf } from './permit.ts'
+import { notFound } from './refusals.ts'
+
+export type AdminBackgroundContext = Pick<Gateway, 'background'> & { database: Pick<Database, 'reads'> }
+
+const answer = z
+  .object({
+    id: z.uuid().describe('The `x-request-id` of its request.'),
+    answer_id: z.string().describe('As its client knows it.'),
+    ...{ tenant_id: z.uuid(), key_id: z.uuid(), group_id: z.uuid() },
+    status: z.enum(jobStates),
+    model: z.string(),
+    ...jobTimes,
+    events: z.int().describe('Events that can be had again.'),
+    runs: z.int(),
+    ...jobCalls,
+    ...jobEnd,
+  })
+  .meta({ id: 'AdminBackgroundAnswer' })
+const answers = pageSchema(answer).meta({ id: 'AdminBackgroundAnswerList' })
+const path = z.object({ id: z.string().describe('The `x-request-id` of its request.') })
+
+/** Answers in the background of all tenants, or of a member's own, until some time after their end. Their content is not here. */
+export function adminBackgroundEndpoints(context: AdminBackgroundContext): AdminEndpoint[] {
+  const { database, background } = context
+  return [
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/background-answers',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'Answers that are made in the background, newest first',
+      query: z.strictObject({
+        ...listParameters(['-created_at']),
+        status: oneOf(jobStates).optional(),
+        tenant_id: uuidText.optional(),
+        model: text.optional(),
+        from: moment('first moment').optional(),
+        to: moment('end').optional(),
+      }),
+      answer: answers,
+      async handle({ actor, query: { limit, sort, cursor, status, tenant_id, model, from, to }, signal }) {
+        const rows = await database.reads.ask(
+          ({ db }) =>
+            findJobs(db, {
+              kind: 'answer',
+              ...{ tenantId: tenantOf(actor, tenant_id), state: status, model, from, to },
+              before: rowPlaceAt(sort, cursor)?.id,
+              limit: limit + 1,
+            }),
+          { owner: 'admin', signal },
+        )
+        const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
+        return { body: { ...page, data: page.data.map(answerJson) } }
+      },
+    }),
+    adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/background-answers/{id}',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'An answer that is made in the background',
+      params: path,
+      answer,
+      async handle({ actor, params: { id } }) {
+        return { body: answerJson(await ownJob(id, actor)) }
+      },
+    }),
+    adminChange({
+      method: 'POST',
+      path: '/admin/v1/background-answers/{id}/cancel',
+      area: 'jobs',
+      tenants: 'own',
+      summary: 'Cancel an answer that is made in the background',
+      description: 'One that has ended stays as it is.',
+      params: path,
+      answer,
+      async change({ actor, params: { id }, audit }) {
+        const job = await ownJob(id, actor)
+        await cancelAnswer(context, job.id)
+        const now = await ownJob(id, actor)
+        await audit({
+          action: 'background_answer.cancel',
+          resource: 'background_answer',
+          id: job.id,
+          tenantId: job.tenantId,
+          before: { status: job.state },
+          after: { status: now.state },
+        })
+        return { body: answerJson(now) }
+      },
+    }),
+  ]
+
+  async function ownJob(named: string, actor: Actor): Promise<Job> {
+    const id = named.toLowerCase()
+    const [job] = isId(id) ? await background.jobs.read([id]) : []
+    if (job?.kind !== 'answer') throw notFound('answer in the background of this id')
+    requireOwn(actor, job.tenantId, 'answer in the background of this id')
+    return job
+  }
+}
+
+function answerJson(job: Job): z.output<typeof answer> {
+  const { id, tenantId, keyId, groupId, state, model, events, runs } = job
+  return {
+    id,
+    answer_id: background.backgroundId(id),
+    ...{ tenant_id: tenantId, key_id: keyId, group_id: groupId },
+    status: state,
+    model,
+    ...jobTimesJson(job),
+    ...{ events, runs },
+    ...jobCallsJson(job),
+    ...jobEndJson(job),
+  }
+}

@@ -1,0 +1,63 @@
+import { z } from 'zod'
+import type { Job } from './job.ts'
+
+const ms = z.int().nullable()
+const time = z.iso.datetime()
+const problem = z.object({ kind: z.string(), message: z.string() }).nullable()
+
+/** What every job shows: its times, its calls and its end. */
+export const jobTimes = {
+  created_at: time,
+  started_at: time.nullable(),
+  finished_at: time.nullable(),
+}
+
+export const jobCalls = {
+  attempts: z.array(
+    z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }),
+  ),
+  latency_ms: z.object({ queue: ms, total: ms }),
+}
+
+export const jobEnd = {
+  error: problem,
+  cost_nano_usd: z.string().nullable().describe('Nano-USD in decimal digits; null where not known.'),
+  webhook: z
+    .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
+    .nullable()
+    .describe('Null without a webhook.'),
+}
+
+export function jobTimesJson({ createdAt, startedAt, finishedAt }: Job) {
+  return {
+    created_at: createdAt.toISOString(),
+    started_at: startedAt?.toISOString() ?? null,
+    finished_at: finishedAt?.toISOString() ?? null,
+  }
+}
+
+export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job) {
+  const since = (moment: Date | null) =>
+    moment === null ? null : Math.max(0, moment.getTime() - createdAt.getTime())
+  return {
+    attempts: attempts.map(({ channel, status, error, totalMs }) => ({
+      channel,
+      status,
+      error: problemJson(error),
+      total_ms: totalMs,
+    })),
+    latency_ms: { queue: since(startedAt), total: since(finishedAt) },
+  }
+}
+
+export function jobEndJson({ error, costNano, webhookState, webhookTries }: Job) {
+  return {
+    error: problemJson(error),
+    cost_nano_usd: costNano === null ? null : String(costNano),
+    webhook: webhookState === null ? null : { status: webhookState, tries: webhookTries },
+  }
+}
+
+function problemJson(error: { kind: string; message: string } | null) {
+  return error === null ? null : { kind: error.kind, message: error.message }
+}

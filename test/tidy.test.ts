@@ -413,7 +413,7 @@ test('a test file that needs a special machine says so in its name', () => {
 
 test('tests wait for a state, never for a time: only test/support has timers', () => {
   const scripted =
-    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|tollgate|replicated|marked-load|vendor\/vendor)\.ts$/
+    /^test\/support\/(until|upstream|raw-upstream|image-upstream|slow-client|wire|background-bed|tollgate|replicated|marked-load|vendor\/vendor)\.ts$/
   for (const { file, text } of tests.filter(({ file }) => !scripted.test(file))) {
     const timer = /(?<![.\w])setTimeout\b/.exec(text)
     expect(timer?.[0], `${file} has a timer: see test/support/until.ts`).toBeUndefined()

@@ -211,7 +211,7 @@ export interface paths {
         };
         /**
          * An answer that the gateway or an upstream keeps
-         * @description Of the query, `include` and `starting_after` go upstream; `stream` is refused.
+         * @description With `stream=true`, the events of an answer in the background, from the one after `starting_after` on, while they come; other answers are only given whole. Of the query, `include` and `starting_after` go upstream.
          */
         get: operations["getResponsesById"];
         put?: never;
@@ -221,6 +221,26 @@ export interface paths {
          * @description Answers that continue one which the gateway kept cannot be continued any more.
          */
         delete: operations["deleteResponsesById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/responses/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an answer that is made in the background
+         * @description Answers with it as it is then. One that has ended stays as it is.
+         */
+        post: operations["postResponsesByIdCancel"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1185,6 +1205,60 @@ export interface paths {
          * @description One that has ended stays as it is. One that runs ends as soon as its worker sees it.
          */
         post: operations["postAdminVImageJobsByIdCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/background-answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers that are made in the background, newest first */
+        get: operations["getAdminVBackgroundAnswers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/background-answers/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An answer that is made in the background */
+        get: operations["getAdminVBackgroundAnswersById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/background-answers/{id}/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel an answer that is made in the background
+         * @description One that has ended stays as it is.
+         */
+        post: operations["postAdminVBackgroundAnswersByIdCancel"];
         delete?: never;
         options?: never;
         head?: never;
@@ -2831,6 +2905,61 @@ export interface components {
             /** @description Without secrets; null: it is no more. */
             after: unknown;
         };
+        AdminBackgroundAnswer: {
+            /**
+             * Format: uuid
+             * @description The `x-request-id` of its request.
+             */
+            id: string;
+            /** @description As its client knows it. */
+            answer_id: string;
+            /** Format: uuid */
+            tenant_id: string;
+            /** Format: uuid */
+            key_id: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            model: string;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** @description Events that can be had again. */
+            events: number;
+            runs: number;
+            attempts: {
+                channel: string;
+                status: number | null;
+                error: {
+                    kind: string;
+                    message: string;
+                } | null;
+                total_ms: number | null;
+            }[];
+            latency_ms: {
+                queue: number | null;
+                total: number | null;
+            };
+            error: {
+                kind: string;
+                message: string;
+            } | null;
+            /** @description Nano-USD in decimal digits; null where not known. */
+            cost_nano_usd: string | null;
+            /** @description Null without a webhook. */
+            webhook: {
+                /** @enum {string} */
+                status: "pending" | "delivered" | "failed";
+                tries: number;
+            } | null;
+        };
+        AdminBackgroundAnswerList: {
+            data: components["schemas"]["AdminBackgroundAnswer"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
         ChannelCredential: {
             /** @description The first 8 hex digits of its SHA-256, as attempts in the usage log name it. */
             id: string;
@@ -3042,6 +3171,11 @@ export interface components {
                     delayed: number;
                     active: number;
                 } | null;
+                answers: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
                 webhooks: {
                     waiting: number;
                     delayed: number;
@@ -3054,6 +3188,8 @@ export interface components {
                 } | null;
                 /** @description Image jobs that wait, in the queue or before it. */
                 images_waiting: number | null;
+                /** @description Answers in the background that wait, in the queue or before it. */
+                answers_waiting: number | null;
                 webhooks_waiting: number | null;
             };
             /** @description Of this process. */
@@ -6865,6 +7001,39 @@ export interface operations {
             default: components["responses"]["OpenaiError"];
         };
     };
+    postResponsesByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel an answer that is made in the background */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamAnswer"];
+                };
+            };
+            default: components["responses"]["OpenaiError"];
+        };
+    };
     getResponsesByIdInputItems: {
         parameters: {
             query?: never;
@@ -9441,6 +9610,101 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminImageJob"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVBackgroundAnswers: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+                status?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+                tenant_id?: string;
+                model?: string;
+                from?: string;
+                to?: string;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answers that are made in the background, newest first */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminBackgroundAnswerList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVBackgroundAnswersById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An answer that is made in the background */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminBackgroundAnswer"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVBackgroundAnswersByIdCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description The `x-request-id` of its request. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel an answer that is made in the background */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminBackgroundAnswer"];
                 };
             };
             default: components["responses"]["Problem"];

@@ -126,9 +126,9 @@ export class BackgroundAnswers {
   /** The object that the client of a job gets, as of its acceptance or of its end. Undefined: there is no such job any more. */
   async answerOf(id: string): Promise<Json | undefined> {
     const [row] = await this.#call(
-      (sql) => sql<{ answer: Buffer | null }[]>`SELECT answer FROM image_jobs WHERE id = ${id}`,
+      (sql) => sql<{ answer: Buffer }[]>`SELECT answer FROM background_answers WHERE job_id = ${id}`,
     )
-    if (row === undefined || row.answer === null) return undefined
+    if (row === undefined) return undefined
     const answer: unknown = JSON.parse(this.#options.cipher.decrypt(row.answer, `${id} answer`))
     return isRecord(answer) ? answer : undefined
   }
@@ -161,7 +161,8 @@ export class BackgroundAnswers {
   async remove(id: string): Promise<void> {
     await this.#call(
       (sql) => sql`
-        DELETE FROM image_jobs WHERE id = ${id} AND kind = 'answer' AND state NOT IN ('queued', 'running')`,
+        WITH job AS (DELETE FROM image_jobs WHERE id = ${id} AND state NOT IN ('queued', 'running') RETURNING id)
+        DELETE FROM background_answers WHERE job_id IN (SELECT id FROM job)`,
     )
   }
 

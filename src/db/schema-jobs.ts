@@ -1,8 +1,6 @@
 import { boolean, index, integer, pgTable, primaryKey, smallint, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment, nano } from './schema-types.ts'
 
-export const jobKinds = ['image', 'answer'] as const
-
 /** Failing channels, for all processes. No process calls such a channel before `openUntil` if there is another one. */
 export const channelBreakers = pgTable('channel_breakers', {
   channelId: uuid('channel_id').primaryKey(),
@@ -17,14 +15,14 @@ export const channelBreakers = pgTable('channel_breakers', {
 })
 
 /**
- * Jobs: images, and answers that are made in the background. The table has the name of the first kind. It has the state of a job; the
- * queue has only its id, which is the id of its request. finish_image_job ends a job and writes the row of its request in one transaction.
+ * Jobs: images, and answers that are made in the background. The table has the name of the first kind; a job that has a row of
+ * `background_answers` is of the other. It has the state of a job; the queue has only its id, which is the id of its request.
+ * finish_image_job ends a job and writes the row of its request in one transaction.
  */
 export const imageJobs = pgTable(
   'image_jobs',
   {
     id: uuid('id').primaryKey(),
-    kind: text('kind', { enum: jobKinds }).notNull().default('image'),
     tenantId: uuid('tenant_id').notNull(),
     keyId: uuid('key_id').notNull(),
     groupId: uuid('group_id').notNull(),
@@ -63,10 +61,6 @@ export const imageJobs = pgTable(
     result: text('result'),
     /** JSON text of JobError. */
     error: text('error'),
-    /** Of an answer: the object that its client gets, as it is now. Encrypted for this job's id. */
-    answer: bytea('answer'),
-    /** Of an answer: how many of its events are kept. */
-    events: integer('events').notNull().default(0),
     cost: nano('cost_nano'),
     /** Encrypted for this job's id; NULL: there is no webhook. */
     webhookUrl: bytea('webhook_url'),
@@ -90,13 +84,25 @@ export const imageJobs = pgTable(
   ],
 )
 
+/**
+ * What an answer that is made in the background has beside its job. A table of its own: to change `image_jobs`, a migration would have to
+ * wait for those who write to it and to the usage log.
+ */
+export const backgroundAnswers = pgTable('background_answers', {
+  jobId: uuid('job_id').primaryKey(),
+  /** The object that its client gets, as it is now. Encrypted for this job's id. */
+  answer: bytea('answer').notNull(),
+  /** How many of its events are kept. */
+  events: integer('events').notNull(),
+})
+
 /** Events of answers that are made in the background, in the order and the pieces in which they were kept. */
 export const answerEvents = pgTable(
   'answer_events',
   {
     jobId: uuid('job_id')
       .notNull()
-      .references(() => imageJobs.id, { onDelete: 'cascade' }),
+      .references(() => backgroundAnswers.jobId, { onDelete: 'cascade' }),
     /** The sequence number of its first event. */
     first: integer('first').notNull(),
     /** A JSON array of the events' texts, encrypted for this job and this number. */

@@ -48,6 +48,11 @@ export async function removeLeftovers(
   onRemoved: (counts: Record<string, number>) => Promise<void>,
 ): Promise<void> {
   await removeImageJobs({ ask, storage }, subject, onRemoved)
+  // What answers in the background had beside jobs that are gone now.
+  await ask(
+    (sql) => sql`
+      DELETE FROM background_answers b WHERE NOT EXISTS (SELECT FROM image_jobs j WHERE j.id = b.job_id)`,
+  )
   if (subject.endUser !== null) return
   if (files !== undefined) await removeClientFiles(ask, files, subject, onRemoved)
   await removeOfTenant(ask, subject, onRemoved)

@@ -12,6 +12,7 @@ import {
   countBefore,
   countDelivery,
   deleteEndedJobs,
+  deleteLeftAnswers,
   type JobPage,
   listDueWebhooks,
   listJobs,
@@ -314,7 +315,9 @@ export class Jobs {
   /** Delete ended jobs of a kind that are older than this moment. Resolves with their number. A slow deletion goes on. */
   async removeBefore(kind: JobKind, moment: Date): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
-    return await database.upkeep.ask(({ db }) => deleteEndedJobs(db, kind, moment), { withinMs })
+    const deleted = await database.upkeep.ask(({ db }) => deleteEndedJobs(db, kind, moment), { withinMs })
+    if (kind === 'answer') await database.upkeep.ask(({ db }) => deleteLeftAnswers(db), { withinMs })
+    return deleted
   }
 
   /** Call one of our SQL functions. */
@@ -328,7 +331,6 @@ export function acceptedParts(job: NewJob, cipher: JobCipher) {
   const { id } = job.opened
   const row = jsonText({
     id,
-    kind: job.kind,
     tenant_id: job.tenantId,
     key_id: job.keyId,
     group_id: job.groupId,

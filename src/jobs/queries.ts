@@ -17,27 +17,24 @@ import {
   sql,
 } from '../db/drizzle.cjs'
 import { firstIdAt } from '../db/first-id.ts'
-import { imageJobs } from '../db/schema.ts'
+import { backgroundAnswers, imageJobs } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 import type { Scope } from '../ledger/queries.ts'
 import type { Job, JobKind, JobState, Lease } from './job.ts'
 
 /** A row of `image_jobs`, without its encrypted parts. */
-export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread>
+export type JobRow = Omit<typeof imageJobs.$inferSelect, keyof typeof unread> & Pick<Job, 'kind' | 'events'>
 
-const {
-  request,
-  body,
-  answer,
-  enqueuedAt,
-  notBefore,
-  leasedUntil,
-  channelId,
-  webhookUrl,
-  webhookAt,
-  ...jobColumns
-} = getTableColumns(imageJobs)
-const unread = { request, body, answer, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
+const { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt, ...ownColumns } =
+  getTableColumns(imageJobs)
+const unread = { request, body, enqueuedAt, notBefore, leasedUntil, channelId, webhookUrl, webhookAt }
+const isAnswer = sql`is_answer_job(${imageJobs.id})`
+const jobColumns = {
+  ...ownColumns,
+  kind: sql<JobKind>`CASE WHEN ${isAnswer} THEN 'answer' ELSE 'image' END`,
+  events: sql<number>`coalesce((SELECT b.events FROM background_answers b WHERE b.job_id = ${imageJobs.id}), 0)`,
+}
+const isOf = (kind: JobKind) => (kind === 'answer' ? isAnswer : sql`NOT ${isAnswer}`)
 
 // Written out: Postgres makes one plan for all parameters, which could not use the partial indexes.
 const isQueued = sql`${imageJobs.state} = 'queued'`
@@ -77,7 +74,7 @@ export async function listJobs(
     .where(
       and(
         eq(imageJobs.tenantId, tenantId),
-        eq(imageJobs.kind, kind),
+        isOf(kind),
         keyId === null ? undefined : eq(imageJobs.keyId, keyId),
         before === undefined ? undefined : lt(imageJobs.id, before),
         state === undefined ? undefined : eq(imageJobs.state, state),
@@ -115,7 +112,7 @@ export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]
     .from(imageJobs)
     .where(
       and(
-        eq(imageJobs.kind, kind),
+        isOf(kind),
         tenantId === undefined ? undefined : eq(imageJobs.tenantId, tenantId),
         state === undefined ? undefined : eq(imageJobs.state, state),
         model === undefined ? undefined : eq(imageJobs.model, model),
@@ -138,7 +135,7 @@ export async function countBefore(
 ): Promise<number> {
   const isBefore = and(
     eq(imageJobs.tenantId, tenantId),
-    eq(imageJobs.kind, kind),
+    isOf(kind),
     isQueued,
     ne(imageJobs.id, id),
     or(gt(imageJobs.priority, priority), and(eq(imageJobs.priority, priority), lt(imageJobs.id, id))),
@@ -230,13 +227,20 @@ export async function deleteEndedJobs(db: TypedQueries, kind: JobKind, moment: D
     .delete(imageJobs)
     .where(
       and(
-        eq(imageJobs.kind, kind),
         lt(imageJobs.createdAt, moment),
         lt(ageOf(kind), moment),
         sql`${imageJobs.state} NOT IN ('queued', 'running')`,
+        isOf(kind),
       ),
     )
   return deleted.count
+}
+
+/** Delete what answers had beside jobs that are gone. */
+export async function deleteLeftAnswers(db: TypedQueries): Promise<void> {
+  await db
+    .delete(backgroundAnswers)
+    .where(sql`NOT EXISTS (SELECT FROM image_jobs j WHERE j.id = ${backgroundAnswers.jobId})`)
 }
 
 /** The age of a job counts from here. An answer may wait and run for long. */

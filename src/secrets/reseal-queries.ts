@@ -73,10 +73,10 @@ export const sealedColumns: readonly SealedColumn[] = [
   {
     name: 'background answers',
     purpose: 'job',
-    table: 'image_jobs',
+    table: 'background_answers',
     column: 'answer',
-    key: { id: 'uuid' },
-    owner: "id || ' answer'",
+    key: { job_id: 'uuid' },
+    owner: "job_id || ' answer'",
   },
   {
     name: 'events of background answers',

@@ -141,6 +141,7 @@ test('one that is made is deleted only after it is cancelled, and then nothing o
   await expect(client.responses.retrieve(id)).rejects.toMatchObject({ status: 404 })
   const own = requestIdOf(id)
   expect(await bed.database.sql`SELECT 1 FROM answer_events WHERE job_id = ${own}`).toEqual([])
+  expect(await bed.database.sql`SELECT 1 FROM background_answers WHERE job_id = ${own}`).toEqual([])
   expect(await bed.database.sql`SELECT 1 FROM image_jobs WHERE id = ${own}`).toEqual([])
   expect(await bed.database.sql`SELECT 1 FROM kept_answers WHERE id = ${id}`).toEqual([])
 })
@@ -235,7 +236,7 @@ test('what is kept of it cannot be read in the database', async () => {
   const own = requestIdOf(id)
   const tables = [
     await bed.database
-      .sql`SELECT encode(coalesce(request, ''), 'escape') AS r, encode(answer, 'escape') AS a, quote, opened FROM image_jobs WHERE id = ${own}`,
+      .sql`SELECT encode(coalesce(request, ''), 'escape') AS r, encode(answer, 'escape') AS a, quote, opened FROM image_jobs JOIN background_answers ON job_id = id WHERE id = ${own}`,
     await bed.database.sql`SELECT encode(content, 'escape') AS c FROM answer_events WHERE job_id = ${own}`,
   ]
   expect(tables.map((rows) => rows.length)).toEqual([1, expect.any(Number)])

@@ -135,8 +135,8 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
 
   /** All events, as a client with one connection gets them. */
   async function eventsOf(id: string): Promise<Event[]> {
-    const rows = await bed.database.sql<{ events: number; state: string }[]>`
-      SELECT events, state FROM image_jobs WHERE id = ${requestIdOf(id)}`
+    const rows = await bed.database.sql<{ events: number }[]>`
+      SELECT events FROM background_answers WHERE job_id = ${requestIdOf(id)}`
     const events: Event[] = []
     const most = rows[0]?.events ?? 0
     for await (const event of await bed.client({ key: paidKey }).responses.retrieve(id, { stream: true })) {

@@ -82,7 +82,7 @@ describe.each(queueBackends())('the pages of the queues on %s', (backend) => {
     }
     expect(await queues.images.counts()).toEqual({ waiting: 1, delayed: 1, active: 0 })
     const { queues: shown } = listing.parse(await (await fetch(`${url}/api/queues`)).json())
-    expect(shown.map(({ isPaused }) => isPaused)).toEqual([false, false, false, false])
+    expect(shown.map(({ isPaused }) => isPaused)).toEqual([false, false, false, false, false])
   })
 })
 

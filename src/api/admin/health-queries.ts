@@ -30,7 +30,8 @@ export async function readRevisions(db: Queries) {
 }
 
 export async function countWaiting(db: Queries) {
-  const isQueued = (kind: JobKind) => sql`${imageJobs.state} = 'queued' AND ${imageJobs.kind} = ${kind}`
+  const isQueued = (kind: JobKind) =>
+    sql`${imageJobs.state} = 'queued' AND is_answer_job(${imageJobs.id}) = ${kind === 'answer'}`
   const isUndelivered = sql`${imageJobs.webhookState} = 'pending'`
   const [images, answers, webhooks] = await Promise.all(
     [isQueued('image'), isQueued('answer'), isUndelivered].map((where) =>

@@ -2,7 +2,7 @@
 CREATE OR REPLACE FUNCTION claim_image_job(job uuid, lease_ms integer, queue_window integer,
   OUT verdict text, OUT fence integer, OUT until timestamptz, OUT enqueue text[]) LANGUAGE plpgsql AS $$
 BEGIN
-  IF NOT EXISTS (SELECT 1 FROM image_jobs WHERE id = job AND kind = 'image') THEN
+  IF is_answer_job(job) THEN
     verdict := 'gone';
     enqueue := '{}';
     RETURN;

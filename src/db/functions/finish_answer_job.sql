@@ -7,10 +7,10 @@ CREATE OR REPLACE FUNCTION finish_answer_job(job uuid, held_fence integer, from_
 DECLARE
   k kept_answers := jsonb_populate_record(NULL::kept_answers, kept);
 BEGIN
-  PERFORM 1 FROM image_jobs
-  WHERE id = job AND fence = held_fence AND state = from_state AND events = first_event FOR UPDATE;
+  PERFORM 1 FROM image_jobs WHERE id = job AND fence = held_fence AND state = from_state FOR UPDATE;
   IF NOT FOUND THEN RETURN false; END IF;
-  UPDATE image_jobs SET answer = sealed_answer, events = events + event_count WHERE id = job;
+  UPDATE background_answers SET answer = sealed_answer, events = events + event_count WHERE job_id = job AND events = first_event;
+  IF NOT FOUND THEN RETURN false; END IF;
   INSERT INTO answer_events (job_id, first, content) VALUES (job, first_event, sealed_events);
   IF kept IS NOT NULL THEN
     INSERT INTO kept_answers (tenant_id, id, key_id, protocol, previous_id, model, bytes, content, created_at, expires_at)

@@ -172,7 +172,15 @@ export class UpstreamSocket {
 
   /** The process ends. */
   lose(): void {
-    this.#lose(broken(undefined))
+    // Our own doing: the call does not look for another connection.
+    const error = new GatewayError(
+      'upstream_error',
+      'This process ends, and with it its connections to upstreams.',
+      {
+        fault: 'gateway',
+      },
+    )
+    this.#lose(error)
   }
 
   async #sendParts(text: Buffer, pace: (bytes: number) => Promise<void> | undefined): Promise<void> {

@@ -2878,6 +2878,8 @@ export interface components {
             timeouts: {
                 [key: string]: number;
             };
+            /** @description Whether requests of `openai-responses` go by WebSocket. */
+            websocket: boolean;
             /** @description Without its user and password. */
             proxy: string | null;
             /** @description Names of the extra headers. Their values are not shown. */
@@ -5674,6 +5676,8 @@ export interface components {
                 idle_ms?: number;
                 total_ms?: number;
             };
+            /** @default false */
+            websocket: boolean;
         };
         ChannelPatch: {
             name?: string | null;
@@ -5807,6 +5811,7 @@ export interface components {
                 idle_ms?: number;
                 total_ms?: number;
             } | null;
+            websocket?: boolean | null;
         };
         ModelRequest: {
             id: string;

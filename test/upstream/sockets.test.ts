@@ -17,7 +17,7 @@ import {
   type SocketUpstream,
   startSocketUpstream,
 } from '../support/socket-upstream.ts'
-import { holdsFor, until } from '../support/until.ts'
+import { holdsFor, until, untilSteady } from '../support/until.ts'
 
 /** Calls by WebSocket and the connections that they share. Real sockets. */
 
@@ -346,13 +346,10 @@ describe('an answer', () => {
     }
     const slow = ask({}, { pausing: true })
     await until(() => slow.chunks > 0)
-    let seen = -1
-    await until(() => {
-      const isSteady = sent === seen
-      seen = sent
-      return isSteady
-    })
-    await holdsFor(100, () => expect(sent).toBeLessThan(400))
+    // What had arrived with the frame that was taken still comes.
+    const taken = await untilSteady(() => slow.text.length, 50)
+    await holdsFor(200, () => expect(slow.text.length).toBe(taken))
+    expect(sent).toBeLessThan(400)
     slow.call.resume()
     expect(isGood(await slow.over)).toBe(true)
   })
@@ -369,6 +366,22 @@ describe('an answer', () => {
     upstreams = make({ upstreamTotalMs: 100 })
     expect((await ask().over).error?.message).toBe('The upstream took longer than 100 ms in all.')
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
+  })
+
+  test('is not silent while nobody takes it', async () => {
+    upstreams = make({ upstreamIdleMs: 100 })
+    const go = Promise.withResolvers<void>()
+    wired.onAsk = (line, { model }) => {
+      const [first = {}, ...rest] = answerEvents(model)
+      line.send(first)
+      void go.promise.then(() => line.send(...rest))
+    }
+    const paused = ask({}, { pausing: true })
+    await until(() => paused.chunks > 0)
+    await holdsFor(300, () => expect(paused.error).toBeUndefined())
+    paused.call.resume()
+    go.resolve()
+    expect(isGood(await paused.over)).toBe(true)
   })
 
   test('with a frame above the bound, a binary one or one that is no event is an error', async () => {

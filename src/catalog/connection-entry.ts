@@ -81,7 +81,7 @@ export const connectionSettings = {
   key_file: file,
   headers: headers.exactOptional(),
   timeouts: timeouts.exactOptional(),
-  websocket: z.boolean().default(false),
+  websocket: z.boolean().exactOptional(),
 }
 
 type Settings = z.output<z.ZodObject<typeof connectionSettings>>
@@ -109,7 +109,7 @@ export function connectionDraft(all: Settings): ConnectionDraft | undefined {
     ...(key !== undefined && { key }),
     ...(headers !== undefined && Object.keys(headers).length > 0 && { headers }),
     ...(timeouts !== undefined && Object.keys(timeouts).length > 0 && { timeouts }),
-    ...(websocket && { websocket }),
+    ...(websocket === true && { websocket }),
     ...(Object.keys(files).length > 0 && { files }),
   }
   return Object.keys(draft).length === 0 ? undefined : draft

@@ -1,6 +1,12 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import {
+  type FourUpstreams,
+  forgettingKey,
+  startFourUpstreams,
+  upstreamModels,
+} from '../support/four-upstreams.ts'
 import { answerEvents, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts'
 import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
@@ -315,6 +321,51 @@ describe('an answer', () => {
     }
     expect(wired.lines).toHaveLength(2)
   })
+})
+
+describe('another Tollgate', () => {
+  let other: FourUpstreams
+  let before: Testbed
+  beforeAll(async () => {
+    other = await startFourUpstreams()
+    before = await startTestbed({
+      yaml: () => `
+models: [{ id: '*', price: { input: "1", output: "2" } }]
+channels:
+  - { name: other, protocols: { openai-responses: ${other.tollgate.url}/v1 }, websocket: true, api_keys: [${forgettingKey}], models: "*", allow_private_address: true }
+groups: [{ name: default, models: ['*'], channels: ['*'] }]
+tenants: [{ name: free, keys: [{ name: free, secret: ${freeKey} }] }]
+`,
+    })
+  })
+  afterAll(async () => {
+    await before?.close()
+    await other?.close()
+  })
+
+  test.each(upstreamModels)(
+    'answers by WebSocket with %s, with both rows, and says its errors',
+    async (model) => {
+      const client = new OpenAI({ baseURL: `${before.tollgate.url}/v1`, apiKey: freeKey, maxRetries: 0 })
+      const asked = { model, input: 'Hello there.', store: false }
+      const whole = await client.responses.create(asked)
+      expect(whole.output_text).toContain('You said: "Hello there."')
+      const stream = await client.responses.create({ ...asked, stream: true }).asResponse()
+      const text = await stream.text()
+      expect(text).toContain('event: response.completed')
+      const row = await before.row(stream.headers.get('x-request-id'))
+      expect(row).toMatchObject({ outcome: 'succeeded', stream_end: 'complete' })
+      expect(Number(row.output_tokens)).toBeGreaterThan(0)
+      await expect
+        .poll(() => other.database.sql`SELECT stream FROM requests WHERE requested_model = ${model}`)
+        .toEqual([{ stream: true }, { stream: true }])
+
+      const wrong = client.responses.create({ ...asked, background: 'no' as unknown as boolean })
+      await expect(wrong).rejects.toMatchObject({ status: 400 })
+      const tooMany = client.responses.create({ ...asked, max_output_tokens: 1.5 })
+      await expect(tooMany).rejects.toMatchObject({ status: 400 })
+    },
+  )
 })
 
 test('a channel that does not say it any more is called by HTTP, and its connections close', async () => {

@@ -5676,8 +5676,7 @@ export interface components {
                 idle_ms?: number;
                 total_ms?: number;
             };
-            /** @default false */
-            websocket: boolean;
+            websocket?: boolean;
         };
         ChannelPatch: {
             name?: string | null;

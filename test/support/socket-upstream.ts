@@ -41,6 +41,7 @@ export interface UpstreamLine {
 export async function startSocketUpstream({ tls }: { tls?: TlsOptions } = {}): Promise<SocketUpstream> {
   const open = new Set<Socket>()
   const sockets = new WebSocketServer({ noServer: true })
+  sockets.on('headers', (headers) => headers.push(`x-request-id: upgrade-${upstream.lines.length + 1}`))
   const listener = (incoming: IncomingMessage, response: import('node:http').ServerResponse) => {
     const chunks: Buffer[] = []
     incoming.on('data', (chunk: Buffer) => chunks.push(chunk))

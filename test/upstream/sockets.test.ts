@@ -327,6 +327,7 @@ describe('an answer', () => {
     const { status, headers, text } = await ask().over
     expect(status).toBe(200)
     expect(headers['content-type']).toContain('text/event-stream')
+    expect(headers['x-request-id']).toBe('upgrade-1')
     const pretty = JSON.stringify(events[2], undefined, 2).replaceAll('\n', '\ndata: ')
     expect(text).toBe(asEventStream(events).replace(JSON.stringify(events[2]), pretty))
   })

@@ -177,7 +177,8 @@ export class SocketCall implements UpstreamCall, OpeningListener {
   }
 
   #passOn({ bytes, last }: ReadFrame & { kind: 'event' }): void {
-    if (this.#isAnswered) this.#silence.refresh()
+    // Over HTTP nothing comes before a whole answer, so it is not silent between its events.
+    if (this.#isAnswered || !this.#parts.stream) this.#silence.refresh()
     else this.#waitFor(this.#parts.bounds.upstreamIdleMs)
     this.#isAnswered = true
     if (bytes.length > 0 && this.#ready.push(bytes) === 1 && last === undefined)
@@ -257,7 +258,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     this.#silence = setTimeout(() => {
       // While the client reads nothing, the upstream is not silent.
       if (this.#paused && this.#isAnswered) this.#silence.refresh()
-      else this.abort(this.#isAnswered ? stoppedHalfway() : tooSlow())
+      else this.abort(this.#isAnswered && this.#parts.stream ? stoppedHalfway() : tooSlow())
     }, ms)
   }
 

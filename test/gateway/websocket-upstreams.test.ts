@@ -269,6 +269,21 @@ describe('an answer', () => {
     })
   })
 
+  test('that fails by an event in the middle ends with that event', async () => {
+    wired.onAsk = (line, { model }) => {
+      line.send(...answerEvents(model).slice(0, 3))
+      line.send({ type: 'error', status: 500, error: { type: 'server_error', message: 'It broke.' } })
+    }
+    const answer = await post({ model: 'lone', input: 'Hi.', stream: true })
+    expect(await answer.text()).toContain('"message":"It broke."')
+    expect(await bed.row(answer.headers.get('x-request-id'))).toMatchObject({
+      status: 200,
+      outcome: 'failed',
+      error_message: expect.stringContaining('It broke.'),
+    })
+    await until(() => wired.lines[0]?.isClosed === true)
+  })
+
   test('that nobody has seen anything of is asked of the next channel when the connection ends', async () => {
     wired.onAsk = (line) => line.socket.terminate()
     const answer = await post({ model: 'broken', input: 'Hi.', stream: true })

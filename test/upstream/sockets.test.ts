@@ -364,6 +364,10 @@ describe('an answer', () => {
     const stopped = await ask().over
     expect(stopped.error?.message).toBe('The upstream stopped in the middle of its answer.')
     expect(stopped.text).toContain('response.created')
+    upstreams = make({ upstreamIdleMs: 100, upstreamFirstByteMs: 400 })
+    const whole = ask({}, { stream: false })
+    await holdsFor(200, () => expect(whole.isOver).toBe(false))
+    expect((await whole.over).error?.message).toBe('The upstream did not begin to answer in time.')
     upstreams = make({ upstreamTotalMs: 100 })
     expect((await ask().over).error?.message).toBe('The upstream took longer than 100 ms in all.')
     await until(() => wired.lines.every(({ isClosed }) => isClosed))

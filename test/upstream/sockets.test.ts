@@ -495,6 +495,11 @@ describe('the way', () => {
       `CONNECT ${new URL(secure.url).host} 200`,
     ])
     expect(wired.lines[0]?.headers).not.toHaveProperty('proxy-authorization')
+    for (const scheme of ['http', 'https']) {
+      const { error } = await ask({}, { way: { baseUrl: `${scheme}://nobody.invalid/v1`, entry } }).over
+      expect(error?.kind).toBe('upstream_error')
+    }
+    expect(proxy.asked.slice(2)).toEqual(['CONNECT nobody.invalid:80 200', 'CONNECT nobody.invalid:443 200'])
     const wrong = { proxy: proxy.url.replace('proxy-pass-word', 'wrong') }
     expect((await ask({}, { way: { entry: wrong } }).over).error?.message).toContain(
       'answered with status 407',

@@ -57,6 +57,13 @@ export const boundSettings = {
   upstreamFirstByteMs: milliseconds(600 * second),
   upstreamIdleMs: milliseconds(120 * second),
   upstreamTotalMs: milliseconds(1800 * second),
+  /** One frame of an upstream that is called by WebSocket, and what is held of its answer. */
+  upstreamFrameBytesMax: count(32 * MiB, 1024),
+  /** WebSockets to upstreams that wait for a request, of each channel and credential. */
+  upstreamIdleSocketsMax: count(64, 0),
+  /** Such a WebSocket closes after so long without a request, and takes none from this age on. */
+  upstreamSocketIdleMs: milliseconds(5 * 60 * second),
+  upstreamSocketAgeMs: milliseconds(55 * 60 * second),
   /** After the end of a streamed answer: longest wait for what the upstream sends behind it. */
   streamTailMs: milliseconds(500, 0),
   /** How often a process reads the upstreams' own lists of models. 0: never. */

@@ -235,6 +235,7 @@ export async function openContext(
     load,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
+  catalog.follow(({ channels }) => upstreams.followChannels(channels))
   const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
   const routing = startRouting({ database, bounds, load, log })
 

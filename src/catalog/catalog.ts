@@ -12,6 +12,7 @@ export class Catalog {
   readonly #read: () => Promise<Snapshot>
   #refreshesBegun = 0
   #refreshShown = 0
+  readonly #followers: ((snapshot: Snapshot) => void)[] = []
 
   private constructor(snapshot: Snapshot, read: () => Promise<Snapshot>) {
     this.#snapshot = snapshot
@@ -45,6 +46,12 @@ export class Catalog {
     if (ticket < this.#refreshShown) return
     this.#refreshShown = ticket
     this.#snapshot = snapshot
+    for (const follower of this.#followers) follower(snapshot)
+  }
+
+  /** Be told of each later snapshot. */
+  follow(follower: (snapshot: Snapshot) => void): void {
+    this.#followers.push(follower)
   }
 }
 

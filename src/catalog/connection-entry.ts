@@ -81,6 +81,7 @@ export const connectionSettings = {
   key_file: file,
   headers: headers.exactOptional(),
   timeouts: timeouts.exactOptional(),
+  websocket: z.boolean().exactOptional(),
 }
 
 type Settings = z.output<z.ZodObject<typeof connectionSettings>>
@@ -95,7 +96,7 @@ export type PemName = 'ca' | 'cert' | 'key'
 
 /** Undefined where no setting is there. */
 export function connectionDraft(all: Settings): ConnectionDraft | undefined {
-  const { proxy, ca, cert, key, ca_file, cert_file, key_file, headers, timeouts } = all
+  const { proxy, ca, cert, key, ca_file, cert_file, key_file, headers, timeouts, websocket } = all
   const files = {
     ...(ca_file !== undefined && { ca: ca_file }),
     ...(cert_file !== undefined && { cert: cert_file }),
@@ -108,6 +109,7 @@ export function connectionDraft(all: Settings): ConnectionDraft | undefined {
     ...(key !== undefined && { key }),
     ...(headers !== undefined && Object.keys(headers).length > 0 && { headers }),
     ...(timeouts !== undefined && Object.keys(timeouts).length > 0 && { timeouts }),
+    ...(websocket === true && { websocket }),
     ...(Object.keys(files).length > 0 && { files }),
   }
   return Object.keys(draft).length === 0 ? undefined : draft

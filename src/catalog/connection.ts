@@ -14,6 +14,8 @@ export interface ConnectionEntry {
   /** By name in lower case. */
   headers?: Record<string, string>
   timeouts?: Timeouts
+  /** Requests go by WebSocket, where the protocol has one. */
+  websocket?: true
 }
 
 /** In ms. Each can only be shorter than the bound of the process. */
@@ -53,9 +55,10 @@ export function connectionColumns(
   stored: ConnectionColumns | undefined,
   keeper: SecretKeeper,
 ): ConnectionColumns {
-  const { timeouts, ...secret } = entry ?? {}
+  const { timeouts, websocket, ...secret } = entry ?? {}
   const shown = {
     ...(timeouts !== undefined && { timeouts }),
+    ...(websocket === true && { websocket }),
     ...(secret.headers !== undefined && { headers: Object.keys(secret.headers) }),
   }
   const connection = Object.keys(shown).length === 0 ? null : shown
@@ -76,13 +79,14 @@ export function openConnection(
 ): Connection | undefined {
   const entry = openedConnection(row, keeper)
   if (entry === undefined) return undefined
-  const { proxy: url, timeouts, ...rest } = entry
+  const { proxy: url, timeouts, websocket, ...rest } = entry
   const proxy = url === undefined ? undefined : proxyOf(url)
   const transport = JSON.stringify([url, rest.ca, rest.cert, rest.key, timeouts?.connectMs])
   return {
     ...rest,
     ...(proxy !== undefined && { proxy }),
     ...(timeouts !== undefined && { timeouts }),
+    ...(websocket === true && { websocket }),
     poolName: createHash('sha256').update(transport).digest('base64'),
     secrets: [
       ...Object.values(rest.headers ?? {}).flatMap(secretsOfHeader),
@@ -98,11 +102,12 @@ export function openedConnection(
 ): ConnectionEntry | undefined {
   const sealed = sealedIn(row)
   const timeouts = timeoutsIn(row.connection)
-  if (sealed === undefined && timeouts === undefined) return undefined
+  const websocket = row.connection?.websocket === true
+  if (sealed === undefined && timeouts === undefined && !websocket) return undefined
   // It is our own JSON: nobody else can seal it.
-  const entry: Omit<ConnectionEntry, 'timeouts'> =
+  const entry: Omit<ConnectionEntry, 'timeouts' | 'websocket'> =
     sealed === undefined ? {} : JSON.parse(keeper.decryptCredential(sealed, ownerOf(row.id)))
-  return { ...entry, ...(timeouts !== undefined && { timeouts }) }
+  return { ...entry, ...(timeouts !== undefined && { timeouts }), ...(websocket && { websocket }) }
 }
 
 /** The secrets of a connection are bound to their channel, and differ from its credentials. */

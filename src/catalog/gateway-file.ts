@@ -134,6 +134,10 @@ export const channelEntry = z
     path: ['base_url'],
     error: 'is not for a channel with "protocols"',
   })
+  .refine((c) => c.websocket !== true || placed(c)['openai-responses'] !== undefined, {
+    path: ['websocket'],
+    error: 'needs "openai-responses" among the protocols: no other protocol has a WebSocket',
+  })
   .transform((c) => ({
     name: c.name,
     protocols: placed(c),

@@ -76,6 +76,10 @@ export function callPrepared(
 ): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
   const { row, life, id } = admitted
   row.sentAt ??= Date.now()
+  if (prepared.request.frames !== undefined)
+    prepared.request.note = (why) => {
+      record.reason += `; over HTTP: ${why}`
+    }
   setRouteHeaders(gateway, admitted, target, modelCandidates)
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
   let copy: KeptCopy | undefined

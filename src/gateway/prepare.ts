@@ -267,11 +267,11 @@ export class Preparation {
     const { stream } = facts
     const side = upstreamSide(target.protocol)
     const pace = (bytes: number) => this.#gateway.turns.take(identity.keyId, bytes)
+    const ownPath = target.native ? this.#upstreamPath : undefined
     return {
       method: 'POST',
-      path:
-        (target.native ? this.#upstreamPath : undefined) ??
-        side.path({ model: target.upstreamModel, stream }),
+      path: ownPath ?? side.path({ model: target.upstreamModel, stream }),
+      frames: ownPath === undefined ? side.frames : undefined,
       body: Array.isArray(body) ? { pieces: body, pace } : body,
       stream,
       headers,

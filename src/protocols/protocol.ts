@@ -1,6 +1,7 @@
 import type { ChatRequest, TranslationNote } from '../canonical/chat.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
+import type { FrameFormat } from '../canonical/frames.ts'
 import type { Headers } from '../canonical/headers.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
@@ -208,6 +209,8 @@ export interface UpstreamSide {
   decodeStream(context: DecodeAnswerContext): EventDecoder
   /** Pass-through for clients of the same format; absent if clients cannot speak it. */
   native?: NativeSide
+  /** The calls of `path` over a WebSocket, for channels that say so; absent: the format has none. */
+  frames?: FrameFormat
   /** The client's error for an upstream's answer with an error status. It never quotes credentials. */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }

@@ -20,6 +20,13 @@ export function tooLong(bytesMax: number): GatewayError {
   })
 }
 
+export function notUpgraded(status: number): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    `The upstream answered the upgrade to a WebSocket with status ${status}.`,
+  )
+}
+
 export function isRedirect(status: number): boolean {
   return status >= 300 && status <= 399
 }

@@ -24,8 +24,14 @@ export function connector(options: ConnectorOptions) {
   }
 }
 
-/** Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each request. */
-export function proxiedConnector(proxy: EgressProxy, options: ConnectorOptions) {
+/**
+ * Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each request.
+ * `tunnelsAll`: a tunnel to every origin.
+ */
+export function proxiedConnector(
+  proxy: EgressProxy,
+  { tunnelsAll = false, ...options }: ConnectorOptions & { tunnelsAll?: boolean },
+) {
   const connect = plainConnector(options)
   const { protocol, hostname } = proxy
   const host = hostname.includes(':') ? `[${hostname}]` : hostname
@@ -48,9 +54,11 @@ export function proxiedConnector(proxy: EgressProxy, options: ConnectorOptions) 
       const [error, socket] = made
       if (error !== null) return over(error, null)
       reached = socket
-      if (to.protocol !== 'https:') return over(null, socket)
+      const isSecure = to.protocol === 'https:'
+      if (!isSecure && !tunnelsAll) return over(null, socket)
       openTunnel(socket, proxy, to, (refusal) => {
         if (refusal !== null) return over(refusal, null)
+        if (!isSecure) return over(null, socket)
         connect({ ...to, httpSocket: socket }, over)
       })
     })

@@ -13,6 +13,10 @@ export interface Place {
   /** For the proxy that reads the request: names and values in turn. */
   headers: readonly string[]
   isProxied: boolean
+  /** Makes a connection to the origin itself for a WebSocket: through a proxy by a tunnel, whatever its protocol. */
+  connect: Connect
+  /** Of the server: `http` or `https`, host and port. */
+  origin: string
 }
 
 interface PlaceOptions {
@@ -24,7 +28,7 @@ interface PlaceOptions {
 
 const keepAliveMs = 30_000
 /** We refuse an answer with larger headers. */
-const answerHeadBytesMax = 64 * 1024
+export const answerHeadBytesMax = 64 * 1024
 
 /** A place whose base URL is served by this process itself, on another origin. */
 export function openOwnPlace(
@@ -50,17 +54,15 @@ export function openPlace(baseUrl: string, { allowed, connection, connectMs, loo
   checkProxiedHost(url.hostname, allowed)
   // The operator names the proxy, in no place but gateway.yaml: it may be private, but never a metadata service.
   checkHost(proxy.hostname, true)
-  const connect = proxiedConnector(proxy, {
-    timeout: connectMs,
-    lookup: guardedLookup(true, lookup),
-    secureContext,
-  })
+  const ways = { timeout: connectMs, lookup: guardedLookup(true, lookup), secureContext }
   const path = withoutSlash(url.pathname)
   // https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2: without TLS, the proxy reads the request itself.
   const isRead = url.protocol === 'http:'
   const { authorization } = proxy
   return {
-    pool: poolOf(url.origin, connect),
+    pool: poolOf(url.origin, proxiedConnector(proxy, ways)),
+    connect: proxiedConnector(proxy, { ...ways, tunnelsAll: true }),
+    origin: url.origin,
     path: isRead ? url.origin + path : path,
     headers: isRead && authorization !== undefined ? ['proxy-authorization', authorization] : [],
     isProxied: true,
@@ -70,7 +72,8 @@ export function openPlace(baseUrl: string, { allowed, connection, connectMs, loo
 type Connect = ReturnType<typeof connector>
 
 function directPlace(origin: string, pathname: string, connect: Connect): Place {
-  return { pool: poolOf(origin, connect), path: withoutSlash(pathname), headers: [], isProxied: false }
+  const path = withoutSlash(pathname)
+  return { pool: poolOf(origin, connect), path, headers: [], isProxied: false, connect, origin }
 }
 
 function poolOf(origin: string, connect: Connect): Pool {

@@ -38,6 +38,22 @@ export function headersOf(
   return headers
 }
 
+/** The headers of an upgrade to a WebSocket. Those of the body are not among them. */
+export function upgradeHeadersOf(
+  credential: Credential,
+  { headers: own, authHeaders }: Pick<HeadedRequest, 'headers' | 'authHeaders'>,
+  connection: Connection | undefined,
+): Record<string, string> {
+  const plain = ['user-agent', 'tollgate/0.1', ...own]
+  const pairs = connection?.headers === undefined ? plain : replaced(plain, connection.headers)
+  const headers: Record<string, string> = {}
+  for (let at = 0; at + 1 < pairs.length; at += 2) {
+    const [name = '', value = ''] = pairs.slice(at, at + 2)
+    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`
+  }
+  return credential.secret === '' ? headers : { ...headers, ...authHeaders(credential.secret) }
+}
+
 export function isParts(body: HeadedRequest['body']): body is BodyParts {
   return body !== null && !Buffer.isBuffer(body)
 }

@@ -1,14 +1,19 @@
 import { LRUCache } from 'lru-cache'
+import type { AskingFrame, FrameFormat } from '../canonical/frames.ts'
 import type { Connection } from '../catalog/connection.ts'
+import type { Channel } from '../catalog/snapshot.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
 import type { BodyParts } from './paced-body.ts'
 import { openOwnPlace, openPlace, type Place } from './place.ts'
-import { headersOf, isParts } from './request-headers.ts'
+import { headersOf, isParts, upgradeHeadersOf } from './request-headers.ts'
+import { SocketCall } from './socket-call.ts'
+import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
 import { timeoutsOf, type UpstreamBounds } from './timeouts.ts'
 import { CallHandler, type Listener, type UpstreamCall } from './upstream-call.ts'
+import { openSocket } from './upstream-socket.ts'
 
 export type { Listener, ResponseHeaders, UpstreamCall } from './upstream-call.ts'
 
@@ -23,6 +28,16 @@ export interface UpstreamRequest {
   /** Names and values in turn, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
+  /** Present for a call that may go by WebSocket, where the channel says so. */
+  frames?: FrameFormat | undefined
+  /** Told why a call does not go the way that its channel says. */
+  note?(why: string): void
+}
+
+type CallTarget = Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined }
+
+interface SocketBounds extends SocketPoolBounds {
+  upstreamFrameBytesMax: number
 }
 
 /** More pools than any catalog needs. Links to images lead to ever new hosts, so old pools must go. */
@@ -33,7 +48,8 @@ const placesMax = 1000
  * channel that says how it is reached.
  */
 export class Upstreams {
-  readonly #bounds: UpstreamBounds
+  readonly #bounds: UpstreamBounds & SocketBounds
+  readonly #sockets: SocketPools
   readonly #load: ChannelLoad
   readonly #lookup: Lookup | undefined
   /** Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin. */
@@ -45,7 +61,7 @@ export class Upstreams {
   })
 
   constructor(
-    bounds: UpstreamBounds,
+    bounds: UpstreamBounds & SocketBounds,
     load: ChannelLoad,
     ownOrigins: ReadonlyMap<string, string> = new Map(),
     lookup?: Lookup,
@@ -54,14 +70,17 @@ export class Upstreams {
     this.#load = load
     this.#lookup = lookup
     this.#ownOrigins = ownOrigins
+    this.#sockets = new SocketPools(bounds)
   }
 
   /** Send a request to the target. It follows no redirect: a redirect is an answer like any other. */
-  call(
-    target: Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined },
-    request: UpstreamRequest,
-    listener: Listener,
-  ): UpstreamCall {
+  call(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
+    if (request.frames !== undefined && target.channel.connection?.websocket === true)
+      return this.#callBySocket(target, request, request.frames, listener)
+    return this.#callByHttp(target, request, listener)
+  }
+
+  #callByHttp(target: CallTarget, request: UpstreamRequest, listener: Listener): UpstreamCall {
     const { channel, credential } = target
     const bounds = timeoutsOf(channel, this.#bounds)
     const handler = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
@@ -92,20 +111,62 @@ export class Upstreams {
     return handler
   }
 
+  #callBySocket(
+    target: CallTarget,
+    request: UpstreamRequest,
+    format: FrameFormat,
+    listener: Listener,
+  ): UpstreamCall {
+    const { channel, credential = { secret: '', name: '' }, baseUrl } = target
+    const overHttp = (why: string) => {
+      request.note?.(why)
+      return this.#callByHttp(target, request, listener)
+    }
+    const asking = askingFrame(format, request.body)
+    if (asking === undefined) return overHttp('the request has no words for a WebSocket')
+    let place: Place
+    try {
+      place = this.#placeOf(target)
+    } catch {
+      // Its failure is told there.
+      return this.#callByHttp(target, request, listener)
+    }
+    const own = { ...request, headers: [...format.headers, ...request.headers] }
+    const headers = upgradeHeadersOf(credential, own, channel.connection)
+    const { upstreamFrameBytesMax: frameBytesMax } = this.#bounds
+    const path = withoutOrigin(place) + request.path
+    return new SocketCall({
+      listener,
+      format,
+      asking,
+      pace: isParts(request.body) ? request.body.pace : undefined,
+      stream: request.stream,
+      pool: this.#sockets.of({ channel, secret: credential.secret, headers, baseUrl }),
+      bounds: timeoutsOf(channel, this.#bounds),
+      frameBytesMax,
+      open: (opening) => openSocket({ place, path, headers, frameBytesMax }, opening),
+      overHttp,
+      onFinish: this.#load.begin(channel),
+    })
+  }
+
+  /** The catalog has these channels now, by their ids: close WebSockets that none of them uses. */
+  followChannels(channels: ReadonlyMap<string, Channel>): void {
+    this.#sockets.follow(channels)
+  }
+
   /** Let running calls end, then close every connection. */
   async close(): Promise<void> {
+    this.#sockets.close()
     await Promise.all([...this.#places.values()].map((place) => place.pool.close()))
   }
 
   async destroy(): Promise<void> {
+    this.#sockets.destroy()
     await Promise.all([...this.#places.values()].map((place) => place.pool.destroy()))
   }
 
-  #placeOf({
-    channel,
-    baseUrl,
-    credential,
-  }: Pick<Target, 'channel' | 'baseUrl'> & { credential: Credential | undefined }): Place {
+  #placeOf({ channel, baseUrl, credential }: CallTarget): Place {
     const { connection, allowPrivateAddress: allowed } = channel
     const way = connection === undefined ? '' : ` ${channel.id} `
     // A link may lead anywhere: nobody there sees our certificate.
@@ -131,6 +192,16 @@ export class Upstreams {
     this.#places.set(key, place)
     return place
   }
+}
+
+function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): AskingFrame | undefined {
+  if (body === null) return undefined
+  return format.ask(isParts(body) ? Buffer.concat(body.pieces) : body)
+}
+
+/** The path at the server itself, also where a proxy reads the path of calls. */
+function withoutOrigin({ path, origin }: Place): string {
+  return path.startsWith(origin) ? path.slice(origin.length) : path
 }
 
 function withoutCertificate({ cert: _, key: __, ...connection }: Connection): Connection {

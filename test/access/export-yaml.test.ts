@@ -84,7 +84,8 @@ channels:
     headers: { X-Team: 'has $\${no variable}' }
     timeouts: { first_byte_ms: 5000, total_ms: 60000 }
   - name: own
-    protocols: { openai-chat: "http://127.0.0.1:1/v1", openai-images: "http://127.0.0.1:2/v1" }
+    protocols: { openai-chat: "http://127.0.0.1:1/v1", openai-responses: "http://127.0.0.1:1/v1", openai-images: "http://127.0.0.1:2/v1" }
+    websocket: true
     api_keys: [ "" ]
     models: "*"
     allow_private_address: true
@@ -126,6 +127,7 @@ test('an export that is applied to an empty database gives the same export', asy
     OPENAI_EU_PROXY: 'http://user:pass@proxy.internal:3128',
   })
   expect(second).toEqual(first)
+  expect(first.text).toContain('websocket: true')
   expect(first.text).not.toMatch(/one-credential|the-other-one|pass%20word|no variable/)
   expect(first.text).toContain('a $${tenant}: "quoted"')
   expect(parse(first.text).tenants).toContainEqual({

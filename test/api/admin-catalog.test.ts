@@ -113,6 +113,22 @@ test('a patch changes what it names, null is the default, and the rest stays wit
   })
 })
 
+test('a channel is called by WebSocket where it says so and speaks the protocol', async () => {
+  const protocols = { 'openai-responses': gateway.upstream.url }
+  const { id, body } = await made({ protocols })
+  expect(body.websocket).toBe(false)
+  const websocketAfter = async (patch: object) =>
+    (await admin('PATCH', `/channels/${id}`, patch)).body.websocket
+  expect(await websocketAfter({ websocket: true })).toBe(true)
+  expect(await websocketAfter({ weight: 2 })).toBe(true)
+  const refused = await admin('PATCH', `/channels/${id}`, {
+    protocols: { 'openai-responses': null, 'openai-chat': gateway.upstream.url },
+  })
+  expect(refused.status).toBe(400)
+  expect(refused.body.detail).toContain('websocket: needs "openai-responses" among the protocols')
+  expect(await websocketAfter({ websocket: null })).toBe(false)
+})
+
 test('of two patches of what was read, one has precondition_failed', async () => {
   const { id, etag } = await made()
   const both = await Promise.all(

@@ -32,8 +32,12 @@ beforeEach(async () => {
   writeFileSync(caFile, makeCertificate('first').cert)
 })
 
-async function apply(settings: string, env: Record<string, string> = {}) {
-  const text = `channels: [{ name: c, protocols: { openai-chat: https://api.mistral.example }, api_keys: [x], models: "*", ${settings} }]`
+async function apply(
+  settings: string,
+  env: Record<string, string> = {},
+  place = 'protocols: { openai-chat: https://api.mistral.example }',
+) {
+  const text = `channels: [{ name: c, ${place}, api_keys: [x], models: "*", ${settings} }]`
   const source = gatewaySource(text, { path: join(home, 'gateway.yaml'), env })
   return await applyGatewayFile(database, source, keeper)
 }
@@ -72,6 +76,20 @@ test('a connection becomes part of the snapshot', async () => {
   await apply('weight: 2')
   expect((await load()).channels[0]).toMatchObject({ weight: 2, connection: undefined })
   expect(await sealed()).toBeNull()
+})
+
+test('a connection by WebSocket stands in the row beside its times, and is gone when the file does not say it', async () => {
+  const wired = 'protocols: { openai-responses: https://api.example }'
+  await apply('websocket: true, timeouts: { idle_ms: 5 }', {}, wired)
+  expect((await load()).channels[0]?.connection).toMatchObject({ websocket: true, timeouts: { idleMs: 5 } })
+  expect(await database.sql`SELECT connection FROM channels`).toMatchObject([
+    { connection: { websocket: true, timeouts: { idleMs: 5 } } },
+  ])
+  await apply('websocket: true', {}, wired)
+  expect((await load()).channels[0]?.connection).toMatchObject({ websocket: true })
+  expect(await apply('websocket: true ', {}, wired)).toMatchObject({ changes: { channels: { changed: 0 } } })
+  await apply('weight: 1', {}, wired)
+  expect((await load()).channels[0]?.connection).toBeUndefined()
 })
 
 test('the secrets of a connection are hidden in every form in which an error may quote them', async () => {

@@ -125,7 +125,21 @@ describe('a connection', () => {
       headers: { 'x-team': 'abc', 'x-secret': 'hidden-value' },
       timeouts: { connectMs: 1000, totalMs: 20 },
     })
-    expect(read(channelWith('    headers: {}, timeouts: {}')).channels[0]).not.toHaveProperty('connection')
+    const plain = '    headers: {}, timeouts: {}, websocket: false'
+    expect(read(channelWith(plain)).channels[0]).not.toHaveProperty('connection')
+  })
+
+  test('may be by WebSocket, where the protocol has one', () => {
+    const responses = 'protocols: { openai-responses: https://api.example, openai-chat: https://api.example }'
+    const wired = 'websocket: true'
+    expect(read(channelWith(wired, responses)).channels[0]?.connection).toEqual({ websocket: true })
+    expect(read(channelWith(wired, 'vendor: openai')).channels[0]?.connection).toEqual({ websocket: true })
+    for (const others of ['protocols: { openai-chat: https://api.example }', 'vendor: anthropic']) {
+      expect(problemsOf(channelWith(wired, others))).toEqual([
+        'gateway.yaml:3: channels[0].websocket: needs "openai-responses" among the protocols: no other protocol has a WebSocket',
+      ])
+    }
+    expect(problemsOf(channelWith('websocket: 1', responses))).toHaveLength(1)
   })
 
   test('with mistakes is reported with line and path', () => {

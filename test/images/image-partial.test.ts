@@ -23,6 +23,7 @@ import {
 } from '../support/image-testbed.ts'
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
+import { socketBounds } from '../support/socket-bounds.ts'
 
 const channels = (upstream: string) => `
   - { name: best, priority: 9, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: best-two }, allow_private_address: true }
@@ -263,6 +264,7 @@ describe('the end of making images', () => {
   let directory: string
   const upstreams = new Upstreams(
     {
+      ...socketBounds,
       upstreamConnectMs: 5_000,
       upstreamFirstByteMs: 5_000,
       upstreamIdleMs: 5_000,

@@ -16,6 +16,7 @@ import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
+import { socketBounds } from '../support/socket-bounds.ts'
 
 /** How making images affects its channels: two of them, `best` before `next`. */
 
@@ -24,6 +25,7 @@ let directory: string
 let routing: Routing
 const upstreams = new Upstreams(
   {
+    ...socketBounds,
     upstreamConnectMs: 5_000,
     upstreamFirstByteMs: 5_000,
     upstreamIdleMs: 5_000,

@@ -6,6 +6,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { emptySnapshot } from '../api/serve.ts'
+import { socketBounds } from '../support/socket-bounds.ts'
 import { holdsFor, until } from '../support/until.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'
 
@@ -26,7 +27,13 @@ let open: FollowedLists[]
 beforeAll(async () => {
   upstream = await startUpstream()
   upstreams = new Upstreams(
-    { upstreamConnectMs: 5000, upstreamFirstByteMs: 5000, upstreamIdleMs: 5000, upstreamTotalMs: 20_000 },
+    {
+      ...socketBounds,
+      upstreamConnectMs: 5000,
+      upstreamFirstByteMs: 5000,
+      upstreamIdleMs: 5000,
+      upstreamTotalMs: 20_000,
+    },
     new ChannelLoad(1000),
   )
 })

@@ -3007,6 +3007,8 @@ export interface components {
             timeouts: {
                 [key: string]: number;
             };
+            /** @description Whether requests of `openai-responses` go by WebSocket. */
+            websocket: boolean;
             /** @description Without its user and password. */
             proxy: string | null;
             /** @description Names of the extra headers. Their values are not shown. */
@@ -5810,6 +5812,7 @@ export interface components {
                 idle_ms?: number;
                 total_ms?: number;
             };
+            websocket?: boolean;
         };
         ChannelPatch: {
             name?: string | null;
@@ -5943,6 +5946,7 @@ export interface components {
                 idle_ms?: number;
                 total_ms?: number;
             } | null;
+            websocket?: boolean | null;
         };
         ModelRequest: {
             id: string;

@@ -7,6 +7,7 @@ import { SecretKeeper } from '../../src/secret-key.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
 import { makeCertificate } from '../support/certificate.ts'
 import { type EgressProxy, startEgressProxy } from '../support/egress-proxy.ts'
+import { socketBounds } from '../support/socket-bounds.ts'
 import { until } from '../support/until.ts'
 import { type Script, type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
@@ -14,6 +15,7 @@ import { chatAnswer } from '../support/upstream-plans.ts'
 /** How a channel is reached: through a proxy, with a CA of its own, in its own time. Real sockets and TLS. */
 
 const bounds = {
+  ...socketBounds,
   upstreamConnectMs: 10_000,
   upstreamFirstByteMs: 10_000,
   upstreamIdleMs: 10_000,

@@ -8,11 +8,13 @@ import {
   Upstreams,
 } from '../../src/upstream/upstreams.ts'
 import { answerBytes, type RawRequest, type RawUpstream, startRawUpstream } from '../support/raw-upstream.ts'
+import { socketBounds } from '../support/socket-bounds.ts'
 import { until } from '../support/until.ts'
 
 /** Calls and their listeners, on real sockets. */
 
 const bounds = {
+  ...socketBounds,
   upstreamConnectMs: 2_000,
   upstreamFirstByteMs: 5_000,
   upstreamIdleMs: 5_000,

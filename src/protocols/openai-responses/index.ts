@@ -10,6 +10,7 @@ import { decodeRequest } from './decode-request.ts'
 import { encodeResponse, encodeStream } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeStreamError } from './errors.ts'
+import { responsesFrames } from './frames.ts'
 import { readRequest } from './request.ts'
 import { answerSettings } from './response-object.ts'
 import { watchResponse } from './watch-response.ts'
@@ -48,6 +49,7 @@ export const openaiResponses: Protocol = {
       watchResponse,
       watchStream: (options) => watchByDecoding(decodeStream, options),
     },
+    frames: responsesFrames,
     decodeError,
   },
 }

@@ -1,0 +1,308 @@
+import type { IncomingMessage } from 'node:http'
+import { GatewayError } from '../canonical/error.ts'
+import type { AskingFrame, FrameFormat, FrameReader, ReadFrame } from '../canonical/frames.ts'
+import { endedEarly, notUpgraded } from './answer-errors.ts'
+import { broken, notWanted, stoppedHalfway, tookTooLong, tooSlow } from './call-errors.ts'
+import type { BodyParts } from './paced-body.ts'
+import type { SocketPool } from './socket-pools.ts'
+import type { UpstreamBounds } from './timeouts.ts'
+import type { Listener, UpstreamCall } from './upstream-call.ts'
+import type { Opening, OpeningListener, UpstreamSocket } from './upstream-socket.ts'
+
+export interface SocketCallParts {
+  listener: Listener
+  format: FrameFormat
+  asking: AskingFrame
+  pace: BodyParts['pace'] | undefined
+  /** Whether the client's request wants a stream. */
+  stream: boolean
+  pool: SocketPool
+  bounds: UpstreamBounds
+  frameBytesMax: number
+  open(listener: OpeningListener): Opening
+  /** Send the same request over HTTP, in place of this call. `why`: what the WebSocket was answered. */
+  overHttp(why: string): UpstreamCall
+  /** Called once, before the listener hears of the end. */
+  onFinish(): void
+}
+
+/** Answers to an upgrade that say that there is no WebSocket here. */
+const noSocket: ReadonlySet<number> = new Set([404, 426])
+/** The code with which a server closes a connection on which a frame was too large for it. */
+const frameTooLarge = 1009
+
+/**
+ * One call over a WebSocket: one frame asks, and the frames of the answer become the bytes that HTTP would bring. It waits for the
+ * upgrade, and then uses the connection alone, until the last frame.
+ */
+export class SocketCall implements UpstreamCall, OpeningListener {
+  readonly #parts: SocketCallParts
+  readonly #total: NodeJS.Timeout
+  readonly #leave: () => void
+  /** Runs out when the upstream is silent. */
+  #silence: NodeJS.Timeout
+  #reader: FrameReader
+  #opening: Opening | undefined
+  #socket: UpstreamSocket | undefined
+  /** Has the request after all. */
+  #other: UpstreamCall | undefined
+  #sent = false
+  /** A frame of the answer has come. */
+  #isAnswered = false
+  #hasStarted = false
+  /** Bytes of the frames of one read. They go on together. */
+  #ready: Buffer[] = []
+  #paused = false
+  #done = false
+
+  constructor(parts: SocketCallParts) {
+    this.#parts = parts
+    const { bounds, pool } = parts
+    this.#leave = pool.begin()
+    this.#reader = this.#newReader()
+    this.#total = setTimeout(() => this.abort(tookTooLong(bounds.upstreamTotalMs)), bounds.upstreamTotalMs)
+    this.#silence = setTimeout(() => this.abort(tooSlow()), bounds.upstreamFirstByteMs)
+    // `call` has not returned this handle yet.
+    queueMicrotask(() => this.#begin())
+  }
+
+  /** The frame has memory of its own. */
+  get hasRequest(): boolean {
+    return this.#other === undefined || this.#other.hasRequest === true
+  }
+
+  pause(): void {
+    this.#paused = true
+    if (this.#other !== undefined) this.#other.pause()
+    else if (!this.#done) this.#socket?.pause()
+  }
+
+  resume(): void {
+    this.#paused = false
+    if (this.#other !== undefined) this.#other.resume()
+    else if (!this.#done) this.#socket?.resume()
+  }
+
+  abort(reason: GatewayError): void {
+    if (this.#other !== undefined) this.#other.abort(reason)
+    else this.#fail(reason)
+  }
+
+  opened(socket: UpstreamSocket): void {
+    this.#opening = undefined
+    this.#parts.pool.add(socket)
+    this.#ask(socket)
+  }
+
+  refused(answer: IncomingMessage): void {
+    const { listener } = this.#parts
+    const { statusCode: status = 502, headers } = answer
+    if (noSocket.has(status)) {
+      this.#goOverHttp(`the upgrade to a WebSocket was answered ${status}`)
+      return
+    }
+    if (status < 300) {
+      this.#fail(notUpgraded(status))
+      return
+    }
+    this.#isAnswered = true
+    this.#waitFor(this.#parts.bounds.upstreamIdleMs)
+    this.#safely(() => listener.start(this, status, headers))
+    answer.on('data', (chunk: Buffer) => {
+      if (this.#done) return
+      this.#silence.refresh()
+      this.#safely(() => listener.data(this, chunk))
+    })
+    answer.once('end', () => this.#end())
+    answer.once('error', (error) => this.#fail(broken(error)))
+  }
+
+  failed(error: GatewayError): void {
+    this.#fail(error)
+  }
+
+  #begin(): void {
+    if (this.#done) return
+    const waiting = this.#parts.pool.take(this.#parts.asking.continues)
+    if (waiting === undefined) this.#open()
+    else this.#ask(waiting)
+  }
+
+  #open(): void {
+    this.#opening = this.#parts.open(this)
+  }
+
+  #ask(socket: UpstreamSocket): void {
+    const { listener, asking, pace, bounds } = this.#parts
+    if (listener.isWanted?.() === false) {
+      this.#parts.pool.giveBack(socket)
+      this.#fail(notWanted())
+      return
+    }
+    this.#socket = socket
+    socket.use({ frame: (bytes) => this.#take(bytes), closed: (error, code) => this.#closed(error, code) })
+    this.#waitFor(bounds.upstreamFirstByteMs)
+    this.#sent = true
+    socket.send(asking.frame, pace)
+    if (this.#paused) socket.pause()
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#done) return
+    let frame: ReadFrame
+    try {
+      frame = this.#reader.push(bytes)
+    } catch (cause) {
+      this.#flush()
+      this.#fail(cause instanceof GatewayError ? cause : broken(cause))
+      return
+    }
+    if (frame.kind === 'refusal') this.#refuse(frame)
+    else this.#passOn(frame)
+  }
+
+  #refuse({ status, headers, body, isOfConnection }: ReadFrame & { kind: 'refusal' }): void {
+    if (isOfConnection && this.#askAgain()) return
+    this.#isAnswered = true
+    const { requestId } = this.#socket ?? {}
+    this.#dropSocket()
+    this.#safely(() => {
+      this.#parts.listener.start(this, status, {
+        ...(requestId !== undefined && { 'x-request-id': requestId }),
+        ...headers,
+      })
+      if (!this.#done) this.#parts.listener.data(this, body)
+    })
+    this.#end()
+  }
+
+  #passOn({ bytes, last }: ReadFrame & { kind: 'event' }): void {
+    // Over HTTP nothing comes before a whole answer, so it is not silent between its events.
+    if (this.#isAnswered || !this.#parts.stream) this.#silence.refresh()
+    else this.#waitFor(this.#parts.bounds.upstreamIdleMs)
+    this.#isAnswered = true
+    if (bytes.length > 0 && this.#ready.push(bytes) === 1 && last === undefined)
+      queueMicrotask(() => this.#flush())
+    if (last === undefined) return
+    this.#flush()
+    const socket = this.#socket
+    if (this.#done || socket === undefined) return
+    if (last.isReusable && socket.isSent) {
+      socket.answerId = last.answerId
+      socket.isUsed = true
+      this.#socket = undefined
+      socket.resume()
+      this.#parts.pool.giveBack(socket)
+    } else this.#dropSocket()
+    this.#end()
+  }
+
+  /** The frames of one read of the socket go on as one chunk: a write to the client for each would cost more than they do. */
+  #flush(): void {
+    if (this.#done || this.#ready.length === 0) return
+    const [first = nothing] = this.#ready
+    const chunk = this.#ready.length === 1 ? first : Buffer.concat(this.#ready)
+    this.#ready = []
+    this.#safely(() => {
+      this.#start()
+      if (!this.#done) this.#parts.listener.data(this, chunk)
+    })
+  }
+
+  #start(): void {
+    if (this.#hasStarted) return
+    this.#hasStarted = true
+    const { requestId } = this.#socket ?? {}
+    const id = requestId === undefined ? {} : { 'x-request-id': requestId }
+    this.#parts.listener.start(this, 200, { 'content-type': this.#reader.contentType, ...id })
+  }
+
+  #closed(error: GatewayError, code: number | undefined): void {
+    if (this.#done) return
+    if (!this.#isAnswered && code === frameTooLarge) {
+      this.#goOverHttp('the frame is too large for the upstream')
+      return
+    }
+    if (!this.#isAnswered && error.fault !== 'gateway' && this.#askAgain()) return
+    this.#socket = undefined
+    this.#flush()
+    // A goodbye in the middle is what the end of a stream is over HTTP.
+    if (code !== undefined && this.#hasStarted) this.#end()
+    else this.#fail(code === undefined ? error : endedEarly())
+  }
+
+  /** A connection that served before may have ended while it waited: once, the same request goes over a new one. */
+  #askAgain(): boolean {
+    const socket = this.#socket
+    if (socket?.isUsed !== true) return false
+    this.#dropSocket()
+    this.#reader = this.#newReader()
+    this.#open()
+    return true
+  }
+
+  #goOverHttp(why: string): void {
+    if (this.#done) return
+    this.#release()
+    this.#other = this.#parts.overHttp(why)
+    if (this.#paused) this.#other.pause()
+  }
+
+  #newReader(): FrameReader {
+    const { format, stream, frameBytesMax } = this.#parts
+    return format.reader({ stream, bytesMax: frameBytesMax })
+  }
+
+  #waitFor(ms: number): void {
+    clearTimeout(this.#silence)
+    this.#silence = setTimeout(() => {
+      // While the client reads nothing, the upstream is not silent.
+      if (this.#paused && this.#isAnswered) this.#silence.refresh()
+      else this.abort(this.#isAnswered && this.#parts.stream ? stoppedHalfway() : tooSlow())
+    }, ms)
+  }
+
+  /** An error of the listener must not end the process. */
+  #safely(tell: () => void): void {
+    try {
+      tell()
+    } catch (cause) {
+      this.#fail(broken(cause))
+    }
+  }
+
+  #end(): void {
+    if (this.#done) return
+    this.#release()
+    try {
+      this.#parts.listener.end()
+    } catch (cause) {
+      this.#parts.listener.fail(broken(cause), true)
+    }
+  }
+
+  #fail(error: GatewayError): void {
+    if (this.#done) return
+    this.#release()
+    this.#parts.listener.fail(error, this.#sent)
+  }
+
+  #dropSocket(): void {
+    this.#socket?.terminate()
+    this.#socket = undefined
+  }
+
+  #release(): void {
+    this.#done = true
+    clearTimeout(this.#total)
+    clearTimeout(this.#silence)
+    this.#opening?.abort()
+    this.#opening = undefined
+    this.#dropSocket()
+    this.#ready = []
+    this.#leave()
+    this.#parts.onFinish()
+  }
+}
+
+const nothing = Buffer.alloc(0)

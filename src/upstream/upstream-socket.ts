@@ -1,0 +1,232 @@
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
+import { type ClientOptions, WebSocket } from 'ws'
+import { GatewayError } from '../canonical/error.ts'
+import { headerText } from '../canonical/headers.ts'
+import { tooLong } from './answer-errors.ts'
+import { broken, explain } from './call-errors.ts'
+import { answerHeadBytesMax, type Place } from './place.ts'
+
+/** The call that uses a connection. */
+export interface SocketUser {
+  frame(bytes: Buffer): void
+  /** The connection is gone. `code`: the upstream's own, if it said goodbye. */
+  closed(error: GatewayError, code: number | undefined): void
+}
+
+/** Learns how a connection came about. Exactly one of these is called, once; none after `abort`. */
+export interface OpeningListener {
+  opened(socket: UpstreamSocket): void
+  /** The upstream answered over HTTP. Its body is read by the listener. */
+  refused(answer: IncomingMessage): void
+  failed(error: GatewayError): void
+}
+
+export interface Opening {
+  abort(): void
+}
+
+export interface OpeningOptions {
+  place: Pick<Place, 'connect' | 'origin'>
+  path: string
+  headers: Readonly<Record<string, string>>
+  frameBytesMax: number
+}
+
+/** The upstream has so long to answer our goodbye. */
+const goodbyeMs = 2_000
+
+/** Open a WebSocket. It goes the way that calls over HTTP go: the same checks of addresses, proxy and certificates. */
+export function openSocket(
+  { place, path, headers, frameBytesMax }: OpeningOptions,
+  listener: OpeningListener,
+): Opening {
+  const url = new URL(place.origin + path)
+  const options: ClientOptions & { maxHeaderSize: number; closeTimeout: number } = {
+    headers: { ...headers },
+    perMessageDeflate: false,
+    followRedirects: false,
+    maxPayload: frameBytesMax,
+    maxHeaderSize: answerHeadBytesMax,
+    closeTimeout: goodbyeMs,
+    createConnection: connectBy(place.connect, url),
+  }
+  const socket = new WebSocket(url, options)
+  let isOver = false
+  let requestId: string | undefined
+  let answer: IncomingMessage | undefined
+  const settle = (tell: () => void) => {
+    if (isOver) return
+    isOver = true
+    tell()
+  }
+  socket.once('upgrade', (upgraded) => {
+    requestId = idIn(upgraded.headers)
+  })
+  socket.once('open', () =>
+    settle(() => listener.opened(new UpstreamSocket(socket, { requestId, frameBytesMax }))),
+  )
+  socket.once('unexpected-response', (_request, refusal) => {
+    answer = refusal
+    settle(() => listener.refused(refusal))
+  })
+  socket.on('error', (error) => settle(() => listener.failed(explain(error))))
+  return {
+    abort() {
+      isOver = true
+      answer?.destroy()
+      socket.terminate()
+    },
+  }
+}
+
+type CreateConnection = NonNullable<ClientOptions['createConnection']>
+
+/** Node's client takes a connection that is made later by a callback; the type that `ws` names has no word for it. */
+function connectBy(connect: Place['connect'], { protocol, hostname, host, port }: URL): CreateConnection {
+  const isSecure = protocol === 'https:'
+  const to = {
+    protocol,
+    hostname: hostname.replace(/^\[|\]$/g, ''),
+    host,
+    port: port === '' ? (isSecure ? '443' : '80') : port,
+  }
+  const create = (_options: unknown, done: (error: Error | null, socket?: unknown) => void): undefined => {
+    connect(to, (error, socket) => (error === null ? done(null, socket) : done(error)))
+    return undefined
+  }
+  return create as unknown as CreateConnection
+}
+
+function idIn(headers: IncomingHttpHeaders): string | undefined {
+  return headerText(headers['x-request-id'])
+}
+
+/** An open WebSocket to an upstream. It serves one call at a time. */
+export class UpstreamSocket {
+  readonly #socket: WebSocket
+  readonly bornAt = performance.now()
+  /** The upstream's id of the upgrade. */
+  readonly requestId: string | undefined
+  /** By which the upstream knows its newest answer on this connection. */
+  answerId: string | undefined
+  /** It has given an answer. */
+  isUsed = false
+  #user: SocketUser | undefined
+  #onClosed = () => {}
+  #hasParts = false
+
+  constructor(
+    socket: WebSocket,
+    { requestId, frameBytesMax }: { requestId: string | undefined; frameBytesMax: number },
+  ) {
+    this.#socket = socket
+    this.requestId = requestId
+    socket.on('message', (data, isBinary) => this.#take(data as Buffer, isBinary))
+    socket.on('error', (error) => this.#lose(faultOf(error, frameBytesMax)))
+    socket.once('close', (code) => this.#closed(code))
+  }
+
+  get isOpen(): boolean {
+    return this.#socket.readyState === WebSocket.OPEN
+  }
+
+  /** Everything that was sent is on its way. */
+  get isSent(): boolean {
+    return !this.#hasParts && this.#socket.bufferedAmount === 0
+  }
+
+  use(user: SocketUser | undefined): void {
+    this.#user = user
+  }
+
+  /** `onClosed`: called once, however it ends. */
+  whenClosed(onClosed: () => void): void {
+    this.#onClosed = onClosed
+  }
+
+  /** Send a text. `pace`: in parts, each in its turn. */
+  send(text: Buffer, pace?: (bytes: number) => Promise<void> | undefined): void {
+    if (pace === undefined || text.length <= partBytes) this.#socket.send(text, { binary: false })
+    else void this.#sendParts(text, pace)
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  /** Say goodbye. */
+  close(): void {
+    this.#user = undefined
+    this.#socket.close(1000)
+  }
+
+  /** End it at once: there is no frame that takes a request back. */
+  terminate(): void {
+    this.#user = undefined
+    this.#socket.terminate()
+  }
+
+  /** The process ends. */
+  lose(): void {
+    // Our own doing: the call does not look for another connection.
+    const error = new GatewayError(
+      'upstream_error',
+      'This process ends, and with it its connections to upstreams.',
+      {
+        fault: 'gateway',
+      },
+    )
+    this.#lose(error)
+  }
+
+  async #sendParts(text: Buffer, pace: (bytes: number) => Promise<void> | undefined): Promise<void> {
+    this.#hasParts = true
+    for (let at = 0; at < text.length; at += partBytes) {
+      const part = text.subarray(at, at + partBytes)
+      if (at > 0) await pace(part.length)
+      if (!this.isOpen) return
+      const fin = at + partBytes >= text.length
+      await new Promise((sent) => this.#socket.send(part, { binary: false, fin }, sent))
+    }
+    this.#hasParts = false
+  }
+
+  #take(data: Buffer, isBinary: boolean): void {
+    if (isBinary) this.#lose(new GatewayError('upstream_error', 'The upstream sent a binary frame.'))
+    // What comes without a request is of no use: an upstream says so that the connection is too old.
+    else if (this.#user === undefined) this.terminate()
+    else this.#user.frame(data)
+  }
+
+  #lose(error: GatewayError): void {
+    const user = this.#user
+    this.terminate()
+    user?.closed(error, undefined)
+  }
+
+  #closed(code: number): void {
+    this.#onClosed()
+    const user = this.#user
+    this.#user = undefined
+    user?.closed(broken(undefined), code === abnormal ? undefined : code)
+  }
+}
+
+/** As in a paced body. */
+const partBytes = 256 * 1024
+/** The code of a connection that ends without a goodbye. https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */
+const abnormal = 1006
+
+function faultOf(error: Error & { code?: string }, frameBytesMax: number): GatewayError {
+  if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return tooLong(frameBytesMax)
+  if (error.code?.startsWith('WS_ERR_') === true) {
+    return new GatewayError('upstream_error', 'The upstream sent what is no frame of a WebSocket.', {
+      cause: error,
+    })
+  }
+  return broken(error)
+}

@@ -67,10 +67,7 @@ export const conversations = pgTable(
     /** JSON text, encrypted for tenant and id. */
     metadata: bytea('metadata').notNull(),
   },
-  (t) => [
-    primaryKey({ columns: [t.tenantId, t.id] }),
-    index('conversations_expires_at').on(t.expiresAt),
-  ],
+  (t) => [primaryKey({ columns: [t.tenantId, t.id] }), index('conversations_expires_at').on(t.expiresAt)],
 )
 
 export const conversationItems = pgTable(

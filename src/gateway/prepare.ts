@@ -144,7 +144,8 @@ export class Preparation {
       return otherReader
     })
     const conversationId = this.#asked.kept?.conversationId
-    const reader = conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
+    const reader =
+      conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
     const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
     return { request, reader, translation: undefined }
   }

@@ -212,7 +212,8 @@ export async function readPage(
     if (last === undefined) return undefined
     from = last.position
   }
-  const behind = from === undefined ? sql`` : isAsc ? sql`AND position > ${from}` : sql`AND position < ${from}`
+  const behind =
+    from === undefined ? sql`` : isAsc ? sql`AND position > ${from}` : sql`AND position < ${from}`
   return await sql<ItemRow[]>`
     SELECT item_id, content FROM conversation_items
     WHERE tenant_id = ${tenantId} AND conversation_id = ${id} ${behind}

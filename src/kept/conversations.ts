@@ -118,7 +118,11 @@ export class Conversations {
     { items, requestId, days }: { items: readonly Json[]; requestId: string; days: number },
   ): Promise<Json[]> {
     if (!plainId.test(id)) throw noConversation(id)
-    const { keptChainBytesMax: bytesMax, conversationItemsMax: itemsMax, instanceDeadMs: deadMs } = this.#bounds
+    const {
+      keptChainBytesMax: bytesMax,
+      conversationItemsMax: itemsMax,
+      instanceDeadMs: deadMs,
+    } = this.#bounds
     const added = itemsAdded(items)
     const sealed = this.#sealed(scope.tenantId, id, added)
     const terms = { items: sealed, requestId, deadMs, days, itemsMax, bytesMax }

@@ -105,7 +105,8 @@ export class ResponsesSocket implements OpenSocket {
       body: whole,
       eventBytesMax: bounds.watchedAnswerBytesMax,
       send: (frames) => this.#sendFrames(frames),
-      done: (result) => this.#done(result, { asked: facts.runsIn === undefined ? asked : undefined, continued: state }),
+      done: (result) =>
+        this.#done(result, { asked: facts.runsIn === undefined ? asked : undefined, continued: state }),
     })
   }
 

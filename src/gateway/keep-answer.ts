@@ -1,3 +1,4 @@
+import { GatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -66,7 +67,13 @@ export async function keepAnswer(
   if (!toKeep.endSuffices && life.clientGone) return
   const bytes = copy === undefined ? last : copy.with(last)
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)
-  if (answer === undefined) return
+  if (answer === undefined) {
+    if (kept.turn === undefined) return
+    throw new GatewayError(
+      'upstream_error',
+      'This answer is none that a conversation can have: it is too large, or not whole.',
+    )
+  }
   const { tenantId, keyId } = identity
   const { previousId, days, input, head, turn } = kept
   const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'

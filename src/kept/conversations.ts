@@ -221,7 +221,7 @@ export class Conversations {
     if (!(await this.#ask(({ sql }) => appendTurn(sql, turn, sealed, answer)))) {
       throw new GatewayError(
         'invalid_request',
-        'conversation: it was deleted while this answer ran, so the answer is kept nowhere.',
+        'conversation: it was deleted while this answer ran, or another request has it, so the answer is kept nowhere.',
         { field: 'conversation', code: 'conversation_not_found' },
       )
     }

@@ -331,6 +331,17 @@ describe('one request at a time', () => {
   })
 })
 
+test('a request may have no input of its own, but a compaction has no conversation', async () => {
+  const { id } = await client.conversations.create({ items: [{ role: 'user', content: 'Alone.' }] })
+  const answer = await ask(false, { model, conversation: id })
+  expect(answer.output_text).toContain('You said: "Alone."')
+  expect(await itemsOf(id)).toHaveLength(2)
+
+  await expect(
+    client.post('/responses/compact', { body: { model, input: 'x', conversation: id } }),
+  ).rejects.toMatchObject({ status: 400, param: 'conversation' })
+})
+
 test('"store": false keeps no answer, but the conversation gets its items', async () => {
   const { id } = await client.conversations.create()
   const answer = await ask(false, { model, input: 'x', conversation: id, store: false })

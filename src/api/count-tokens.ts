@@ -36,7 +36,13 @@ const countedRequest = z.looseObject({
 })
 
 const responsesRequest = countedRequest
-  .extend({ previous_response_id: z.string().nullish().describe('An earlier answer that counts too.') })
+  .extend({
+    previous_response_id: z.string().nullish().describe('An earlier answer that counts too.'),
+    conversation: z
+      .union([z.string(), z.looseObject({ id: z.string() })])
+      .nullish()
+      .describe('A conversation whose items count too.'),
+  })
   .meta({ id: 'ResponsesTokensRequest' })
 
 const messagesRequest = countedRequest.meta({ id: 'MessagesTokensRequest' })
@@ -213,7 +219,7 @@ async function readLarge(
 ): Promise<Json> {
   const { identity, token, row } = stage
   gateway.bodyThreads.requireRoom(identity.keyId)
-  const names = [...Object.keys(body.shape), 'conversation']
+  const names = Object.keys(body.shape)
   const input = { bytes, client, complete, names, capture: identity.capture, token }
   const { captured, counted } = await inThread(gateway, stage, { name: 'count', input })
   row.read = { captured: captured === null ? null : Buffer.from(captured), names: noNames }

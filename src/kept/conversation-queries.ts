@@ -277,7 +277,7 @@ function later(sql: Sql, days: number): Fragment {
   return sql`greatest(c.expires_at, now() + make_interval(days => ${days}))`
 }
 
-function bytesOf(items: readonly SealedItem[]): number {
+export function bytesOf(items: readonly SealedItem[]): number {
   return items.reduce((sum, { content }) => sum + content.length, 0)
 }
 

@@ -7,6 +7,7 @@ import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversat
 import {
   addItems,
   appendTurn,
+  bytesOf,
   type ConversationScope,
   claimConversation,
   deleteConversation,
@@ -53,16 +54,26 @@ type Bounds = Pick<
   'keptChainBytesMax' | 'conversationItemsMax' | 'conversationsMax' | 'instanceDeadMs'
 >
 
+export interface ConversationParts {
+  ask<T>(question: Question<T>): Promise<T>
+  cipher: KeptCipher
+  bounds: Bounds
+  /** Called when a tenant keeps more bytes, or fewer. */
+  onBytes(tenantId: string, bytes: number | 'fewer'): void
+}
+
 /** Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their id. */
 export class Conversations {
   readonly #ask: <T>(question: Question<T>) => Promise<T>
   readonly #cipher: KeptCipher
   readonly #bounds: Bounds
+  readonly #onBytes: ConversationParts['onBytes']
 
-  constructor(parts: { ask<T>(question: Question<T>): Promise<T>; cipher: KeptCipher; bounds: Bounds }) {
+  constructor(parts: ConversationParts) {
     this.#ask = parts.ask
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
+    this.#onBytes = parts.onBytes
   }
 
   async create(
@@ -76,7 +87,10 @@ export class Conversations {
     const createdAt = await this.#ask(({ sql }) =>
       insertConversation(sql, { tenantId, id, keyId, metadata: sealed, days }, added, conversationsMax),
     )
-    if (createdAt !== undefined) return { id, createdAt, metadata }
+    if (createdAt !== undefined) {
+      this.#onBytes(tenantId, bytesOf(added) + sealed.length)
+      return { id, createdAt, metadata }
+    }
     throw new GatewayError(
       'invalid_request',
       `This tenant has ${conversationsMax} conversations, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
@@ -109,6 +123,7 @@ export class Conversations {
   async delete(scope: ConversationScope, id: string): Promise<void> {
     const isGone = plainId.test(id) && (await this.#ask(({ sql }) => deleteConversation(sql, scope, id)))
     if (!isGone) throw noConversation(id)
+    this.#onBytes(scope.tenantId, 'fewer')
   }
 
   /** Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and where it is full. */
@@ -130,6 +145,7 @@ export class Conversations {
     if (verdict === 'none') throw noConversation(id)
     if (verdict === 'locked') throw locked()
     if (verdict === 'full') throw this.#full()
+    this.#onBytes(scope.tenantId, bytesOf(sealed))
     return added.map(({ id, text }) => shownItem(id, text))
   }
 
@@ -169,6 +185,7 @@ export class Conversations {
     const isGone =
       plainId.test(itemId) && (await this.#ask(({ sql }) => deleteItem(sql, scope.tenantId, id, itemId)))
     if (!isGone) throw noItem()
+    this.#onBytes(scope.tenantId, 'fewer')
     return found
   }
 
@@ -210,12 +227,12 @@ export class Conversations {
     }
   }
 
-  /** Add a turn and end its claim; see `appendTurn`. Resolves with the bytes of its items. */
+  /** Add a turn and end its claim; see `appendTurn`. Rejects `invalid_request` where the request has lost the conversation. */
   async append(
     turn: TurnIn,
     items: readonly NewItem[],
     answer: Parameters<typeof appendTurn>[3],
-  ): Promise<number> {
+  ): Promise<void> {
     const { tenantId, id } = turn
     const sealed = this.#sealed(tenantId, id, items)
     if (!(await this.#ask(({ sql }) => appendTurn(sql, turn, sealed, answer)))) {
@@ -225,7 +242,7 @@ export class Conversations {
         { field: 'conversation', code: 'conversation_not_found' },
       )
     }
-    return sealed.reduce((sum, { content }) => sum + content.length, 0)
+    this.#onBytes(tenantId, bytesOf(sealed))
   }
 
   /** All that a request in this conversation sends again. Rejects as `begin` does. */

@@ -78,11 +78,19 @@ export class KeptAnswers {
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
     const { cipher, bounds } = parts
-    this.conversations = new Conversations({ cipher, bounds, ask: (question) => this.#ask(question) })
+    this.conversations = new Conversations({
+      cipher,
+      bounds,
+      ask: (question) => this.#ask(question),
+      onBytes: (tenantId, bytes) => this.#count(tenantId, bytes),
+    })
   }
 
-  /** Throws `invalid_request` where the tenant keeps as much as it may, and `unavailable` while Postgres is away. */
-  async requireRoom(tenantId: string): Promise<void> {
+  /**
+   * Throws `invalid_request` where the tenant keeps as much as it may, and `unavailable` while Postgres is away. `field`: the member by which the
+   * client asks to keep more.
+   */
+  async requireRoom(tenantId: string, field: 'store' | 'conversation' = 'store'): Promise<void> {
     const { keptTenantBytesMax } = this.#bounds
     let used = this.#used.get(tenantId)
     if (used === undefined) {
@@ -90,10 +98,11 @@ export class KeptAnswers {
       this.#used.set(tenantId, used)
     }
     if (used.bytes < keptTenantBytesMax) return
+    const without = field === 'store' ? ', or send "store": false' : ''
     throw new GatewayError(
       'invalid_request',
-      `store: this tenant keeps ${keptTenantBytesMax} bytes of answers and conversations, as many as it may. Delete some with DELETE /v1/responses/{id} or /v1/conversations/{id}, or send "store": false.`,
-      { field: 'store', code: 'kept_answers_full' },
+      `${field}: this tenant keeps ${keptTenantBytesMax} bytes of answers and conversations, as many as it may. Delete some with DELETE /v1/responses/{id} or /v1/conversations/{id}${without}.`,
+      { field, code: 'kept_answers_full' },
     )
   }
 
@@ -116,8 +125,8 @@ export class KeptAnswers {
         : { row: this.#rowOf(answer, { ...turn, conversation: { id, before } }), days: answer.days }
     const added = [...itemsAdded(itemsOf(turn.input)), ...itemsAnswered(itemsOf(turn.output))]
     this.#requireSmall(turn.input.length + turn.output.length)
-    const bytes = await this.conversations.append(running, added, kept)
-    this.#count(running.tenantId, bytes + (kept?.row.bytes ?? 0))
+    await this.conversations.append(running, added, kept)
+    if (kept !== undefined) this.#count(running.tenantId, kept.row.bytes)
   }
 
   #rowOf({ tenantId, keyId, protocol, id, previousId, model }: NewAnswer, turn: KeptTurn) {
@@ -137,7 +146,11 @@ export class KeptAnswers {
     )
   }
 
-  #count(tenantId: string, bytes: number): void {
+  #count(tenantId: string, bytes: number | 'fewer'): void {
+    if (bytes === 'fewer') {
+      this.#used.delete(tenantId)
+      return
+    }
     const used = this.#used.get(tenantId)
     if (used !== undefined) used.bytes += bytes
   }

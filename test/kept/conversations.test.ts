@@ -503,3 +503,24 @@ test('each bound refuses by name', async () => {
   await own.conversations.delete(third.id)
   await own.conversations.create()
 })
+
+test('a tenant that keeps as many bytes as it may adds none, until it deletes some', async () => {
+  const bounded = await startFourUpstreams({ env: { KEPT_TENANT_BYTES_MAX: '20000' } })
+  onTestFinished(bounded.close)
+  const own = bounded.openai()
+  const large = { items: [{ role: 'user' as const, content: 'x'.repeat(8_000) }] }
+  const { id } = await own.conversations.create(large)
+  const { id: gone } = await own.conversations.create(large)
+  await own.conversations.items.create(id, large)
+  const full = { status: 400, code: 'kept_answers_full', param: 'conversation' }
+  for (const attempt of [
+    () => own.conversations.create(),
+    () => own.conversations.items.create(id, large),
+    () => ask(false, { model, input: 'x', conversation: id, store: false }, own),
+  ]) {
+    await expect(attempt()).rejects.toMatchObject(full)
+  }
+  await own.conversations.delete(gone)
+  await ask(false, { model, input: 'x', conversation: id }, own)
+  expect(await itemsOf(id, own)).toHaveLength(4)
+})

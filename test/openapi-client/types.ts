@@ -5192,6 +5192,12 @@ export interface components {
             model: string;
             /** @description An earlier answer that counts too. */
             previous_response_id?: string | null;
+            /** @description A conversation whose items count too. */
+            conversation?: (string | ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
         } & {
             [key: string]: unknown;
         };

@@ -21,7 +21,11 @@ export function namingConversation(
       const { observation } = reader.whole(body)
       return { observation, body: named(body, { start: 0, end: body.length }, value) }
     },
-    forOtherKind: () => reader.forOtherKind(),
+    forOtherKind() {
+      const other = reader.forOtherKind()
+      // It came in the other kind and cannot be rewritten.
+      return other === reader ? namingConversation(reader, conversationId, !isStream) : other
+    },
   }
 }
 

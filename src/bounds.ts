@@ -127,8 +127,12 @@ export const boundSettings = {
   keptAnswerBytesMax: count(16 * MiB, 1024),
   /** The kept turns that one request sends again. */
   keptChainBytesMax: count(24 * MiB, 1024),
-  /** All kept answers of one tenant. */
+  /** All kept answers and conversations of one tenant. */
   keptTenantBytesMax: count(1024 * MiB, 1024),
+  /** A request adds to no conversation with so many items. */
+  conversationItemsMax: count(10_000, 1, 1_000_000),
+  /** Conversations of one tenant. */
+  conversationsMax: count(100_000, 0, 10_000_000),
   /** WebSockets of a process that are open at a time, and those of one key. */
   socketsMax: count(10_000, 0),
   keySocketsMax: count(1_000, 0),

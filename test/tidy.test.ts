@@ -32,7 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
-  kept: ['access', 'canonical', 'catalog', 'db'],
+  kept: ['access', 'canonical', 'catalog', 'db', 'redaction'],
   jobs: ['canonical', 'catalog', 'db', 'ledger', 'protocols', 'telemetry', 'webhooks'],
   background: ['canonical', 'db', 'jobs', 'kept', 'ledger', 'protocols'],
   ledger: [

@@ -12,8 +12,8 @@ import { forwardedHeaders } from '../gateway/forwarded-headers.ts'
 import { holdersOf } from '../gateway/holders.ts'
 import { keptTurns } from '../gateway/kept-turns.ts'
 import { noteTranslation } from '../gateway/note-translation.ts'
-import { itemsOf, type KeptTurn } from '../kept/kept-answers.ts'
-import { conversationRefused } from '../protocols/conversation.ts'
+import { itemsOf, type KeptTurn, keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { conversationIn, conversationRefused } from '../protocols/conversation.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { pieces } from '../protocols/splice.ts'
 import { type Candidate, planRoute } from '../routing/candidates.ts'
@@ -36,7 +36,13 @@ const countedRequest = z.looseObject({
 })
 
 const responsesRequest = countedRequest
-  .extend({ previous_response_id: z.string().nullish().describe('An earlier answer that counts too.') })
+  .extend({
+    previous_response_id: z.string().nullish().describe('An earlier answer that counts too.'),
+    conversation: z
+      .union([z.string(), z.looseObject({ id: z.string() })])
+      .nullish()
+      .describe('A conversation whose items count too.'),
+  })
   .meta({ id: 'ResponsesTokensRequest' })
 
 const messagesRequest = countedRequest.meta({ id: 'MessagesTokensRequest' })
@@ -56,6 +62,8 @@ interface CountFormat {
   complete: Json
   /** The id of an earlier answer whose tokens count too. Throws `unsupported_parameter`. */
   heldId(body: Json): string | undefined
+  /** The id of the conversation that the request runs in. */
+  runsIn(body: Json): string | undefined
 }
 
 const formats = {
@@ -65,13 +73,15 @@ const formats = {
     answer: (tokens) => ({ input_tokens: tokens }),
     complete: { max_tokens: 1 },
     heldId: () => undefined,
+    runsIn: () => undefined,
   },
   'openai-responses': {
     body: responsesRequest,
     path: '/responses/input_tokens',
     answer: (tokens) => ({ object: 'response.input_tokens', input_tokens: tokens }),
     complete: {},
-    heldId: heldAnswer,
+    heldId: (body) => textOf(body.previous_response_id),
+    runsIn: (body) => conversationIn(body.conversation, textOf(body.previous_response_id)),
   },
 } as const satisfies Record<string, CountFormat>
 
@@ -107,10 +117,13 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       const planned = planRoute(model, asked.model, stage.group, protocol)
       const continued = format.heldId(asked)
       const large = largeBodies.get(stage)
+      const runsIn = format.runsIn(asked)
       const turns =
-        continued === undefined || large !== undefined
-          ? undefined
-          : await keptTurns(gateway, stage.identity, continued)
+        runsIn !== undefined
+          ? await conversationTurns(gateway, stage, runsIn, large !== undefined)
+          : continued === undefined || large !== undefined
+            ? undefined
+            : await keptTurns(gateway, stage.identity, continued)
       const body = turns === undefined ? asked : withTurns(asked, turns)
       const heldId = turns === undefined ? continued : undefined
       const targets =
@@ -137,7 +150,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
 function withTurns<Body extends Json>(body: Body, turns: readonly KeptTurn[]): Body {
   const history = turns.flatMap(({ input, output }) => [...itemsOf(input), ...itemsOf(output)])
   const own = Array.isArray(body.input) ? body.input : [{ role: 'user', content: body.input ?? '' }]
-  return { ...body, previous_response_id: null, input: [...history, ...own] }
+  return { ...body, previous_response_id: null, conversation: null, input: [...history, ...own] }
 }
 
 /** Undefined when no channel can count. Throws an upstream's refusal of the request itself. */
@@ -206,7 +219,7 @@ async function readLarge(
 ): Promise<Json> {
   const { identity, token, row } = stage
   gateway.bodyThreads.requireRoom(identity.keyId)
-  const names = [...Object.keys(body.shape), 'conversation']
+  const names = Object.keys(body.shape)
   const input = { bytes, client, complete, names, capture: identity.capture, token }
   const { captured, counted } = await inThread(gateway, stage, { name: 'count', input })
   row.read = { captured: captured === null ? null : Buffer.from(captured), names: noNames }
@@ -226,7 +239,21 @@ function countedIn(body: Buffer): z.output<typeof tokenCount> {
   throw new GatewayError('upstream_error', 'The upstream answered without a number of tokens.')
 }
 
-function heldAnswer({ conversation, previous_response_id: id }: Json): string | undefined {
-  if (conversation !== undefined && conversation !== null) throw conversationRefused()
-  return textOf(id)
+/** The items of a conversation, as one turn. Rejects as `continueConversation` does. */
+async function conversationTurns(
+  gateway: Gateway,
+  { identity, group }: Identified,
+  id: string,
+  isLarge: boolean,
+): Promise<KeptTurn[]> {
+  if (keptDaysOf(identity, group) === 0) throw conversationRefused()
+  if (isLarge) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      'conversation: so large a request is counted without one. Count it without "conversation".',
+      { field: 'conversation' },
+    )
+  }
+  const { text } = await gateway.kept.conversations.read(scopeOf(identity, 'openai-responses'), id)
+  return [{ input: text, output: '', answer: {} }]
 }

@@ -7,6 +7,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { RunningExports } from '../ledger/log/running-exports.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { budgetEndpoint } from './budget.ts'
+import { conversationEndpoints } from './conversations.ts'
 import { countTokensEndpoints } from './count-tokens.ts'
 import { fileEndpoints } from './files.ts'
 import { imageEndpoints } from './images.ts'
@@ -35,6 +36,7 @@ export function ownEndpoints(
   return [
     ...countTokensEndpoints(gateway),
     ...heldAnswerEndpoints(gateway),
+    ...conversationEndpoints(gateway),
     ...imageEndpoints(gateway),
     ...fileEndpoints(gateway),
     translateEndpoint(gateway),

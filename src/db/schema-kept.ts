@@ -1,4 +1,15 @@
-import { boolean, index, integer, pgTable, primaryKey, sql, text, uuid } from './drizzle.cjs'
+import {
+  bigint,
+  boolean,
+  foreignKey,
+  index,
+  integer,
+  pgTable,
+  primaryKey,
+  sql,
+  text,
+  uuid,
+} from './drizzle.cjs'
 import { bytea, moment } from './schema-types.ts'
 
 /** Answers that clients had kept, so that later requests continue them. Each has the items of its own turn, not those before it. */
@@ -31,5 +42,57 @@ export const keptAnswers = pgTable(
     primaryKey({ columns: [t.tenantId, t.id] }),
     index('kept_answers_expires_at').on(t.expiresAt),
     index('kept_answers_previous').on(t.tenantId, t.previousId).where(sql`${t.previousId} is not null`),
+  ],
+)
+
+/** Conversations: lists of items under an id, to which each answer in them adds its own. */
+export const conversations = pgTable(
+  'conversations',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    /** `conv_...`. */
+    id: text('id').notNull(),
+    keyId: uuid('key_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    /** Each use moves it. */
+    expiresAt: moment('expires_at').notNull(),
+    /** The process whose request runs in it now, and that request. Only one may. */
+    claimedBy: uuid('claimed_by'),
+    claimedFor: uuid('claimed_for'),
+    /** The position of its next item. */
+    nextPosition: integer('next_position').notNull(),
+    /** Its items, and the bytes of their contents. */
+    items: integer('items').notNull(),
+    bytes: bigint('bytes', { mode: 'number' }).notNull(),
+    /** JSON text, encrypted for tenant and id. */
+    metadata: bytea('metadata').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.tenantId, t.id] }), index('conversations_expires_at').on(t.expiresAt)],
+)
+
+export const conversationItems = pgTable(
+  'conversation_items',
+  {
+    tenantId: uuid('tenant_id').notNull(),
+    conversationId: text('conversation_id').notNull(),
+    position: integer('position').notNull(),
+    /** A client may give the same id twice. */
+    itemId: text('item_id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    /** False: clients see it, but requests do not send it, such as reasoning that only its vendor can look up. */
+    isSent: boolean('is_sent').notNull(),
+    /** Of `content`. */
+    bytes: integer('bytes').notNull(),
+    /** JSON text of the item as requests send it, encrypted for tenant, conversation and item. */
+    content: bytea('content').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.tenantId, t.conversationId, t.position] }),
+    foreignKey({
+      columns: [t.tenantId, t.conversationId],
+      foreignColumns: [conversations.tenantId, conversations.id],
+      name: 'conversation_items_conversation',
+    }).onDelete('cascade'),
+    index('conversation_items_id').on(t.tenantId, t.conversationId, t.itemId),
   ],
 )

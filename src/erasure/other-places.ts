@@ -137,6 +137,19 @@ async function removeOfTenant(
       DELETE FROM kept_answers WHERE (tenant_id, id) IN (
         SELECT k.tenant_id, k.id FROM kept_answers k
         WHERE k.tenant_id = ${tenantId} AND k.created_at >= ${since} AND k.created_at < ${to} LIMIT ${most})`,
+    conversations: (sql) => sql`
+      DELETE FROM conversations WHERE (tenant_id, id) IN (
+        SELECT c.tenant_id, c.id FROM conversations c
+        WHERE c.tenant_id = ${tenantId} AND c.created_at >= ${since} AND c.created_at < ${to} LIMIT ${fewConversations})`,
+    conversation_items: (sql) => sql`
+      WITH gone AS (
+        DELETE FROM conversation_items WHERE (tenant_id, conversation_id, position) IN (
+          SELECT i.tenant_id, i.conversation_id, i.position FROM conversation_items i
+          WHERE i.tenant_id = ${tenantId} AND i.created_at >= ${since} AND i.created_at < ${to} LIMIT ${most})
+        RETURNING conversation_id, bytes),
+      gone_of AS (SELECT conversation_id, count(*) AS items, sum(bytes) AS bytes FROM gone GROUP BY conversation_id)
+      UPDATE conversations c SET items = c.items - g.items, bytes = c.bytes - g.bytes FROM gone_of g
+      WHERE c.tenant_id = ${tenantId} AND c.id = g.conversation_id`,
     held_answers: (sql) => sql`
       DELETE FROM held_answers WHERE (tenant_id, answer_id) IN (
         SELECT h.tenant_id, h.answer_id FROM held_answers h
@@ -154,6 +167,8 @@ async function removeOfTenant(
 type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 const most = 500
+/** Each may have thousands of items. */
+const fewConversations = 50
 
 function parsed(json: string | null): unknown {
   try {

@@ -45,7 +45,9 @@ export async function asBackground(
 ): Promise<BackgroundAsked | 'left' | undefined> {
   const { endpoint, facts, identity, group } = asked
   const { heldId, stream } = facts
-  if (facts.background === undefined || endpoint.compacts === true) return undefined
+  // In a conversation it is refused, by who reads those.
+  if (facts.background === undefined || facts.runsIn !== undefined || endpoint.compacts === true)
+    return undefined
   if (keptDaysOf(identity, group) === 0) return undefined
   if (facts.keepsAnswer !== true) {
     throw new GatewayError(

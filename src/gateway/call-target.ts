@@ -149,7 +149,7 @@ async function settle(
   const ending = endingOf(admitted, target, answer)
   if (isToKeep(admitted, target, answer)) {
     try {
-      await keepAnswer(gateway, admitted, last, copy)
+      await keepAnswer(gateway, admitted, target, { last, copy })
     } catch (cause) {
       const error = asGatewayError(cause)
       const { metered } = ending

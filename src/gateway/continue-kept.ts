@@ -3,6 +3,7 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Keeping } from '../stages/keeping.ts'
 import { type Asked, type Reading, readInstead } from '../stages/read.ts'
+import { continueConversation } from './continue-conversation.ts'
 import { continueThread } from './continue-thread.ts'
 import { keptTurns } from './kept-turns.ts'
 import { itemsIn, withHistory } from './turn-items.ts'
@@ -22,6 +23,7 @@ export async function continueKept(
   const { identity, group, facts, body } = asked
   if (asked.endpoint.protocol === 'anthropic-messages') return await continueThread(gateway, asked, reading)
   if (asked.endpoint.protocol !== 'openai-responses') return undefined
+  if (facts.runsIn !== undefined) return await continueConversation(gateway, asked, facts.runsIn, reading)
   const isWanted = facts.keepsAnswer === true && facts.hidesCost === undefined
   const days = isWanted ? keptDaysOf(identity, group) : 0
   const { heldId, heldSpan } = facts

@@ -1,6 +1,6 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
-import { plainId } from '../kept/kept-answers.ts'
+import { plainId } from '../kept/conversation-items.ts'
 import type { Holder } from '../ledger/held-answers.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'

@@ -1,6 +1,8 @@
+import { GatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import type { Keeping } from '../stages/keeping.ts'
 import type { RelayedAnswer } from './relay.ts'
 
 /** The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound. */
@@ -40,8 +42,12 @@ export function isToKeep(
   target: Pick<Target, 'native'>,
   { observation, error }: Pick<RelayedAnswer, 'observation' | 'error'>,
 ): boolean {
-  if (kept === undefined || kept.days === 0 || !observation.complete || error !== null) return false
-  return kept.always || !target.native
+  if (kept === undefined || !observation.complete || error !== null) return false
+  return kept.turn !== undefined || isKeptHere(kept, target)
+}
+
+function isKeptHere({ days, always }: Keeping, { native }: Pick<Target, 'native'>): boolean {
+  return days > 0 && (always || !native)
 }
 
 /**
@@ -52,8 +58,8 @@ export function isToKeep(
 export async function keepAnswer(
   gateway: Gateway,
   { kept, identity, facts, endpoint, life }: Admitted,
-  last: Buffer | undefined,
-  copy: KeptCopy | undefined,
+  target: Pick<Target, 'native'>,
+  { last, copy }: { last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<void> {
   const { toKeep } = endpoint.client
   if (kept === undefined || toKeep === undefined) return
@@ -61,13 +67,19 @@ export async function keepAnswer(
   if (!toKeep.endSuffices && life.clientGone) return
   const bytes = copy === undefined ? last : copy.with(last)
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)
-  if (answer === undefined) return
+  if (answer === undefined) {
+    if (kept.turn === undefined) return
+    throw new GatewayError(
+      'upstream_error',
+      'This answer is none that a conversation can have: it is too large, or not whole.',
+    )
+  }
   const { tenantId, keyId } = identity
-  const { previousId, days, input, head } = kept
+  const { previousId, days, input, head, turn } = kept
   const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'
-  await gateway.kept.add(
-    { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days },
-    { input, output: answer.output, answer: answer.answer, head },
-  )
+  const named = { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days } as const
+  const content = { input, output: answer.output, answer: answer.answer, head }
+  if (turn === undefined) await gateway.kept.add(named, content)
+  else await gateway.kept.addTo(turn, content, isKeptHere(kept, target) ? named : undefined)
   await kept.onKept?.()
 }

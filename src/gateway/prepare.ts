@@ -22,6 +22,7 @@ import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
+import { namingConversation } from './named-conversation.ts'
 import { noteTranslation } from './note-translation.ts'
 import { outputTokensDefault } from './output-tokens.ts'
 import type { AnswerForm, Translatable } from './translatable.ts'
@@ -136,12 +137,15 @@ export class Preparation {
       dropUsageFrame: facts.stream && !facts.wantsUsageFrame,
       frameBytesMax: this.#gateway.bounds.sseFrameBytesMax,
     }
-    const reader: AnswerReader = readNative(native, options, () => {
+    const read: AnswerReader = readNative(native, options, () => {
       const otherReader = readOtherKind(this.#translatable(model, target.traits), target, facts.keepsAnswer)
-      if (otherReader === undefined) return reader
+      if (otherReader === undefined) return read
       noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), rewrittenNote(facts.stream)])
       return otherReader
     })
+    const conversationId = this.#asked.kept?.conversationId
+    const reader =
+      conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
     const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
     return { request, reader, translation: undefined }
   }
@@ -245,7 +249,7 @@ export class Preparation {
       envelope,
       frameBytesMax: bounds.sseFrameBytesMax,
       answerSizeMax: bounds.watchedAnswerBytesMax,
-      kept: asked.kept === undefined || asked.kept.days === 0 ? undefined : asked.kept,
+      kept: shownKeeping(asked.kept),
       redactError: (error) => redactError(asked, error),
     }
   }
@@ -278,6 +282,11 @@ export class Preparation {
       authHeaders: side.authHeaders,
     }
   }
+}
+
+/** An answer that is not kept says nothing of what it continues, but it says its conversation. */
+function shownKeeping(kept: Asked['kept']): Asked['kept'] {
+  return kept === undefined || (kept.days === 0 && kept.conversationId === undefined) ? undefined : kept
 }
 
 interface Translated extends SentTranslation {

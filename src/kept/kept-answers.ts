@@ -6,6 +6,8 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { Group } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Question } from '../db/pool.ts'
+import { itemsAdded, itemsAnswered, plainId } from './conversation-items.ts'
+import { Conversations, type TurnIn } from './conversations.ts'
 import {
   addKeptAnswer,
   type Claimant,
@@ -19,6 +21,7 @@ import {
   readChain,
   readKeptAnswer,
 } from './kept-queries.ts'
+import type { KeptBounds, KeptCipher } from './terms.ts'
 
 /** One turn: what its request added to the conversation, and its answer. */
 export interface KeptTurn {
@@ -29,19 +32,8 @@ export interface KeptTurn {
   answer: Json
   /** Members of its request that hold for all of the conversation, as JSON text of an object. */
   head?: string | undefined
-}
-
-export interface KeptBounds {
-  keptAnswerBytesMax: number
-  keptChainBytesMax: number
-  keptTenantBytesMax: number
-  admitMs: number
-}
-
-export interface KeptCipher {
-  seal(plain: string, owner: string): Buffer
-  /** Throws for another key, another owner, and changed bytes. */
-  open(sealed: Buffer, owner: string): string
+  /** The conversation that its request ran in, and the position of its first item there: what stands before them came before it. */
+  conversation?: { id: string; before: number } | undefined
 }
 
 const turn = z.object({
@@ -49,15 +41,13 @@ const turn = z.object({
   output: z.string(),
   answer: z.record(z.string(), z.unknown()),
   head: z.string().optional(),
+  conversation: z.object({ id: z.string(), before: z.number() }).optional(),
 })
 
 /** Links of one chain. Each is a turn of a conversation. */
 const linksMax = 10_000
 /** The bytes that a tenant keeps are asked for again after this time: other processes add to them too. */
 const usedMs = 30_000
-
-/** All ids of answers have only these characters. Postgres refuses NUL. */
-export const plainId = /^[\x21-\x7e]{1,256}$/
 
 /** Days for which answers of this key are kept; 0: none is kept. */
 export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick<Group, 'keptDays'>): number {
@@ -76,6 +66,7 @@ export function itemsOf(text: string): Json[] {
 
 /** Answers that clients had kept. All of a turn is encrypted, for its tenant and its id. */
 export class KeptAnswers {
+  readonly conversations: Conversations
   readonly #answers: Database['answers']
   readonly #cipher: KeptCipher
   readonly #bounds: KeptBounds
@@ -86,10 +77,20 @@ export class KeptAnswers {
     this.#answers = parts.answers
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
+    const { cipher, bounds } = parts
+    this.conversations = new Conversations({
+      cipher,
+      bounds,
+      ask: (question) => this.#ask(question),
+      onBytes: (tenantId, bytes) => this.#count(tenantId, bytes),
+    })
   }
 
-  /** Throws `invalid_request` where the tenant keeps as much as it may, and `unavailable` while Postgres is away. */
-  async requireRoom(tenantId: string): Promise<void> {
+  /**
+   * Throws `invalid_request` where the tenant keeps as much as it may, and `unavailable` while Postgres is away. `field`: the member by which the
+   * client asks to keep more.
+   */
+  async requireRoom(tenantId: string, field: 'store' | 'conversation' = 'store'): Promise<void> {
     const { keptTenantBytesMax } = this.#bounds
     let used = this.#used.get(tenantId)
     if (used === undefined) {
@@ -97,36 +98,66 @@ export class KeptAnswers {
       this.#used.set(tenantId, used)
     }
     if (used.bytes < keptTenantBytesMax) return
+    const without = field === 'store' ? ', or send "store": false' : ''
     throw new GatewayError(
       'invalid_request',
-      `store: this tenant keeps ${keptTenantBytesMax} bytes of answers, as many as it may. Delete some with DELETE /v1/responses/{id}, or send "store": false.`,
-      { field: 'store', code: 'kept_answers_full' },
+      `${field}: this tenant keeps ${keptTenantBytesMax} bytes of answers and conversations, as many as it may. Delete some with DELETE /v1/responses/{id} or /v1/conversations/{id}${without}.`,
+      { field, code: 'kept_answers_full' },
     )
   }
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
   async add(answer: NewAnswer, turn: KeptTurn): Promise<void> {
-    const { tenantId, keyId, protocol, id, previousId, model, days } = answer
-    const content = this.sealed(answer, turn)
-    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
-    const row = { ...heads, bytes: content.length, content }
-    await this.#ask(({ db }) => addKeptAnswer(db, row, days))
-    const used = this.#used.get(tenantId)
-    if (used !== undefined) used.bytes += content.length
+    const row = this.#rowOf(answer, turn)
+    await this.#ask(({ db }) => addKeptAnswer(db, row, answer.days))
+    this.#count(answer.tenantId, row.bytes)
+  }
+
+  /**
+   * Add a turn to its conversation, and keep its answer where `answer` is given, both or neither. Rejects as `add` does, and
+   * `invalid_request` where the conversation was deleted meanwhile.
+   */
+  async addTo(running: TurnIn, turn: KeptTurn, answer: NewAnswer | undefined): Promise<void> {
+    const { id, before } = running
+    const kept =
+      answer === undefined
+        ? undefined
+        : { row: this.#rowOf(answer, { ...turn, conversation: { id, before } }), days: answer.days }
+    const added = [...itemsAdded(itemsOf(turn.input)), ...itemsAnswered(itemsOf(turn.output))]
+    this.#requireSmall(turn.input.length + turn.output.length)
+    await this.conversations.append(running, added, kept)
+    if (kept !== undefined) this.#count(running.tenantId, kept.row.bytes)
   }
 
   /** The content of an answer's row. Throws `upstream_error` for one that is too large. */
-  sealed({ tenantId, id }: Pick<NewAnswer, 'tenantId' | 'id'>, turn: KeptTurn): Buffer {
-    const { keptAnswerBytesMax } = this.#bounds
+  sealed(answer: NewAnswer, turn: KeptTurn): Buffer {
+    return this.#rowOf(answer, turn).content
+  }
+
+  #rowOf({ tenantId, keyId, protocol, id, previousId, model }: NewAnswer, turn: KeptTurn) {
     const content = this.#cipher.seal(JSON.stringify(turn), ownerOf(tenantId, id))
-    if (content.length > keptAnswerBytesMax) {
-      throw new GatewayError(
-        'upstream_error',
-        `This answer and what its request added take ${content.length} bytes, and at most ${keptAnswerBytesMax} are kept. Send "store": false to have it without being kept.`,
-        { fault: 'client', code: 'kept_answer_too_large' },
-      )
+    this.#requireSmall(content.length)
+    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
+    return { ...heads, bytes: content.length, content }
+  }
+
+  #requireSmall(bytes: number): void {
+    const { keptAnswerBytesMax } = this.#bounds
+    if (bytes <= keptAnswerBytesMax) return
+    throw new GatewayError(
+      'upstream_error',
+      `This answer and what its request added take ${bytes} bytes, and at most ${keptAnswerBytesMax} are kept. Send "store": false, and no conversation, to have it without being kept.`,
+      { fault: 'client', code: 'kept_answer_too_large' },
+    )
+  }
+
+  #count(tenantId: string, bytes: number | 'fewer'): void {
+    if (bytes === 'fewer') {
+      this.#used.delete(tenantId)
+      return
     }
-    return content
+    const used = this.#used.get(tenantId)
+    if (used !== undefined) used.bytes += bytes
   }
 
   /** Undefined: this caller has none of this id. Rejects `unavailable`. */
@@ -155,15 +186,23 @@ export class KeptAnswers {
     const links = await this.#ask(({ sql }) => readChain(sql, scope, id, bounds))
     const [oldest] = links
     if (oldest === undefined) return undefined
-    if (oldest.total > keptChainBytesMax || links.length === linksMax) {
-      throw new GatewayError(
-        'invalid_request',
-        `previous_response_id: the conversation before it takes more than the ${keptChainBytesMax} bytes that are sent again here. Begin a new one with what it needs in "input".`,
-        { field: 'previous_response_id', code: 'context_length_exceeded' },
-      )
-    }
+    if (oldest.total > keptChainBytesMax || links.length === linksMax) throw this.#tooLong()
     if (oldest.previous_id !== null) return 'missing'
-    return links.map((link) => this.#open(scope.tenantId, link.id, link.content))
+    const turns = links.map((link) => this.#open(scope.tenantId, link.id, link.content))
+    const within = turns[0]?.conversation
+    if (within === undefined) return turns
+    const before = await this.conversations.itemsBefore(scope.tenantId, within.id, within.before)
+    if (before === undefined) return 'missing'
+    if (oldest.total + Buffer.byteLength(before.text) > keptChainBytesMax) throw this.#tooLong()
+    return [{ input: before.text, output: '', answer: {} }, ...turns]
+  }
+
+  #tooLong(): GatewayError {
+    return new GatewayError(
+      'invalid_request',
+      `previous_response_id: the conversation before it takes more than the ${this.#bounds.keptChainBytesMax} bytes that are sent again here. Begin a new one with what it needs in "input".`,
+      { field: 'previous_response_id', code: 'context_length_exceeded' },
+    )
   }
 
   /** As `claimAnswer`. Rejects `unavailable`. */

@@ -134,10 +134,13 @@ export async function endClaim(
     WHERE tenant_id = ${tenantId} AND id = ${answerId} AND claimed_for = ${requestId}`
 }
 
-/** The bytes that a tenant keeps. */
+/** The bytes that a tenant keeps, of answers and conversations. */
 export async function keptBytesOf(sql: Sql, tenantId: string): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
-    SELECT coalesce(sum(bytes), 0)::float8 AS bytes FROM kept_answers WHERE tenant_id = ${tenantId}`
+    SELECT (
+      coalesce((SELECT sum(bytes) FROM kept_answers WHERE tenant_id = ${tenantId}), 0) +
+      coalesce((SELECT sum(bytes + octet_length(metadata)) FROM conversations WHERE tenant_id = ${tenantId}), 0)
+    )::float8 AS bytes`
   return row?.bytes ?? 0
 }
 

@@ -3,6 +3,7 @@ import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { type EntryPass, keepEntryMonths } from '../db/entry-months.ts'
 import { changePartitions, makePartitions } from '../db/make-partitions.ts'
+import { deleteExpiredConversations } from '../kept/conversation-queries.ts'
 import { deleteExpiredAnswers } from '../kept/kept-queries.ts'
 import type { Log } from '../telemetry/log.ts'
 import { keepEntryIndexes } from './entry-indexes.ts'
@@ -57,6 +58,8 @@ export function keepPartitions(
       await upkeep.ask(({ db }) => deleteHeldAnswers(db, plan.payloadRetentionDays, sweepsApartMs))
       const expired = await upkeep.ask(({ sql }) => deleteExpiredAnswers(sql, sweepsApartMs))
       if (expired > 0) log.info({}, `kept answers: ${expired} deleted that had expired`)
+      const ended = await upkeep.ask(({ sql }) => deleteExpiredConversations(sql, sweepsApartMs))
+      if (ended > 0) log.info({}, `conversations: ${ended} deleted that had expired`)
       await upkeep.ask(
         ({ sql }) =>
           sql`SELECT forget_budget_periods() WHERE claim_sweep('budget_periods', ${sweepsApartMs}::integer)`,

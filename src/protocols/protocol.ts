@@ -81,7 +81,7 @@ export interface AnswerContext {
   requestId: string
   /** The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it. */
   heldId?: string
-  /** Present where the gateway keeps the answer. */
+  /** Present where the gateway keeps the answer, or the conversation that it belongs to. */
   kept?: KeptState | undefined
   /** The public name that the client asked for. */
   model: string
@@ -123,8 +123,12 @@ export interface AnswerToKeep {
 
 /** What an answer says of its keeping. */
 export interface KeptState {
+  /** Days for which the gateway keeps the answer; 0: it does not. */
+  days: number
   /** The kept answer that its request continues. */
   previousId: string | undefined
+  /** The conversation of ours that its request runs in. */
+  conversationId?: string | undefined
 }
 
 /**
@@ -159,6 +163,8 @@ export interface RequestFacts {
   heldId: string | undefined
   /** Span of that id, a JSON string. */
   heldSpan?: Span | undefined
+  /** The conversation that the request names, kept by us or by nobody: its id, and the span of the member. */
+  runsIn?: { id: string; span: Span } | undefined
   /** True if the upstream keeps the answer, so that the client can come back to its id. Default false. */
   keepsAnswer?: boolean
   /** The member that makes the upstream work on after its answer, so that we never see the cost. */

@@ -21,6 +21,8 @@ export interface SealedColumn {
     | 'kept answers'
     | 'kept answers of the admin API'
     | 'answers for later requests'
+    | 'conversations'
+    | 'items of conversations'
     | 'second factors'
     | 'names of files'
   purpose: 'credential' | 'job' | 'alertWebhook' | 'answer' | 'keptAnswer' | 'totp' | 'upload'
@@ -109,6 +111,22 @@ export const sealedColumns: readonly SealedColumn[] = [
     column: 'content',
     key: { tenant_id: 'uuid', id: 'text' },
     owner: "tenant_id || ' ' || id",
+  },
+  {
+    name: 'conversations',
+    purpose: 'keptAnswer',
+    table: 'conversations',
+    column: 'metadata',
+    key: { tenant_id: 'uuid', id: 'text' },
+    owner: "tenant_id || ' ' || id",
+  },
+  {
+    name: 'items of conversations',
+    purpose: 'keptAnswer',
+    table: 'conversation_items',
+    column: 'content',
+    key: { tenant_id: 'uuid', conversation_id: 'text', position: 'integer' },
+    owner: "tenant_id || ' ' || conversation_id || ' ' || item_id",
   },
   {
     name: 'kept answers of the admin API',

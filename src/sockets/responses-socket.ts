@@ -89,6 +89,7 @@ export class ResponsesSocket implements OpenSocket {
       .filter((each) => each !== '')
       .join(',')
     if (!generates) {
+      if (facts.runsIn !== undefined) throw notPrepared()
       this.#prepare(asked, body, facts)
       return
     }
@@ -104,7 +105,8 @@ export class ResponsesSocket implements OpenSocket {
       body: whole,
       eventBytesMax: bounds.watchedAnswerBytesMax,
       send: (frames) => this.#sendFrames(frames),
-      done: (result) => this.#done(result, { asked, continued: state }),
+      done: (result) =>
+        this.#done(result, { asked: facts.runsIn === undefined ? asked : undefined, continued: state }),
     })
   }
 
@@ -135,7 +137,11 @@ export class ResponsesSocket implements OpenSocket {
     for (const event of events) this.#send(JSON.stringify(event))
   }
 
-  #done(result: TurnResult, { asked, continued }: { asked: string; continued: LaneState | undefined }): void {
+  /** `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not remembered. */
+  #done(
+    result: TurnResult,
+    { asked, continued }: { asked: string | undefined; continued: LaneState | undefined },
+  ): void {
     this.#turn = undefined
     this.#idle.refresh()
     const { socketStateBytesMax } = this.#parts.bounds
@@ -143,7 +149,8 @@ export class ResponsesSocket implements OpenSocket {
       case 'answered': {
         const { id, output, store } = result.response
         const isOurs = store !== true && typeof id === 'string' && Array.isArray(output)
-        this.#state = isOurs ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined
+        this.#state =
+          isOurs && asked !== undefined ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined
         break
       }
       case 'refused': {
@@ -261,6 +268,14 @@ function oneAtATime(): GatewayError {
     'request_in_progress',
     'An answer runs on this connection. Wait for its last event, or open another connection.',
     { code: 'response_in_progress' },
+  )
+}
+
+function notPrepared(): GatewayError {
+  return new GatewayError(
+    'unsupported_parameter',
+    'conversation: a frame with "generate": false prepares the next request on this connection, and no conversation gets it.',
+    { field: 'conversation' },
   )
 }
 

@@ -93,6 +93,7 @@ test('what a client may not ask for is refused by name', async () => {
     [bed.client(), { ...asked('x'), store: false }, { status: 400, param: 'background' }],
     [bed.client({ key: forgettingKey }), asked('x'), { status: 400, param: 'background' }],
     [bed.client(), { ...asked('x'), model: 'none' }, { status: 404 }],
+    [bed.client(), { ...asked('x'), conversation: 'conv_1' }, { status: 400, param: 'background' }],
     [bed.client(), { ...asked('x'), previous_response_id: 'resp_nobody' }, { status: 400 }],
     [bed.client({ headers: { 'x-tollgate-webhook': 'ftp://x' } }), asked('x'), { status: 400 }],
   ] as const

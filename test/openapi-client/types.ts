@@ -266,6 +266,90 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/v1/conversations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make a conversation
+         * @description For keys whose group, or who themselves, keep answers. Requests name it in `conversation`; each adds its items and those of its answer.
+         */
+        post: operations["postConversations"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** A conversation */
+        get: operations["getConversationsById"];
+        put?: never;
+        /** Change the metadata of a conversation */
+        post: operations["postConversationsById"];
+        /**
+         * Delete a conversation with its items
+         * @description Answers of its requests cannot be continued by their ids any more.
+         */
+        delete: operations["deleteConversationsById"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The items of a conversation */
+        get: operations["getConversationsByIdItems"];
+        put?: never;
+        /**
+         * Add items to a conversation
+         * @description Refused with `conversation_locked` while a request runs in it.
+         */
+        post: operations["postConversationsByIdItems"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/v1/conversations/{id}/items/{item_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** An item of a conversation */
+        get: operations["getConversationsByIdItemsByItemId"];
+        put?: never;
+        post?: never;
+        /**
+         * Delete an item of a conversation
+         * @description Answers with the conversation.
+         */
+        delete: operations["deleteConversationsByIdItemsByItemId"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/v1/images/generations/{id}": {
         parameters: {
             query?: never;
@@ -5212,11 +5296,46 @@ export interface components {
             request_id: string;
         };
         AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
+        /** @description An item in the words of the Responses format. */
+        ConversationItem: {
+            [key: string]: unknown;
+        };
+        Conversation: {
+            id: string;
+            /** @constant */
+            object: "conversation";
+            /** @description Seconds since the epoch. */
+            created_at: number;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        ConversationDeleted: {
+            id: string;
+            /** @constant */
+            object: "conversation.deleted";
+            /** @constant */
+            deleted: true;
+        };
+        ConversationItemPage: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ConversationItem"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
         ResponsesTokensRequest: {
             /** @description A model, as `GET /v1/models` lists them. */
             model: string;
             /** @description An earlier answer that counts too. */
             previous_response_id?: string | null;
+            /** @description A conversation whose items count too. */
+            conversation?: (string | ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
         } & {
             [key: string]: unknown;
         };
@@ -5522,6 +5641,21 @@ export interface components {
         /** @description The upstream's own answer, as it came. */
         UpstreamAnswer: {
             [key: string]: unknown;
+        };
+        NewConversation: {
+            metadata?: {
+                [key: string]: string;
+            } | null;
+            items?: components["schemas"]["ConversationItem"][] | null;
+        };
+        ConversationChange: {
+            metadata: {
+                [key: string]: string;
+            } | null;
+        };
+        NewConversationItems: {
+            /** @description At most 20. */
+            items: components["schemas"]["ConversationItem"][];
         };
         SubKeyList: {
             data: components["schemas"]["SubKey"][];
@@ -7066,6 +7200,281 @@ export interface operations {
                 };
             };
             default: components["responses"]["OpenaiError"];
+        };
+    };
+    postConversations: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConversation"];
+            };
+        };
+        responses: {
+            /** @description Make a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getConversationsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postConversationsById: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ConversationChange"];
+            };
+        };
+        responses: {
+            /** @description Change the metadata of a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteConversationsById: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a conversation with its items */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationDeleted"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getConversationsByIdItems: {
+        parameters: {
+            query?: {
+                /** @description The id of the last item of the page before. */
+                after?: string;
+                /** @description Items on a page. */
+                limit?: number;
+                order?: "asc" | "desc";
+                /** @description Ignored: an item has all that is kept of it. */
+                include?: string | string[];
+            };
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The items of a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemPage"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    postConversationsByIdItems: {
+        parameters: {
+            query?: {
+                /** @description Ignored: an item has all that is kept of it. */
+                include?: string | string[];
+            };
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewConversationItems"];
+            };
+        };
+        responses: {
+            /** @description Add items to a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItemPage"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    getConversationsByIdItemsByItemId: {
+        parameters: {
+            query?: {
+                /** @description Ignored: an item has all that is kept of it. */
+                include?: string | string[];
+            };
+            header?: never;
+            path: {
+                id: string;
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description An item of a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConversationItem"];
+                };
+            };
+            default: components["responses"]["AnyError"];
+        };
+    };
+    deleteConversationsByIdItemsByItemId: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+                item_id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete an item of a conversation */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    "x-ratelimit-limit-requests": components["headers"]["x-ratelimit-limit-requests"];
+                    "x-ratelimit-remaining-requests": components["headers"]["x-ratelimit-remaining-requests"];
+                    "x-ratelimit-reset-requests": components["headers"]["x-ratelimit-reset-requests"];
+                    "x-ratelimit-limit-tokens": components["headers"]["x-ratelimit-limit-tokens"];
+                    "x-ratelimit-remaining-tokens": components["headers"]["x-ratelimit-remaining-tokens"];
+                    "x-ratelimit-reset-tokens": components["headers"]["x-ratelimit-reset-tokens"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Conversation"];
+                };
+            };
+            default: components["responses"]["AnyError"];
         };
     };
     getImagesGenerationsById: {

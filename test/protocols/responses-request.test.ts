@@ -51,11 +51,22 @@ describe('readRequest', () => {
     )
   })
 
-  it.each(['conv_1', { id: 'conv_2' }, {}, 1, ''])('refuses the conversation %j by name', (conversation) => {
-    for (const more of [{}, { previous_response_id: 'r' }]) {
-      const refusal = refusalOf(() => read({ model: 'm', input: 'hi', conversation, ...more }))
-      expect(refusal).toMatchObject({ kind: 'unsupported_parameter', field: 'conversation' })
-    }
+  it.each(['conv_1', { id: 'conv_1' }])('finds the conversation %j, and its bytes', (conversation) => {
+    const { runsIn } = read({ model: 'm', conversation })
+    const value = JSON.stringify(conversation)
+    const start = JSON.stringify({ model: 'm', conversation }).indexOf(value)
+    expect(runsIn).toEqual({ id: 'conv_1', span: { start, end: start + value.length } })
+  })
+
+  it.each([
+    [{}, {}],
+    [1, {}],
+    ['', {}],
+    ['conv_1', { previous_response_id: 'r' }],
+    [{ id: 'conv_1' }, { previous_response_id: 'r' }],
+  ])('refuses the conversation %j beside %j by name', (conversation, more) => {
+    const refusal = refusalOf(() => read({ model: 'm', input: 'hi', conversation, ...more }))
+    expect(refusal).toMatchObject({ kind: 'invalid_request', field: 'conversation' })
   })
 
   it('accepts an input that is elsewhere: in an earlier answer or a stored prompt', () => {

@@ -11,11 +11,11 @@ export function answerToKeep(bytes: Buffer): AnswerToKeep | undefined {
 }
 
 function responseIn(text: string): Json | undefined {
-  if (text.startsWith('{')) return parseObject(text)
+  if (/^\s*\{/.test(text)) return parseObject(text)
   for (const line of text.split('\n').toReversed()) {
-    if (!line.startsWith('data: {')) continue
-    const response = parseObject(line.slice('data: '.length))?.response
-    return isRecord(response) ? response : undefined
+    if (!line.startsWith('data:')) continue
+    const response = parseObject(line.slice('data:'.length))?.response
+    if (isRecord(response)) return response
   }
   return undefined
 }

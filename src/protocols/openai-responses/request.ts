@@ -1,5 +1,5 @@
 import { invalid } from '../../canonical/field-error.ts'
-import { conversationRefused } from '../conversation.ts'
+import { conversationIn } from '../conversation.ts'
 import {
   type JsonBounds,
   kindAt,
@@ -23,10 +23,11 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const media: Watch<'input'> = { member: 'input', words: mediaWords, found: false }
   const members = scanBody(raw, memberNames, bounds, media)
   const model = readModel(raw, members.model)
-  if (isGiven(raw, members.conversation)) throw conversationRefused()
   const isBackground = readBoolean(raw, members.background, 'background')
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
-  checkInput(raw, members.input, heldId !== undefined || isGiven(raw, members.prompt))
+  const runsIn = readConversation(raw, members.conversation, heldId)
+  const hasElsewhere = heldId !== undefined || runsIn !== undefined || isGiven(raw, members.prompt)
+  checkInput(raw, members.input, hasElsewhere)
   return {
     model,
     stream: readBoolean(raw, members.stream, 'stream'),
@@ -40,6 +41,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
       hasHostedTools(raw, members.tools, bounds.jsonDepthMax),
     wantsUsageFrame: true,
     heldId,
+    runsIn,
     heldSpan: heldId === undefined ? undefined : members.previous_response_id,
     // The vendor keeps answers unless the client forbids it.
     keepsAnswer: !isGiven(raw, members.store) || readBoolean(raw, members.store, 'store'),
@@ -116,6 +118,15 @@ const mediaWords = wordSet(
 )
 
 const hostedToolWords: ReadonlySet<unknown> = new Set(hostedTools)
+
+function readConversation(
+  raw: Buffer,
+  span: Span | undefined,
+  previousId: string | undefined,
+): RequestFacts['runsIn'] {
+  const id = span === undefined ? undefined : conversationIn(parseSpan(raw, span, 'conversation'), previousId)
+  return id === undefined || span === undefined ? undefined : { id, span }
+}
 
 /** `hasElsewhere`: an earlier answer or a stored prompt is the input. */
 function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean): void {

@@ -95,7 +95,7 @@ function echoedSettings({ body, model, heldId, kept }: ResponseContext): Json {
     model,
     access_programs: null,
     background: false,
-    conversation: null,
+    conversation: kept?.conversationId === undefined ? null : { id: kept.conversationId },
     frequency_penalty: 0,
     instructions: body.instructions ?? null,
     max_output_tokens: body.max_output_tokens ?? null,
@@ -110,7 +110,7 @@ function echoedSettings({ body, model, heldId, kept }: ResponseContext): Json {
     safety_identifier: body.safety_identifier ?? null,
     service_tier: 'default',
     // No upstream keeps a translated answer.
-    store: heldId !== undefined || kept !== undefined,
+    store: heldId !== undefined || (kept?.days ?? 0) > 0,
     temperature: body.temperature ?? 1,
     text: { format: text.format ?? { type: 'text' }, verbosity: text.verbosity ?? 'medium' },
     tool_choice: body.tool_choice ?? 'auto',

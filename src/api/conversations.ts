@@ -1,0 +1,225 @@
+import { z } from 'zod'
+import { GatewayError } from '../canonical/error.ts'
+import { type Json, textOf } from '../canonical/json.ts'
+import { faultOf } from '../kept/conversation-items.ts'
+import type { Conversation } from '../kept/conversations.ts'
+import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { Identified } from '../stages/identify.ts'
+import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { oneOf, wholeNumber } from './parameter.ts'
+
+const path = '/v1/conversations'
+const base = { logged: true, limited: true } as const
+
+const metadata = z
+  .record(z.string().max(64), z.string().max(512))
+  .refine((pairs) => Object.keys(pairs).length <= 16, { error: 'has more than 16 pairs' })
+  .describe('At most 16 pairs of texts.')
+
+const item = z
+  .looseObject({})
+  .meta({ id: 'ConversationItem', description: 'An item in the words of the Responses format.' })
+
+const newItems = z.array(item).max(20).describe('At most 20.')
+
+const conversation = z
+  .object({
+    id: z.string(),
+    object: z.literal('conversation'),
+    created_at: z.int().describe('Seconds since the epoch.'),
+    metadata: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Conversation' })
+
+const conversationDeleted = z
+  .object({ id: z.string(), object: z.literal('conversation.deleted'), deleted: z.literal(true) })
+  .meta({ id: 'ConversationDeleted' })
+
+const itemPage = z
+  .object({
+    object: z.literal('list'),
+    data: z.array(item),
+    first_id: z.string().nullable(),
+    last_id: z.string().nullable(),
+    has_more: z.boolean(),
+  })
+  .meta({ id: 'ConversationItemPage' })
+
+/** Items come with all that is kept of them. */
+const include = z
+  .union([z.string(), z.array(z.string())])
+  .optional()
+  .describe('Ignored: an item has all that is kept of it.')
+
+const listQuery = z.object({
+  after: z.string().optional().describe('The id of the last item of the page before.'),
+  limit: wholeNumber(1, 100).default(20).describe('Items on a page.'),
+  order: oneOf(['asc', 'desc']).default('desc'),
+  include,
+})
+const includeQuery = z.object({ include })
+
+const ofOne = z.object({ id: z.string() })
+const ofItem = z.object({ id: z.string(), item_id: z.string() })
+
+/** Conversations that the gateway keeps, over any upstream, for keys that are told to keep answers. */
+export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpoint[] {
+  const { conversations } = kept
+  const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
+  return [
+    keyEndpoint({
+      ...base,
+      method: 'POST',
+      path,
+      summary: 'Make a conversation',
+      description:
+        'For keys whose group, or who themselves, keep answers. Requests name it in `conversation`; each adds its items and those of its answer.',
+      body: z
+        .object({ metadata: metadata.nullish(), items: newItems.nullish() })
+        .meta({ id: 'NewConversation' }),
+      answer: conversation,
+      async handle({ stage, body }) {
+        const days = requireKeeping(stage)
+        const items = checkedItems(body.items ?? [])
+        await kept.requireRoom(stage.identity.tenantId, 'conversation')
+        const made = { metadata: body.metadata ?? {}, items, days }
+        return { body: shown(await conversations.create(stage.identity, made)) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'GET',
+      path: `${path}/{id}`,
+      summary: 'A conversation',
+      params: ofOne,
+      answer: conversation,
+      async handle({ stage, params: { id } }) {
+        return { body: shown(await conversations.find(scope(stage), id)) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'POST',
+      path: `${path}/{id}`,
+      summary: 'Change the metadata of a conversation',
+      params: ofOne,
+      body: z.object({ metadata: metadata.nullable() }).meta({ id: 'ConversationChange' }),
+      answer: conversation,
+      async handle({ stage, params: { id }, body }) {
+        const days = requireKeeping(stage)
+        const changed = { metadata: body.metadata ?? {}, days }
+        return { body: shown(await conversations.update(scope(stage), id, changed)) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'DELETE',
+      path: `${path}/{id}`,
+      summary: 'Delete a conversation with its items',
+      description: 'Answers of its requests cannot be continued by their ids any more.',
+      params: ofOne,
+      answer: conversationDeleted,
+      async handle({ stage, params: { id } }) {
+        await conversations.delete(scope(stage), id)
+        return { body: { id, object: 'conversation.deleted' as const, deleted: true as const } }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'POST',
+      path: `${path}/{id}/items`,
+      summary: 'Add items to a conversation',
+      description: 'Refused with `conversation_locked` while a request runs in it.',
+      params: ofOne,
+      query: includeQuery,
+      body: z.object({ items: newItems.min(1) }).meta({ id: 'NewConversationItems' }),
+      answer: itemPage,
+      async handle({ stage, params: { id }, body }) {
+        const days = requireKeeping(stage)
+        const items = checkedItems(body.items)
+        await kept.requireRoom(stage.identity.tenantId, 'conversation')
+        const added = await conversations.add(scope(stage), id, { items, requestId: stage.id, days })
+        return { body: pageOf(added, false) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'GET',
+      path: `${path}/{id}/items`,
+      summary: 'The items of a conversation',
+      params: ofOne,
+      query: listQuery,
+      answer: itemPage,
+      async handle({ stage, params: { id }, query: { after, order, limit } }) {
+        const { items, hasMore } = await conversations.page(scope(stage), id, { after, order, limit })
+        return { body: pageOf(items, hasMore) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'GET',
+      path: `${path}/{id}/items/{item_id}`,
+      summary: 'An item of a conversation',
+      params: ofItem,
+      query: includeQuery,
+      answer: item,
+      async handle({ stage, params: { id, item_id: itemId } }) {
+        return { body: await conversations.item(scope(stage), id, itemId) }
+      },
+    }),
+    keyEndpoint({
+      ...base,
+      method: 'DELETE',
+      path: `${path}/{id}/items/{item_id}`,
+      summary: 'Delete an item of a conversation',
+      description: 'Answers with the conversation.',
+      params: ofItem,
+      answer: conversation,
+      async handle({ stage, params: { id, item_id: itemId } }) {
+        return { body: shown(await conversations.deleteItem(scope(stage), id, itemId)) }
+      },
+    }),
+  ]
+}
+
+/** The days for which the caller's conversations are kept. Whoever has kept some may read and delete them later too. */
+function requireKeeping({ identity, group }: Identified): number {
+  const days = keptDaysOf(identity, group)
+  if (days > 0) return days
+  throw new GatewayError(
+    'permission_denied',
+    'Conversations are not kept for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
+    { code: 'conversations_not_kept' },
+  )
+}
+
+function checkedItems(items: readonly Json[]): readonly Json[] {
+  for (const [at, each] of items.entries()) {
+    const fault = faultOf(each)
+    if (fault === undefined) continue
+    throw new GatewayError('invalid_request', `items[${at}].${fault}.`, {
+      field: `items[${at}].${fault.slice(0, fault.indexOf(':'))}`,
+    })
+  }
+  return items
+}
+
+function shown({ id, createdAt, metadata: pairs }: Conversation): z.input<typeof conversation> {
+  return {
+    id,
+    object: 'conversation',
+    created_at: Math.floor(createdAt.getTime() / 1000),
+    metadata: pairs,
+  }
+}
+
+function pageOf(items: readonly Json[], hasMore: boolean): z.input<typeof itemPage> {
+  return {
+    object: 'list',
+    data: [...items],
+    first_id: textOf(items[0]?.id) ?? null,
+    last_id: textOf(items.at(-1)?.id) ?? null,
+    has_more: hasMore,
+  }
+}

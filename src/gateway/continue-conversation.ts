@@ -1,0 +1,64 @@
+import { GatewayError } from '../canonical/error.ts'
+import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
+import { conversationRefused } from '../protocols/conversation.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import type { Keeping } from '../stages/keeping.ts'
+import { type Asked, type Reading, readInstead } from '../stages/read.ts'
+import { itemsIn, withHistory } from './turn-items.ts'
+
+/**
+ * A request in a conversation: it has the conversation for itself, and its items stand before those of the request. From here on the
+ * request is as if the client had sent them, over any channel. See `continueKept`.
+ *
+ * 'left': the client has left. Rejects as `Conversations.begin` does, and `unsupported_parameter` for a key that keeps nothing.
+ */
+export async function continueConversation(
+  gateway: Gateway,
+  asked: Asked,
+  { id, span }: NonNullable<RequestFacts['runsIn']>,
+  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+): Promise<'left' | undefined> {
+  const { identity, group, facts, body, endpoint, life } = asked
+  const days = keptDaysOf(identity, group)
+  if (days === 0 || endpoint.compacts === true) throw conversationRefused()
+  if (facts.hidesCost !== undefined) {
+    throw new GatewayError(
+      'unsupported_parameter',
+      `${facts.hidesCost}: its answer comes after its request has ended, so no conversation can get it.`,
+      { field: facts.hidesCost },
+    )
+  }
+  await gateway.kept.requireRoom(identity.tenantId, 'conversation')
+  const { conversations } = gateway.kept
+  const { tenantId } = identity
+  const requestId = asked.id
+  let isKept = false
+  // Before the claim: one that is given too late for us must end too. It counts no longer than this process.
+  life.releases.push(() => {
+    if (!isKept) void conversations.release({ tenantId, id, requestId })
+  })
+  const instanceId = gateway.ledger.instance.id
+  const { turn, items } = await conversations.begin(scopeOf(identity, 'openai-responses'), id, {
+    requestId,
+    instanceId,
+    days,
+  })
+  const reason = `${items.count} kept ${items.count === 1 ? 'item' : 'items'} (${Buffer.byteLength(items.text)} bytes) sent again`
+  const kept: Keeping = {
+    days: facts.keepsAnswer === true ? days : 0,
+    previousId: undefined,
+    conversationId: id,
+    input: itemsIn(body, facts.conversation),
+    head: undefined,
+    always: false,
+    turn,
+    notes: items.count === 0 ? [] : [{ path: 'conversation', action: 'emulated', reason }],
+    async onKept() {
+      isKept = true
+    },
+  }
+  Object.assign(asked, { kept })
+  const whole = withHistory(body, { input: facts.conversation, previous: span }, items.text)
+  return await readInstead(gateway, asked, whole, reading)
+}

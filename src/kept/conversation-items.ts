@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonical/json.ts'
+
+/** An item that a conversation gets. */
+export interface NewItem {
+  id: string
+  /** JSON text, as later requests send it. */
+  text: string
+  /** False: clients see it, but requests do not send it. */
+  isSent: boolean
+}
+
+/** All ids of answers, conversations and items have only these characters. Postgres refuses NUL. */
+export const plainId = /^[\x21-\x7e]{1,256}$/
+
+/** The items of a request or of a client. Those without an id get one. */
+export function itemsAdded(items: readonly Json[]): NewItem[] {
+  return items.map((item) => ({ id: idOf(item), text: JSON.stringify(item), isSent: true }))
+}
+
+/**
+ * The items of an answer. Its vendor alone can look up reasoning that is not encrypted, and it refuses the items beside it without that
+ * reasoning, unless they have no ids.
+ */
+export function itemsAnswered(output: readonly Json[]): NewItem[] {
+  const isWhole = output.every(canBeSent)
+  return output.map((item) => {
+    const { id: _, ...without } = item
+    return { id: idOf(item), text: JSON.stringify(isWhole ? item : without), isSent: canBeSent(item) }
+  })
+}
+
+/** An item as a client gets it: with an id, a type and a status, and with parts in place of a text. */
+export function shownItem(id: string, text: string): Json {
+  const item = parseObject(text) ?? {}
+  const type = textOf(item.type) ?? 'message'
+  if (type !== 'message') return { ...item, type, id }
+  const { role, content, status = 'completed' } = item
+  const parts = typeof content === 'string' ? [textPart(role, content)] : recordsOf(content)
+  return { ...item, type, id, status, content: parts }
+}
+
+/** A new id in the vendor's form. */
+export function newId(prefix: string): string {
+  return `${prefix}_${randomBytes(24).toString('hex')}`
+}
+
+/** What is wrong with an item that a client adds; undefined: nothing. A bad one would spoil every later request. */
+export function faultOf(item: Json): string | undefined {
+  const { type = 'message', role, content } = item
+  if (typeof type !== 'string' || type === '') return 'type: expected a text'
+  if (type === 'item_reference') return 'type: an item_reference names nothing here; send the item itself'
+  if (type !== 'message') return undefined
+  if (!roles.has(role)) return 'role: expected "user", "assistant", "system" or "developer"'
+  const isList = Array.isArray(content) && content.every(isRecord)
+  return isList || typeof content === 'string' ? undefined : 'content: expected a text or a list of parts'
+}
+
+const roles: ReadonlySet<unknown> = new Set(['user', 'assistant', 'system', 'developer'])
+
+/** Reasoning goes back only in its encrypted form. */
+function canBeSent({ type, encrypted_content: sealed }: Json): boolean {
+  return type !== 'reasoning' || textOf(sealed) !== undefined
+}
+
+function idOf({ id, type }: Json): string {
+  if (typeof id === 'string' && plainId.test(id)) return id
+  return newId(prefixes[textOf(type) ?? 'message'] ?? 'item')
+}
+
+function textPart(role: unknown, text: string): Json {
+  return role === 'assistant' ? { type: 'output_text', text, annotations: [] } : { type: 'input_text', text }
+}
+
+const prefixes: Readonly<Record<string, string>> = {
+  message: 'msg',
+  reasoning: 'rs',
+  function_call: 'fc',
+  function_call_output: 'fco',
+  custom_tool_call: 'ctc',
+  custom_tool_call_output: 'ctco',
+}

@@ -1,0 +1,314 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { GatewayError } from '../canonical/error.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import type { Question } from '../db/pool.ts'
+import { redactText } from '../redaction/redact.ts'
+import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversation-items.ts'
+import {
+  addItems,
+  appendTurn,
+  bytesOf,
+  type ConversationScope,
+  claimConversation,
+  deleteConversation,
+  deleteItem,
+  type ItemRow,
+  insertConversation,
+  readConversation,
+  readItem,
+  readPage,
+  readSentItems,
+  releaseConversation,
+  type SealedItem,
+  sizeBefore,
+  updateConversation,
+} from './conversation-queries.ts'
+import type { Claimant } from './kept-queries.ts'
+import type { KeptBounds, KeptCipher } from './terms.ts'
+
+export interface Conversation {
+  id: string
+  createdAt: Date
+  metadata: Json
+}
+
+/** A request that has a conversation for itself. */
+export interface TurnIn {
+  tenantId: string
+  id: string
+  requestId: string
+  /** The position of the first item that it adds. */
+  before: number
+  /** Days for which its answer keeps the conversation. */
+  days: number
+}
+
+/** Items as JSON text without the brackets around them, and how many. */
+export interface SentItems {
+  text: string
+  count: number
+}
+
+type Bounds = Pick<
+  KeptBounds,
+  'keptChainBytesMax' | 'conversationItemsMax' | 'conversationsMax' | 'instanceDeadMs'
+>
+
+export interface ConversationParts {
+  ask<T>(question: Question<T>): Promise<T>
+  cipher: KeptCipher
+  bounds: Bounds
+  /** Called when a tenant keeps more bytes, or fewer. */
+  onBytes(tenantId: string, bytes: number | 'fewer'): void
+}
+
+/** Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their id. */
+export class Conversations {
+  readonly #ask: <T>(question: Question<T>) => Promise<T>
+  readonly #cipher: KeptCipher
+  readonly #bounds: Bounds
+  readonly #onBytes: ConversationParts['onBytes']
+
+  constructor(parts: ConversationParts) {
+    this.#ask = parts.ask
+    this.#cipher = parts.cipher
+    this.#bounds = parts.bounds
+    this.#onBytes = parts.onBytes
+  }
+
+  async create(
+    { tenantId, keyId }: { tenantId: string; keyId: string },
+    { metadata, items, days }: { metadata: Json; items: readonly Json[]; days: number },
+  ): Promise<Conversation> {
+    const id = newId('conv')
+    const sealed = this.#cipher.seal(JSON.stringify(metadata), `${tenantId} ${id}`)
+    const added = this.#sealed(tenantId, id, itemsAdded(items))
+    const { conversationsMax } = this.#bounds
+    const createdAt = await this.#ask(({ sql }) =>
+      insertConversation(sql, { tenantId, id, keyId, metadata: sealed, days }, added, conversationsMax),
+    )
+    if (createdAt !== undefined) {
+      this.#onBytes(tenantId, bytesOf(added) + sealed.length)
+      return { id, createdAt, metadata }
+    }
+    throw new GatewayError(
+      'invalid_request',
+      `This tenant has ${conversationsMax} conversations, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
+      { code: 'conversations_full' },
+    )
+  }
+
+  /** Throws `unknown_path` where this caller has none of this id, as all others do. */
+  async find(scope: ConversationScope, id: string): Promise<Conversation> {
+    const row = plainId.test(id) ? await this.#ask(({ sql }) => readConversation(sql, scope, id)) : undefined
+    if (row === undefined) throw noConversation(id)
+    const metadata: unknown = JSON.parse(this.#cipher.open(row.metadata, `${scope.tenantId} ${id}`))
+    return { id, createdAt: row.created_at, metadata: isRecord(metadata) ? metadata : {} }
+  }
+
+  async update(
+    scope: ConversationScope,
+    id: string,
+    { metadata, days }: { metadata: Json; days: number },
+  ): Promise<Conversation> {
+    if (!plainId.test(id)) throw noConversation(id)
+    const sealed = this.#cipher.seal(JSON.stringify(metadata), `${scope.tenantId} ${id}`)
+    const createdAt = await this.#ask(({ sql }) =>
+      updateConversation(sql, scope, id, { metadata: sealed, days }),
+    )
+    if (createdAt === undefined) throw noConversation(id)
+    return { id, createdAt, metadata }
+  }
+
+  async delete(scope: ConversationScope, id: string): Promise<void> {
+    const isGone = plainId.test(id) && (await this.#ask(({ sql }) => deleteConversation(sql, scope, id)))
+    if (!isGone) throw noConversation(id)
+    this.#onBytes(scope.tenantId, 'fewer')
+  }
+
+  /** Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and where it is full. */
+  async add(
+    scope: ConversationScope,
+    id: string,
+    { items, requestId, days }: { items: readonly Json[]; requestId: string; days: number },
+  ): Promise<Json[]> {
+    if (!plainId.test(id)) throw noConversation(id)
+    const {
+      keptChainBytesMax: bytesMax,
+      conversationItemsMax: itemsMax,
+      instanceDeadMs: deadMs,
+    } = this.#bounds
+    const added = itemsAdded(items)
+    const sealed = this.#sealed(scope.tenantId, id, added)
+    const terms = { items: sealed, requestId, deadMs, days, itemsMax, bytesMax }
+    const verdict = await this.#ask(({ sql }) => addItems(sql, scope, id, terms))
+    if (verdict === 'none') throw noConversation(id)
+    if (verdict === 'locked') throw locked()
+    if (verdict === 'full') throw this.#full()
+    this.#onBytes(scope.tenantId, bytesOf(sealed))
+    return added.map(({ id, text }) => shownItem(id, text))
+  }
+
+  /** `hasMore`: there are items behind the page. Rejects `invalid_request` for an unknown `after`. */
+  async page(
+    scope: ConversationScope,
+    id: string,
+    { after, order, limit }: { after: string | undefined; order: 'asc' | 'desc'; limit: number },
+  ): Promise<{ items: Json[]; hasMore: boolean }> {
+    await this.find(scope, id)
+    const { tenantId } = scope
+    const isKnown = after === undefined || plainId.test(after)
+    const rows = isKnown
+      ? await this.#ask(({ sql }) => readPage(sql, tenantId, id, { after, order, limit: limit + 1 }))
+      : undefined
+    if (rows === undefined) {
+      throw new GatewayError('invalid_request', 'after: there is no such item in the conversation.', {
+        field: 'after',
+      })
+    }
+    const items = rows.slice(0, limit).map((row) => shownItem(row.item_id, this.#open(tenantId, id, row)))
+    return { items, hasMore: rows.length > limit }
+  }
+
+  async item(scope: ConversationScope, id: string, itemId: string): Promise<Json> {
+    await this.find(scope, id)
+    const { tenantId } = scope
+    const row = plainId.test(itemId)
+      ? await this.#ask(({ sql }) => readItem(sql, tenantId, id, itemId))
+      : undefined
+    if (row === undefined) throw noItem()
+    return shownItem(itemId, this.#open(tenantId, id, row))
+  }
+
+  async deleteItem(scope: ConversationScope, id: string, itemId: string): Promise<Conversation> {
+    const found = await this.find(scope, id)
+    const isGone =
+      plainId.test(itemId) && (await this.#ask(({ sql }) => deleteItem(sql, scope.tenantId, id, itemId)))
+    if (!isGone) throw noItem()
+    this.#onBytes(scope.tenantId, 'fewer')
+    return found
+  }
+
+  /**
+   * Have a conversation for one request. Resolves with its items. Rejects `unknown_path` where this caller has none of this id, and
+   * `invalid_request` where another request has it, or where it has as much as it may. After a rejection, `release` it too.
+   */
+  async begin(
+    scope: ConversationScope,
+    id: string,
+    { requestId, instanceId, days }: Pick<Claimant, 'requestId' | 'instanceId'> & { days: number },
+  ): Promise<{ turn: TurnIn; items: SentItems }> {
+    if (!plainId.test(id)) throw noConversation(id)
+    const { tenantId } = scope
+    const { instanceDeadMs: deadMs, keptChainBytesMax, conversationItemsMax } = this.#bounds
+    const claimant = { requestId, instanceId, deadMs, days }
+    const claimed = await this.#ask(({ sql }) => claimConversation(sql, scope, id, claimant))
+    if (claimed === 'none') throw noConversation(id)
+    if (claimed === 'locked') throw locked()
+    if (claimed.items >= conversationItemsMax || claimed.bytes > keptChainBytesMax) throw this.#full()
+    const before = claimed.next_position
+    const items = await this.#itemsBefore(tenantId, id, before)
+    return { turn: { tenantId, id, requestId, before, days }, items }
+  }
+
+  /**
+   * Let the next request in. Does nothing once the items of this one are there. While Postgres is away it tries again and again: the
+   * claim of a process that lives has no other end.
+   */
+  async release(turn: Pick<TurnIn, 'tenantId' | 'id' | 'requestId'>): Promise<void> {
+    const { tenantId, id, requestId } = turn
+    for (let pauseMs = 1000; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+      try {
+        await this.#ask(({ sql }) => releaseConversation(sql, tenantId, id, requestId))
+        return
+      } catch {
+        await sleep(pauseMs, undefined, { ref: false })
+      }
+    }
+  }
+
+  /** Add a turn and end its claim; see `appendTurn`. Rejects `invalid_request` where the request has lost the conversation. */
+  async append(
+    turn: TurnIn,
+    items: readonly NewItem[],
+    answer: Parameters<typeof appendTurn>[3],
+  ): Promise<void> {
+    const { tenantId, id } = turn
+    const sealed = this.#sealed(tenantId, id, items)
+    if (!(await this.#ask(({ sql }) => appendTurn(sql, turn, sealed, answer)))) {
+      throw new GatewayError(
+        'invalid_request',
+        'conversation: it was deleted while this answer ran, or another request has it, so the answer is kept nowhere.',
+        { field: 'conversation', code: 'conversation_not_found' },
+      )
+    }
+    this.#onBytes(tenantId, bytesOf(sealed))
+  }
+
+  /** All that a request in this conversation sends again. Rejects as `begin` does. */
+  async read(scope: ConversationScope, id: string): Promise<SentItems> {
+    await this.find(scope, id)
+    return (await this.itemsBefore(scope.tenantId, id, undefined)) ?? { text: '', count: 0 }
+  }
+
+  /** The items before a position, or all. Undefined: there is no such conversation. Rejects `invalid_request` for too many. */
+  async itemsBefore(
+    tenantId: string,
+    id: string,
+    before: number | undefined,
+  ): Promise<SentItems | undefined> {
+    const size = await this.#ask(({ sql }) => sizeBefore(sql, tenantId, id, before))
+    if (size === undefined) return undefined
+    if (size.bytes > this.#bounds.keptChainBytesMax) throw this.#full()
+    return await this.#itemsBefore(tenantId, id, before ?? size.next)
+  }
+
+  async #itemsBefore(tenantId: string, id: string, before: number): Promise<SentItems> {
+    const rows = await this.#ask(({ sql }) => readSentItems(sql, tenantId, id, before))
+    return { text: rows.map((row) => this.#open(tenantId, id, row)).join(','), count: rows.length }
+  }
+
+  #sealed(tenantId: string, id: string, items: readonly NewItem[]): SealedItem[] {
+    return items.map(({ id: itemId, text, isSent }) => ({
+      id: itemId,
+      isSent,
+      content: this.#cipher.seal(text, `${tenantId} ${id} ${itemId}`),
+    }))
+  }
+
+  #open(tenantId: string, id: string, { item_id: itemId, content }: ItemRow): string {
+    return this.#cipher.open(content, `${tenantId} ${id} ${itemId}`)
+  }
+
+  #full(): GatewayError {
+    const { conversationItemsMax, keptChainBytesMax } = this.#bounds
+    return new GatewayError(
+      'invalid_request',
+      `conversation: it has as much as it may: ${conversationItemsMax} items, or ${keptChainBytesMax} bytes. Delete items of it, or begin a new one.`,
+      { field: 'conversation', code: 'context_length_exceeded' },
+    )
+  }
+}
+
+const pauseMaxMs = 30_000
+
+function noConversation(id: string): GatewayError {
+  return new GatewayError(
+    'unknown_path',
+    `conversation: Conversation with id '${redactText(id.slice(0, 256))}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
+    { field: 'conversation', code: 'conversation_not_found' },
+  )
+}
+
+function noItem(): GatewayError {
+  return new GatewayError('unknown_path', 'There is no such item in this conversation.')
+}
+
+/** The vendor's own words and code, on which clients try again. */
+function locked(): GatewayError {
+  return new GatewayError(
+    'invalid_request',
+    'Another process is currently operating on this conversation. Please retry in a few seconds.',
+    { field: 'conversation', code: 'conversation_locked' },
+  )
+}

@@ -11,18 +11,27 @@ export function itemsIn(body: Buffer, input: Span | undefined): string {
   return text.slice(1, -1).trim()
 }
 
-/** The request with earlier items before its own, in place of the id of the answer that it continues. */
+/**
+ * The request with earlier items before its own, in place of the id of the answer that it continues. `before`: the answer before these
+ * items.
+ */
 export function withHistory(
   body: Buffer,
   { input, previous }: { input: Span | undefined; previous: Span },
   history: string,
+  before?: string,
 ): Buffer {
+  const continued = before === undefined ? 'null' : JSON.stringify(before)
   const items = `[${[history, itemsIn(body, input)].filter((each) => each !== '').join(',')}]`
   if (input === undefined) {
-    return splice(body, [{ ...previous, bytes: Buffer.from(`null,"input":${items}`) }], Buffer.allocUnsafe)
+    return splice(
+      body,
+      [{ ...previous, bytes: Buffer.from(`${continued},"input":${items}`) }],
+      Buffer.allocUnsafe,
+    )
   }
   const edits = [
-    { ...previous, bytes: Buffer.from('null') },
+    { ...previous, bytes: Buffer.from(continued) },
     { ...input, bytes: Buffer.from(items) },
   ]
   return splice(body, edits, Buffer.allocUnsafe)

@@ -5,17 +5,19 @@ export interface LaneState {
   id: string
   /** All items up to and with that answer, as JSON text without the brackets around them. */
   items: string
+  /** The answer before these items, which is kept elsewhere. Undefined: the conversation begins with them. */
+  before: string | undefined
 }
 
 /** The state after an answer that nobody else keeps; undefined: another one is to be asked for it, or it is too large. */
 export function stateAfter(
   answer: { id: string; output: readonly unknown[] },
-  asked: string,
+  { asked, before }: { asked: string; before: string | undefined },
   bytesMax: number,
 ): LaneState | undefined {
   const output = JSON.stringify(sentBack(answer.output)).slice(1, -1)
   const items = [asked, output].filter((each) => each !== '').join(',')
-  return items.length > bytesMax ? undefined : { id: answer.id, items }
+  return items.length > bytesMax ? undefined : { id: answer.id, items, before }
 }
 
 /** Items of an answer that nobody keeps, as a later request repeats them. Reasoning goes back only in its encrypted form. */

@@ -85,20 +85,21 @@ export class ResponsesSocket implements OpenSocket {
     const { body, previousId, generates } = readCreateFrame(frame, bounds)
     const facts = client.readRequest(body, bounds)
     const state = previousId === undefined || this.#state?.id !== previousId ? undefined : this.#state
+    const before = state === undefined ? previousId : state.before
     const asked = [state?.items ?? '', itemsIn(body, facts.conversation)]
       .filter((each) => each !== '')
       .join(',')
     if (!generates) {
       if (facts.runsIn !== undefined) throw notPrepared()
-      this.#prepare(asked, body, facts)
+      this.#prepare({ asked, before }, body, facts)
       return
     }
     const { heldSpan } = facts
-    if (state !== undefined) this.#requireCalls(body, facts, state)
+    if (state !== undefined && before === undefined) this.#requireCalls(body, facts, state)
     const whole =
       state === undefined || heldSpan === undefined
         ? body
-        : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items)
+        : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items, before)
     this.#idle.refresh()
     this.#turn = new Turn({
       ...this.#parts,
@@ -106,7 +107,10 @@ export class ResponsesSocket implements OpenSocket {
       eventBytesMax: bounds.watchedAnswerBytesMax,
       send: (frames) => this.#sendFrames(frames),
       done: (result) =>
-        this.#done(result, { asked: facts.runsIn === undefined ? asked : undefined, continued: state }),
+        this.#done(result, {
+          asked: facts.runsIn === undefined ? { asked, before } : undefined,
+          continued: state,
+        }),
     })
   }
 
@@ -130,7 +134,7 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /** A request that only prepares the next one: no model answers, so it costs nothing and has no row. */
-  #prepare(asked: string, body: Buffer, { model }: RequestFacts): void {
+  #prepare(asked: Conversation, body: Buffer, { model }: RequestFacts): void {
     const settings = this.#parts.client.answerSettings(parseObject(body.toString('utf8')) ?? {})
     const { id, events } = preparedAnswer(randomUUID(), model, settings)
     this.#state = stateAfter({ id, output: [] }, asked, this.#parts.bounds.socketStateBytesMax)
@@ -140,7 +144,7 @@ export class ResponsesSocket implements OpenSocket {
   /** `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not remembered. */
   #done(
     result: TurnResult,
-    { asked, continued }: { asked: string | undefined; continued: LaneState | undefined },
+    { asked, continued }: { asked: Conversation | undefined; continued: LaneState | undefined },
   ): void {
     this.#turn = undefined
     this.#idle.refresh()
@@ -250,6 +254,12 @@ export class ResponsesSocket implements OpenSocket {
     this.#state = undefined
     this.#turn?.leave()
   }
+}
+
+/** The items of a request with those that the connection remembers, and the answer before them that is kept elsewhere. */
+interface Conversation {
+  asked: string
+  before: string | undefined
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */

@@ -196,6 +196,27 @@ test('an answer that the gateway keeps goes on over a connection and over HTTP a
   expect(items.data.filter((item) => 'role' in item && item.role === 'user')).toHaveLength(3)
 })
 
+test('behind a kept answer, a prepared request and one that nothing keeps go on with all of it', async () => {
+  const long = 'A long beginning. '.repeat(200)
+  const first = await bed.openai().responses.create({ model: 'gemini', input: long })
+  const line = await open(bed.tollgate.url, keepingKey)
+  const tokens = (events: readonly Json[]) => {
+    const { usage } = responseIn(events)
+    return isRecord(usage) ? Number(usage.input_tokens) : 0
+  }
+  const warm = await line.create({
+    model: 'gemini',
+    input: 'Prepared.',
+    generate: false,
+    previous_response_id: first.id,
+  })
+  const next = { model: 'gemini', store: false }
+  const second = await line.create({ ...next, input: 'On.', previous_response_id: responseIn(warm).id })
+  expect(tokens(second)).toBeGreaterThan(first.usage?.input_tokens ?? 0)
+  const third = await line.create({ ...next, input: 'On.', previous_response_id: responseIn(second).id })
+  expect(tokens(third)).toBeGreaterThan(tokens(second))
+})
+
 test('the SDK that speaks WebSocket gets its events', async () => {
   const { ResponsesWS } = await import('openai/resources/responses/ws')
   const sdk = new ResponsesWS(bed.openai(forgettingKey))

@@ -1,6 +1,6 @@
-// npm run bench:sockets [-- idle burst]
-// What an idle WebSocket holds in memory, and what an event costs over a WebSocket beside one over SSE. Prints its method. All on this
-// machine, the client included.
+// npm run bench:sockets [-- idle burst soak]
+// What an idle WebSocket holds in memory, what an event costs over a WebSocket beside one over SSE, and whether memory stays flat while
+// connections, kept answers and answers in the background come and go. Prints its method. All on this machine, the client included.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,6 +21,10 @@ const eventsOfBurst = 5_000
 /** Enough that the clock of processor time, in steps of 10 ms, is exact to a hundredth. */
 const answersOfRound = 20
 const rounds = 7
+/** One for each part of the soak, of which memory is told. */
+const soakParts = 6
+const soakPartMs = Number(process.env.SOAK_PART_SECONDS ?? 60) * 1000
+const soakLanes = 32
 
 interface Bed {
   tollgate: TollgateProcess
@@ -29,6 +33,7 @@ interface Bed {
 const scenarios = [
   { name: 'idle', run: idle },
   { name: 'burst', run: burst },
+  { name: 'soak', run: soak },
 ]
 
 const [postgres, native, chat] = await Promise.all([
@@ -39,7 +44,7 @@ const [postgres, native, chat] = await Promise.all([
 const tollgate = await startTollgate({
   databaseUrl: postgres.url,
   gatewayYaml: gatewayFile(native, chat),
-  env: { NODE_ENV: 'production', ROLE: 'api', KEY_SOCKETS_MAX: '10000' },
+  env: { NODE_ENV: 'production', ROLE: 'all', KEY_SOCKETS_MAX: '10000' },
 })
 try {
   for (const { name, run } of chosenOf(scenarios, process.argv.slice(2))) {
@@ -104,6 +109,53 @@ async function burst({ tollgate }: Bed): Promise<void> {
       `${what}: SSE ${one.toFixed(2)} us an event, WebSocket ${other.toFixed(2)} us, ratio ${(other / one).toFixed(2)}`,
     )
   }
+}
+
+/** Clients that come, ask a few times each way and go. */
+async function soak({ tollgate }: Bed): Promise<void> {
+  console.log(
+    `${soakLanes} clients at once, each on a connection of its own: three answers of 10 events over it, native and translated, one kept answer that ` +
+      `continues, one in the background that is followed to its end; then a new connection. ${soakParts} parts of ${soakPartMs / 1000} s; ` +
+      'resident memory of the gateway at the end of each',
+  )
+  let clients = 0
+  let isOver = false
+  const lane = async () => {
+    while (!isOver) {
+      const socket = await open(tollgate)
+      for (const model of ['burst-10', 'chat/burst-10', 'burst-10']) await answerOver(socket, model)
+      const first = await ask(tollgate, { input: 'Go.' })
+      await ask(tollgate, { input: 'On.', previous_response_id: first })
+      await ask(tollgate, { input: 'Go.', background: true, stream: true })
+      await closeAll([socket])
+      clients += 1
+    }
+  }
+  const lanes = Array.from({ length: soakLanes }, lane)
+  const resident: number[] = []
+  for (let part = 1; part <= soakParts; part++) {
+    await sleep(soakPartMs)
+    resident.push(residentKb(tollgate.pid))
+    console.log(`part ${part}: ${clients} clients, ${((resident.at(-1) ?? 0) / 1024).toFixed(0)} MB`)
+  }
+  isOver = true
+  await Promise.all(lanes)
+  const [second = 1] = resident.slice(1)
+  console.log(`the last part against the second: ${((resident.at(-1) ?? 0) / second).toFixed(2)}`)
+}
+
+/** The id of the answer, when it is whole. */
+async function ask({ url }: TollgateProcess, members: object): Promise<string> {
+  const answer = await fetch(`${url}/v1/responses`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+    body: JSON.stringify({ model: 'chat/burst-10', ...members }),
+  })
+  const text = await answer.text()
+  const id = /"id":\s*"(resp_\w+)"/.exec(text)?.[1]
+  if (id === undefined || !text.includes('"completed"'))
+    throw new Error(`no whole answer: ${text.slice(-300)}`)
+  return id
 }
 
 /** Microseconds of processor time for one event. */
@@ -171,7 +223,7 @@ function residentKb(pid: number): number {
 
 function gatewayFile(native: ServerPeer, chat: ServerPeer): string {
   return `
-models: [{ id: burst-10 }, { id: burst-${eventsOfBurst} }, { id: chat/burst-${eventsOfBurst} }]
+models: [{ id: burst-10 }, { id: chat/burst-10 }, { id: burst-${eventsOfBurst} }, { id: chat/burst-${eventsOfBurst} }]
 channels:
   - name: native
     protocols: { openai-responses: "http://127.0.0.1:${native.port}/v1" }
@@ -181,10 +233,10 @@ channels:
   - name: chat
     protocols: { openai-chat: "http://127.0.0.1:${chat.port}/v1" }
     api_keys: [bench-credential-0002]
-    models: { 'chat/burst-${eventsOfBurst}': 'burst-${eventsOfBurst}' }
+    models: { 'chat/burst-10': burst-10, 'chat/burst-${eventsOfBurst}': 'burst-${eventsOfBurst}' }
     allow_private_address: true
 groups:
-  - { name: default, models: ['*'], channels: ['*'] }
+  - { name: default, models: ['*'], channels: ['*'], responses: { store: true, days: 1 } }
 tenants:
   - { name: bench, keys: [{ name: bench, group: default, secret: ${secret} }] }
 `

@@ -62,7 +62,8 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     )
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
-    const background = await asBackground(gateway, asked, reading)
+    const background =
+      asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
     if (background === 'left') return end(gateway, received, leftEnding)
     if ((await continueKept(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
     if ((await inlineFiles(gateway, asked, bodyFormat)) === 'left') return end(gateway, received, leftEnding)

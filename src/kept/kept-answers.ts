@@ -119,7 +119,7 @@ export class KeptAnswers {
         { fault: 'client', code: 'kept_answer_too_large' },
       )
     }
-    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
+    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model, endUserHash: null }
     const row = { ...heads, bytes: content.length, content }
     await this.#ask(({ db }) => addKeptAnswer(db, row, days))
     const used = this.#used.get(tenantId)

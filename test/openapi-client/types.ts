@@ -3528,6 +3528,8 @@ export interface components {
                 store: boolean;
                 /** @description For how many days. Absent: none is kept. */
                 days?: number;
+                /** @description The model that sums up conversations. Absent: the client's. */
+                compact_model?: string;
             };
             client_gone: {
                 /** @enum {string} */
@@ -5445,6 +5447,7 @@ export interface components {
             responses?: {
                 store?: boolean | null;
                 days?: number | null;
+                compact_model?: string | null;
             } | null;
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
@@ -5478,6 +5481,7 @@ export interface components {
             responses?: {
                 store?: boolean | null;
                 days?: number | null;
+                compact_model?: string | null;
             } | null;
             client_gone?: {
                 policy?: ("drain" | "abort") | null;

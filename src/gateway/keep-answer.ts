@@ -63,11 +63,11 @@ export async function keepAnswer(
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)
   if (answer === undefined) return
   const { tenantId, keyId } = identity
-  const { previousId, days, input, head } = kept
+  const { previousId, days, input, head, claimedFor } = kept
   const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'
   await gateway.kept.add(
-    { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days },
+    { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days, claimedFor },
     { input, output: answer.output, answer: answer.answer, head },
   )
-  await kept.onKept?.()
+  kept.onKept?.()
 }

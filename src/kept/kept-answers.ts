@@ -106,7 +106,7 @@ export class KeptAnswers {
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
   async add(
-    { tenantId, keyId, protocol, id, previousId, model, days }: NewAnswer,
+    { tenantId, keyId, protocol, id, previousId, model, days, claimedFor }: NewAnswer,
     turn: KeptTurn,
   ): Promise<void> {
     const text = JSON.stringify(turn)
@@ -121,7 +121,7 @@ export class KeptAnswers {
     }
     const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model, endUserHash: null }
     const row = { ...heads, bytes: content.length, content }
-    await this.#ask(({ db }) => addKeptAnswer(db, row, days))
+    await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor }))
     const used = this.#used.get(tenantId)
     if (used !== undefined) used.bytes += content.length
   }
@@ -195,6 +195,8 @@ export interface NewAnswer {
   previousId: string | undefined
   model: string
   days: number
+  /** The request that has the claim on the previous answer. */
+  claimedFor: string | undefined
 }
 
 function ownerOf(tenantId: string, id: string): string {

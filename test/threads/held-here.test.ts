@@ -105,3 +105,15 @@ test('the statement that keeps an answer marks the one before it as continued', 
   expect(await claim('one', randomUUIDv7())).toBe('continued')
   expect(await claim('two', randomUUIDv7())).toBe('claimed')
 })
+
+test('the channel is not told of a thread that the gateway holds, and is told of its own', async () => {
+  const { text } = await ask({ type: 'create' }, 'Hello.')
+  const beta = `a-2026-01-01, ${threadsBeta},b-2026-02-02`
+  await ask(goOn(JSON.parse(text).id), 'More.', { beta })
+  await ask({ type: 'create' }, 'Hello.', { secret: forgetful, beta })
+  expect(bed.upstream.requests.map(({ headers }) => headers['anthropic-beta'])).toEqual([
+    undefined,
+    'a-2026-01-01,b-2026-02-02',
+    beta,
+  ])
+})

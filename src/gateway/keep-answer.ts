@@ -1,6 +1,7 @@
 import type { Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { endUserOf } from '../stages/open-record.ts'
 import type { RelayedAnswer } from './relay.ts'
 
 /** The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound. */
@@ -51,7 +52,7 @@ export function isToKeep(
  */
 export async function keepAnswer(
   gateway: Gateway,
-  { kept, identity, facts, endpoint, life }: Admitted,
+  { kept, identity, facts, endpoint, life, row }: Admitted,
   last: Buffer | undefined,
   copy: KeptCopy | undefined,
 ): Promise<void> {
@@ -65,8 +66,9 @@ export async function keepAnswer(
   const { tenantId, keyId } = identity
   const { previousId, days, input, head, claimedFor } = kept
   const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'
+  const endUser = endUserOf(row)
   await gateway.kept.add(
-    { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days, claimedFor },
+    { tenantId, keyId, protocol, endUser, id: answer.id, previousId, model: facts.model, days, claimedFor },
     { input, output: answer.output, answer: answer.answer, head },
   )
   kept.onKept?.()

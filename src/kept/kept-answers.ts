@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
+import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { Group } from '../catalog/snapshot.ts'
@@ -106,7 +107,7 @@ export class KeptAnswers {
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
   async add(
-    { tenantId, keyId, protocol, id, previousId, model, days, claimedFor }: NewAnswer,
+    { tenantId, keyId, protocol, id, previousId, model, days, claimedFor, endUser }: NewAnswer,
     turn: KeptTurn,
   ): Promise<void> {
     const text = JSON.stringify(turn)
@@ -119,8 +120,9 @@ export class KeptAnswers {
         { fault: 'client', code: 'kept_answer_too_large' },
       )
     }
-    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model, endUserHash: null }
-    const row = { ...heads, bytes: content.length, content }
+    const hash = endUser === null ? null : endUserHash(endUser)
+    const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
+    const row = { ...heads, endUserHash: hash, bytes: content.length, content }
     await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor }))
     const used = this.#used.get(tenantId)
     if (used !== undefined) used.bytes += content.length
@@ -194,6 +196,8 @@ export interface NewAnswer {
   id: string
   previousId: string | undefined
   model: string
+  /** That its request named, as the usage log has the name. */
+  endUser: string | null
   days: number
   /** The request that has the claim on the previous answer. */
   claimedFor: string | undefined

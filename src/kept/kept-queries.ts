@@ -23,7 +23,7 @@ type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' | 'claim
 
 /**
  * Keep an answer, and end the claim on the one before it, in one statement: whatever kills this process, that one is continued once.
- * `claimedFor`: the request that has the claim. `days`: until it expires.
+ * `claimedFor`: the request that has the claim. `days`: until it expires; no more than its tenant keeps rows, bodies and answers.
  *
  * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation that has gone on from it. But
  * nobody can tell which of the two a later request means, so none of `anthropic-messages` continues it any more.
@@ -39,7 +39,8 @@ export async function addKeptAnswer(
       INSERT INTO kept_answers AS k
         (tenant_id, id, key_id, protocol, previous_id, model, end_user_hash, created_at, expires_at, bytes, content)
       VALUES (${tenantId}, ${id}, ${keyId}, ${protocol}, ${previousId}, ${model}, ${endUserHash}, now(),
-        now() + make_interval(days => ${days}), ${bytes}, ${content})
+        now() + make_interval(days => least(${days}::integer,
+          (SELECT least(rows_days, bodies_days, answers_days) FROM tenants WHERE id = ${tenantId}))), ${bytes}, ${content})
       ON CONFLICT (tenant_id, id) DO UPDATE SET is_continued = true WHERE k.protocol = 'anthropic-messages')
     UPDATE kept_answers SET claimed_by = NULL, claimed_for = NULL, is_continued = true
     WHERE tenant_id = ${tenantId} AND id = ${previousId} AND id <> ${id} AND claimed_for = ${claimedFor ?? null}::uuid`

@@ -5134,6 +5134,8 @@ export interface components {
             file: string;
             /** @enum {string} */
             purpose: "user_data" | "vision" | "assistants";
+            /** @description The end user whose file it is: an erasure of this user deletes it. */
+            user?: string;
             /** @constant */
             "expires_after[anchor]"?: "created_at";
             "expires_after[seconds]"?: number;

@@ -31,6 +31,13 @@ export async function receiveUpload(gateway: FileGateway, stage: Identified): Pr
   if (encoding !== undefined && encoding !== 'identity') {
     throw invalid('content-encoding', 'a file must be sent unencoded')
   }
+  // Its body is not held, so a repeat cannot be told from another upload.
+  if (request.headers['idempotency-key'] !== undefined) {
+    throw invalid(
+      'idempotency-key',
+      'an upload takes none, because a repeat makes another file: leave it out',
+    )
+  }
   if (declaredBytes !== undefined && declaredBytes > fileBytesMax + formBytesMax) throw tooLarge(fileBytesMax)
   const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
   life.releases.push(share.release)

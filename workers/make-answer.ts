@@ -239,7 +239,7 @@ class Making {
       return await this.#putBack(0, 'waited', close)
     const last = this.#last
     if (last !== undefined && background.endOfEvent(last) !== 'failed') {
-      const kept = turn === undefined ? undefined : this.#sealed(turn)
+      const kept = turn === undefined ? undefined : this.#rowOf(turn)
       const ending = {
         ...endedWith(this.#events, last),
         state: 'succeeded' as const,
@@ -300,22 +300,24 @@ class Making {
     return { job: this.#job, answer: this.#answer, first, pending, output: items }
   }
 
-  #sealed({ input, output, previousId, days }: KeptTurnOf): AnswerEnding['kept'] {
-    const { tenantId, keyId, id, model } = this.#job
+  #rowOf({ input, output, previousId, days }: KeptTurnOf): AnswerEnding['kept'] {
+    const { tenantId, keyId, id, model, opened } = this.#job
     const answerId = background.backgroundId(id)
     const last = this.#last?.response
-    const heads = {
+    const answer = {
       tenantId,
       keyId,
       protocol: 'openai-responses' as const,
       id: answerId,
       previousId,
       model,
+      endUser: opened.endUser ?? null,
       days,
+      claimedFor: undefined,
     }
     try {
-      const content = this.#context.kept.sealed(heads, { input, output, answer: isRecord(last) ? last : {} })
-      return { ...heads, content }
+      const content = { input, output, answer: isRecord(last) ? last : {} }
+      return { row: this.#context.kept.rowOf(answer, content), days }
     } catch (error) {
       this.#context.log.warn(
         { job: id, cause: redactText(String(error)) },

@@ -31,7 +31,12 @@ export function groupWords(row: ExportRows['groups'][number]): Json {
     ...(row.priceMultiplier !== '1' && { price_multiplier: row.priceMultiplier }),
     ...(row.imagePriority !== 0 && { image_priority: row.imagePriority }),
     ...(row.captureAnswers && { capture_answers: true }),
-    ...(row.keptDays > 0 && { responses: { store: true, days: row.keptDays } }),
+    ...((row.keptDays > 0 || row.compactModel !== null) && {
+      responses: {
+        ...(row.keptDays > 0 ? { store: true, days: row.keptDays } : { store: false }),
+        ...(row.compactModel !== null && { compact_model: row.compactModel }),
+      },
+    }),
     client_gone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
     ...limitWords('limits', row),
     ...limitWords('total_limits', total),

@@ -45,6 +45,10 @@ const form = z
   .object({
     file: z.string().meta({ format: 'binary' }).describe('PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.'),
     purpose: z.enum(purposes),
+    user: z
+      .string()
+      .optional()
+      .describe('The end user whose file it is: an erasure of this user deletes it.'),
     'expires_after[anchor]': z.literal('created_at').optional(),
     'expires_after[seconds]': z.number().int().min(3600).max(2_592_000).optional(),
   })

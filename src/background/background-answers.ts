@@ -4,7 +4,7 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { Database } from '../db/database.ts'
 import type { Job, JobError, JobState, Lease } from '../jobs/job.ts'
 import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs/jobs.ts'
-import type { NewAnswer } from '../kept/kept-answers.ts'
+import type { NewKeptRow } from '../kept/kept-queries.ts'
 import type { CloseRecord } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
 
@@ -46,7 +46,7 @@ export interface AnswerEnding {
   events: readonly string[]
   error: JobError | null
   /** The turn for later requests; undefined: it is not kept. */
-  kept: (Omit<NewAnswer, 'days'> & { days: number; content: Buffer }) | undefined
+  kept: { row: NewKeptRow; days: number } | undefined
 }
 
 /**
@@ -100,25 +100,14 @@ export class BackgroundAnswers {
   ): Promise<boolean> {
     const { state, close, answer, first, events, error, kept } = ending
     const content = this.#sealedEvents(id, first, events)
-    const keptRow =
-      kept === undefined
-        ? null
-        : jsonText({
-            tenant_id: kept.tenantId,
-            id: kept.id,
-            key_id: kept.keyId,
-            protocol: kept.protocol,
-            previous_id: kept.previousId ?? null,
-            model: kept.model,
-            bytes: kept.content.length,
-          })
+    const keptRow = kept === undefined ? null : keptJson(kept.row)
     const [finished] = await this.#call(
       (sql) => sql<{ done: boolean }[]>`
         SELECT finish_answer_job(${id}, ${fence}::integer, ${from}, ${state},
           ${requestRowJson(job.opened, close)}::text::jsonb, ${attemptRowsJson(id, close.attempts)}::text::jsonb,
           ${jsonText(close.attempts)}, ${error === null ? null : jsonText(error)}, ${this.#sealedAnswer(id, answer)},
           ${first}::integer, ${events.length}::integer, ${content}, ${keptRow}::text::jsonb,
-          ${kept?.content ?? null}, ${kept?.days ?? null}::integer) AS done`,
+          ${kept?.row.content ?? null}, ${kept?.days ?? null}::integer) AS done`,
     )
     return finished?.done ?? false
   }
@@ -181,3 +170,26 @@ export class BackgroundAnswers {
 
 /** Pieces of events that one question reads. */
 const piecesAtOnce = 64
+
+/** A row of kept_answers for `jsonb_populate_record`, without its content. */
+function keptJson({
+  tenantId,
+  id,
+  keyId,
+  protocol,
+  previousId,
+  model,
+  endUserHash,
+  bytes,
+}: NewKeptRow): string {
+  return jsonText({
+    tenant_id: tenantId,
+    id,
+    key_id: keyId,
+    protocol,
+    previous_id: previousId,
+    model,
+    end_user_hash: endUserHash === null ? null : `\\x${endUserHash.toString('hex')}`,
+    bytes,
+  })
+}

@@ -180,6 +180,7 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   imagePriority: row.imagePriority,
   captureAnswers: row.captureAnswers,
   keptDays: row.keptDays,
+  compactModel: row.compactModel ?? undefined,
   clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
   limits: limitsFrom(row),
   totalLimits: {

@@ -103,6 +103,7 @@ const demoGatewayFile: GatewayFile = {
       imagePriority: 0,
       captureAnswers: false,
       keptDays: 0,
+      compactModel: undefined,
       clientGone: { policy: 'drain', seconds: 30 },
       limits: unlimited,
       totalLimits: unlimited,

@@ -172,9 +172,16 @@ function connected(settings: Parameters<typeof connectionDraft>[0]): { connectio
 const names = z.array(name(256)).min(1)
 
 /** What clients may have kept, for how many days. In the row: 0 for nothing. */
-const keeping = z
-  .strictObject({ store: z.boolean(), days: wholeNumber(1, 365).default(30) })
-  .transform(({ store, days }) => (store ? days : 0))
+const keepingWords = z.strictObject({ store: z.boolean(), days: wholeNumber(1, 365).default(30) })
+const keptDays = ({ store, days }: z.output<typeof keepingWords>) => (store ? days : 0)
+const keeping = keepingWords.transform(keptDays)
+const groupKeeping = keepingWords
+  .extend({
+    store: z.boolean().default(false),
+    /** The model that sums up conversations, in place of the client's. */
+    compact_model: name(256).optional(),
+  })
+  .transform((of) => ({ keptDays: keptDays(of), compactModel: of.compact_model }))
 
 /** The settings of a group, in the words of gateway.yaml. */
 export const groupSettings = z.strictObject({
@@ -186,7 +193,7 @@ export const groupSettings = z.strictObject({
   price_multiplier: multiplier.default('1'),
   image_priority: wholeNumber(0, 100).default(0),
   capture_answers: z.boolean().default(false),
-  responses: keeping.prefault({ store: false }),
+  responses: groupKeeping.prefault({}),
   client_gone: z
     .strictObject({
       policy: z.enum(['drain', 'abort']).default('drain'),
@@ -206,7 +213,7 @@ export const groupEntry = groupSettings.transform((g) => ({
   priceMultiplier: g.price_multiplier,
   imagePriority: g.image_priority,
   captureAnswers: g.capture_answers,
-  keptDays: g.responses,
+  ...g.responses,
   clientGone: g.client_gone,
   limits: g.limits,
   totalLimits: g.total_limits,

@@ -14,6 +14,7 @@ export function groupColumns(group: GroupEntry) {
     imagePriority: group.imagePriority,
     captureAnswers: group.captureAnswers,
     keptDays: group.keptDays,
+    compactModel: group.compactModel ?? null,
     clientGonePolicy: group.clientGone.policy,
     clientGoneSeconds: group.clientGone.seconds,
     ...limitColumns(group.limits),

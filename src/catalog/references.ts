@@ -86,6 +86,14 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
     entry.models.forEach((model, index) => {
       check([...path, 'models', index], model, models, 'models')
     })
+    const { compactModel } = entry
+    if (compactModel !== undefined) {
+      const place = [...path, 'responses', 'compact_model']
+      if (compactModel === '*') reader.report(place, notAny)
+      else if (ids.has(compactModel) && !maySummarize(entry, compactModel))
+        reader.report(place, `"${compactModel}" is not in the models of this group`)
+      else check(place, compactModel, ids, 'models')
+    }
     entry.channels.forEach((channel, index) => {
       check([...path, 'channels', index], channel, channels, 'channels')
     })
@@ -99,6 +107,11 @@ export function checkReferences(reader: EntryReader, sections: Sections, file: E
       })
     })
   }
+}
+
+/** A group asks only models that it may use. */
+export function maySummarize({ models }: { models: readonly string[] }, compactModel: string): boolean {
+  return models.includes('*') || models.includes(compactModel)
 }
 
 export function checkSecrets(reader: EntryReader, file: Entries) {

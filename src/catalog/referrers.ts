@@ -13,7 +13,9 @@ export function referrersOfModel({ models, channels, offers, groups }: AllRows, 
       .map((row) => [row.id, row.name]),
   )
   return [
-    ...groups.filter((group) => group.models.includes(id)).map(({ name }) => `group "${name}"`),
+    ...groups
+      .filter((group) => group.models.includes(id) || group.compactModel === id)
+      .map(({ name }) => `group "${name}"`),
     ...models
       .filter((model) => model.disabledAt === null && model.fallbacks.includes(id))
       .map((model) => `model "${model.id}"`),

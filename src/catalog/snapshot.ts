@@ -103,6 +103,8 @@ export interface Group {
   captureAnswers: boolean
   /** Days for which answers of its keys are kept, where a key does not say otherwise; 0: none is kept. */
   keptDays: number
+  /** The model that is asked for the summary of a conversation; undefined: the one that the client names. */
+  compactModel: string | undefined
   clientGone: { policy: 'drain' | 'abort'; seconds: number }
   /** Limits of each key that has no limits of its own. */
   limits: RateLimits

@@ -64,6 +64,8 @@ export const groups = pgTable('key_groups', {
   captureAnswers: boolean('capture_answers').notNull().default(false),
   /** Days for which answers are kept, so that later requests continue them; 0: none is kept. A key may say otherwise. */
   keptDays: smallint('kept_days').notNull().default(0),
+  /** The model that is asked for the summary of a conversation, in place of the client's. */
+  compactModel: text('compact_model'),
   /** True: the public catalog shows its models and prices to everybody. */
   public: boolean('public').notNull().default(false),
   /** For people. */

@@ -22,10 +22,13 @@ export const files = pgTable(
     mime: text('mime'),
     bytes: bigint('bytes', { mode: 'number' }).notNull().default(0),
     sha256: bytea('sha256'),
+    /** SHA-256 of the end user that its upload named. */
+    endUserHash: bytea('end_user_hash'),
     createdAt: moment('created_at').notNull(),
     expiresAt: moment('expires_at'),
   },
   (t) => [
+    index('files_end_user').on(t.tenantId, t.endUserHash).where(sql`${t.endUserHash} is not null`),
     index('files_tenant').on(t.tenantId, t.id),
     index('files_expires_at').on(t.expiresAt),
     index('files_created_at').on(t.createdAt),

@@ -25,6 +25,8 @@ export const keptAnswers = pgTable(
     /** The answer that its request continued. */
     previousId: text('previous_id'),
     model: text('model').notNull(),
+    /** SHA-256 of the end user that its request named, as the usage log has the name. */
+    endUserHash: bytea('end_user_hash'),
     createdAt: moment('created_at').notNull(),
     /** An answer that others continue stays longer: as long as one of them does. */
     expiresAt: moment('expires_at').notNull(),
@@ -39,6 +41,7 @@ export const keptAnswers = pgTable(
     content: bytea('content').notNull(),
   },
   (t) => [
+    index('kept_answers_end_user').on(t.tenantId, t.endUserHash).where(sql`${t.endUserHash} is not null`),
     primaryKey({ columns: [t.tenantId, t.id] }),
     index('kept_answers_expires_at').on(t.expiresAt),
     index('kept_answers_previous').on(t.tenantId, t.previousId).where(sql`${t.previousId} is not null`),

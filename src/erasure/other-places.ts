@@ -1,5 +1,6 @@
 import type { Sql } from 'postgres'
 import { z } from 'zod'
+import { endUserHash } from '../canonical/end-user-hash.ts'
 import type { ImageStorage } from '../images/storage/storage.ts'
 import type { RowBatch, Subject } from './row-batch.ts'
 
@@ -39,7 +40,7 @@ async function removeFiles(
 
 /**
  * Remove what the subject has left beside rows of Postgres, in bounded steps: its image jobs, whose rows may be archived or
- * missing, and, of a whole tenant, its files, its answers to repeats and the places of answers that upstreams hold. Calls
+ * missing, its kept answers and files, and, of a whole tenant, its answers to repeats and the places of answers that upstreams hold. Calls
  * `onRemoved` after each step, which may reject to stop it.
  */
 export async function removeLeftovers(
@@ -53,9 +54,9 @@ export async function removeLeftovers(
     (sql) => sql`
       DELETE FROM background_answers b WHERE NOT EXISTS (SELECT FROM image_jobs j WHERE j.id = b.job_id)`,
   )
-  if (subject.endUser !== null) return
   if (files !== undefined) await removeClientFiles(ask, files, subject, onRemoved)
-  await removeOfTenant(ask, subject, onRemoved)
+  await removeKeptAnswers(ask, subject, onRemoved)
+  if (subject.endUser === null) await removeOfTenant(ask, subject, onRemoved)
 }
 
 interface Places {
@@ -68,7 +69,7 @@ interface Places {
 async function removeClientFiles(
   ask: Ask,
   storage: Pick<ImageStorage, 'remove'>,
-  { tenantId, from, to }: Subject,
+  { tenantId, endUser, from, to }: Subject,
   onRemoved: (counts: Record<string, number>) => Promise<void>,
 ): Promise<void> {
   for (;;) {
@@ -76,7 +77,8 @@ async function removeClientFiles(
       (sql) => sql<{ id: string; object: string }[]>`
         UPDATE files SET state = 'deleted' WHERE id IN (
           SELECT f.id FROM files f
-          WHERE f.tenant_id = ${tenantId} AND f.created_at >= ${from ?? new Date(0)} AND f.created_at < ${to} LIMIT ${most})
+          WHERE f.tenant_id = ${tenantId} AND f.created_at >= ${from ?? new Date(0)} AND f.created_at < ${to}
+            ${ofEndUser(sql, endUser)} LIMIT ${most})
         RETURNING id, object`,
     )
     if (found.length === 0) return
@@ -85,6 +87,29 @@ async function removeClientFiles(
     const { count } = await ask((sql) => sql`DELETE FROM files WHERE id = ANY (${ids}::text[])`)
     await onRemoved({ files: count })
   }
+}
+
+/** What continues a removed turn is refused by name. */
+async function removeKeptAnswers(
+  ask: Ask,
+  { tenantId, endUser, from, to }: Subject,
+  onRemoved: (counts: Record<string, number>) => Promise<void>,
+): Promise<void> {
+  for (;;) {
+    const { count } = await ask(
+      (sql) => sql`
+        DELETE FROM kept_answers WHERE (tenant_id, id) IN (
+          SELECT k.tenant_id, k.id FROM kept_answers k
+          WHERE k.tenant_id = ${tenantId} AND k.created_at >= ${from ?? new Date(0)} AND k.created_at < ${to}
+            ${ofEndUser(sql, endUser)} LIMIT ${most})`,
+    )
+    if (count === 0) return
+    await onRemoved({ kept_answers: count })
+  }
+}
+
+function ofEndUser(sql: Sql, endUser: string | null) {
+  return endUser === null ? sql`` : sql`AND end_user_hash = ${endUserHash(endUser)}`
 }
 
 async function removeImageJobs(
@@ -133,10 +158,6 @@ async function removeOfTenant(
         SELECT i.key_id, i.key_hash FROM keys k JOIN idempotency_keys i ON i.key_id = k.id
         WHERE k.tenant_id = ${tenantId} AND i.created_at >= ${since} AND i.created_at < ${to} AND i.instance_id IS NULL
         LIMIT ${most})`,
-    kept_answers: (sql) => sql`
-      DELETE FROM kept_answers WHERE (tenant_id, id) IN (
-        SELECT k.tenant_id, k.id FROM kept_answers k
-        WHERE k.tenant_id = ${tenantId} AND k.created_at >= ${since} AND k.created_at < ${to} LIMIT ${most})`,
     conversations: (sql) => sql`
       DELETE FROM conversations WHERE (tenant_id, id) IN (
         SELECT c.tenant_id, c.id FROM conversations c

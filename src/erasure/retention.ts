@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { endKept } from './kept-retention.ts'
 import { eraseBatch, nextBatch, type Place, partitionsOf } from './row-batch.ts'
 
 /** Days that hold for tenants without days of their own; no tenant keeps anything for longer. */
@@ -22,13 +23,14 @@ type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
 /**
  * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that use an index of the
  * tenant. Partitions are dropped for all tenants as before. Each day is swept once, and the newest three of these days again, for late
- * rows. Returns the number of deleted rows, bodies and answers.
+ * rows. Kept answers and files go first. Returns the number of deleted rows, bodies and answers.
  */
 export async function sweepTenants(
   ask: Ask,
   plan: RetentionPlan,
   { batchRows, signal }: { batchRows: number; signal?: AbortSignal | undefined },
 ): Promise<number> {
+  await endKept(ask)
   let gone = 0
   for (const due of await ask((sql) => dueSweeps(sql, plan))) {
     const to = new Date(Date.parse(`${due.last}T00:00:00Z`) + dayMs)

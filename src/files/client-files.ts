@@ -1,3 +1,4 @@
+import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
@@ -71,13 +72,23 @@ export class ClientFiles {
     { id, tenantId, keyId, writer }: BegunFile,
     file: Pick<ClientFile, 'purpose' | 'filename' | 'mime' | 'bytes' | 'sha256'> & {
       seconds?: number | undefined
+      /** That its upload named, as the usage log would have the name. */
+      endUser: string | null
     },
   ): Promise<ClientFile> {
     const { database, bounds, cipher } = this.#options
-    const { purpose, filename, mime, bytes, sha256 } = file
+    const { purpose, filename, mime, bytes, sha256, endUser } = file
     const most = bounds.fileDays * 86_400
-    const lives = Math.min(file.seconds ?? most, most)
     const sealed = cipher.seal(filename, id)
+    const hash = endUser === null ? null : endUserHash(endUser)
+    const [own] = await database.answers.ask(
+      ({ sql }) => sql<{ days: number | null }[]>`
+        UPDATE files f SET end_user_hash = ${hash} FROM tenants t WHERE f.id = ${id} AND t.id = f.tenant_id
+        RETURNING least(t.rows_days, t.bodies_days) AS days`,
+      away,
+    )
+    const ownMost = own?.days == null ? most : Math.min(most, own.days * 86_400)
+    const lives = Math.min(file.seconds ?? ownMost, ownMost)
     const [answer] = await database.answers.ask(
       ({ sql }) => sql<{ verdict: 'ready' | 'bytes' | 'gone'; created: Date | null; expires: Date | null }[]>`
         SELECT verdict, created, expires FROM finish_file(${id}, ${tenantId}, ${purpose}, ${sealed}, ${mime}, ${bytes}::bigint,

@@ -5,6 +5,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { anyOf, invalid, quoted } from '../canonical/field-error.ts'
 import { continueBody } from '../http/body.ts'
 import type { Identified } from '../stages/identify.ts'
+import { endUserText } from '../stages/labels.ts'
 import type { BegunFile } from './client-files.ts'
 import { type ClientFile, type Purpose, purposes } from './file.ts'
 import type { FileGateway } from './file-gateway.ts'
@@ -30,6 +31,13 @@ export async function receiveUpload(gateway: FileGateway, stage: Identified): Pr
   if (encoding !== undefined && encoding !== 'identity') {
     throw invalid('content-encoding', 'a file must be sent unencoded')
   }
+  // Its body is not held, so a repeat cannot be told from another upload.
+  if (request.headers['idempotency-key'] !== undefined) {
+    throw invalid(
+      'idempotency-key',
+      'an upload takes none, because a repeat makes another file: leave it out',
+    )
+  }
   if (declaredBytes !== undefined && declaredBytes > fileBytesMax + formBytesMax) throw tooLarge(fileBytesMax)
   const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
   life.releases.push(share.release)
@@ -49,6 +57,7 @@ export async function receiveUpload(gateway: FileGateway, stage: Identified): Pr
 
 type Form = Pick<ClientFile, 'purpose' | 'filename' | 'mime' | 'bytes' | 'sha256'> & {
   seconds: number | undefined
+  endUser: string | null
 }
 type Part = Pick<ClientFile, 'filename' | 'mime' | 'bytes' | 'sha256'>
 
@@ -93,7 +102,7 @@ async function readForm(stage: Identified, begun: BegunFile, bytesMax: number): 
     })
     if (part === undefined) throw invalid('file', 'required: a part with the bytes of the file')
     const received = await part
-    return { ...received, ...settingsOf(fields) }
+    return { ...received, ...settingsOf(fields), endUser: endUserText(fields.get('user')) }
   } catch (error) {
     if (parser !== undefined) request.unpipe(parser)
     request.resume()
@@ -109,6 +118,7 @@ async function readForm(stage: Identified, begun: BegunFile, bytesMax: number): 
 
 const fieldNames: ReadonlySet<string> = new Set([
   'purpose',
+  'user',
   'expires_after[anchor]',
   'expires_after[seconds]',
 ])

@@ -132,12 +132,33 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
   const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(asked, plan, fallback))
   try {
     const candidates = candidatesOf(asked, plan, model, facts.model)
-    return [{ model, candidates, fallback: undefined }, ...fallbacks]
+    return withSummaries(asked, plan, [{ model, candidates, fallback: undefined }, ...fallbacks])
   } catch (error) {
     // No channel of the model can answer on this endpoint, but a fallback may.
     if (fallbacks.some(({ candidates }) => candidates.length > 0)) return fallbacks
     throw withEndpoints(asked, model, error)
   }
+}
+
+/**
+ * Where the group has a model for summaries: channels with a compaction of their own, then that model. A key that may not use it, or
+ * whose money it cannot be bounded by, has its own model asked.
+ */
+function withSummaries(asked: Asked, plan: Plan, planned: ModelCandidates[]): ModelCandidates[] {
+  const { compactModel } = asked.group
+  if (asked.endpoint.compacts !== true || compactModel === undefined || compactModel === plan.model.id)
+    return planned
+  const summaries = only(false, planFallback(asked, plan, compactModel))
+  return summaries.some(({ candidates }) => candidates.length > 0)
+    ? [...only(true, planned), ...summaries]
+    : planned
+}
+
+function only(native: boolean, planned: readonly ModelCandidates[]): ModelCandidates[] {
+  return planned.map((each) => ({
+    ...each,
+    candidates: each.candidates.filter((candidate) => candidate.native === native),
+  }))
 }
 
 /** The candidates of a fallback, or the reason for none; empty when the model no longer exists. */

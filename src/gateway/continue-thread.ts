@@ -42,15 +42,11 @@ export async function continueThread(
   // A channel has it: Postgres may be away.
   if (gateway.heldAnswers.isKnown(identity.tenantId, previousId)) return undefined
   let isContinued = false
-  const endClaim = (continued: boolean) =>
-    gateway.kept.endClaim(identity.tenantId, {
-      answerId: previousId,
-      requestId: asked.id,
-      isContinued: continued,
-    })
   // Before the claim: one that is given too late for us must end too. It counts no longer than this process.
   asked.life.releases.push(() => {
-    if (!isContinued) void endClaim(false).catch(() => {})
+    if (isContinued) return
+    const claim = { answerId: previousId, requestId: asked.id }
+    void gateway.kept.endClaim(identity.tenantId, claim).catch(() => {})
   })
   const verdict = await gateway.kept.claim(scope, previousId, claimant)
   if (verdict === 'none') return undefined
@@ -61,12 +57,16 @@ export async function continueThread(
   const history = turns.flatMap((turn) => [turn.input, turn.output]).filter((messages) => messages !== '')
   const replayed = history.reduce((sum, each) => sum + Buffer.byteLength(each), 0)
   const reason = `${turns.length} kept ${turns.length === 1 ? 'turn' : 'turns'} (${replayed} bytes) sent again`
-  const onKept = async () => {
-    await endClaim(true)
+  const onKept = () => {
     isContinued = true
   }
   Object.assign(asked, {
-    kept: { ...kept, notes: [{ path: 'thread', action: 'emulated' as const, reason }], onKept },
+    kept: {
+      ...kept,
+      notes: [{ path: 'thread', action: 'emulated' as const, reason }],
+      claimedFor: asked.id,
+      onKept,
+    },
   })
   const messages = [...history, input].filter((each) => each !== '').join(',')
   const head = turns[0]?.head ?? ''

@@ -1,27 +1,29 @@
 import type { Gateway } from '../stages/gateway.ts'
+import type { Asked } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 
 /** The client's headers that a native channel gets: names and values in turn. */
 export function forwardedHeaders(
   { deniedBetas }: Pick<Gateway, 'deniedBetas'>,
-  { endpoint, request }: Pick<Received, 'endpoint' | 'request'>,
+  { endpoint, request, kept }: Pick<Received, 'endpoint' | 'request'> & Pick<Asked, 'kept'>,
 ): readonly string[] {
-  const { forwardedHeaders: names, featuresHeader } = endpoint.client
+  const { forwardedHeaders: names, featuresHeader, threadsFeature } = endpoint.client
   if (names.length === 0) return noHeaders
+  const ofThreads = kept?.always === true ? threadsFeature : undefined
+  const isDenied = (feature: string) =>
+    deniedBetas.has(feature) || (ofThreads !== undefined && feature.startsWith(ofThreads))
   return names.flatMap((name) =>
     [request.headers[name] ?? []].flat().flatMap((value) => {
-      const kept = name === featuresHeader ? withoutDenied(value, deniedBetas) : value
-      return kept === '' ? [] : [name, kept]
+      const left = name === featuresHeader ? without(value, isDenied) : value
+      return left === '' ? [] : [name, left]
     }),
   )
 }
 
 /** Returns the header unchanged, byte for byte, if it names no denied feature. */
-function withoutDenied(features: string, denied: ReadonlySet<string>): string {
+function without(features: string, isDenied: (feature: string) => boolean): string {
   const listed = features.split(',').map((feature) => feature.trim())
-  return listed.some((feature) => denied.has(feature))
-    ? listed.filter((feature) => !denied.has(feature)).join(',')
-    : features
+  return listed.some(isDenied) ? listed.filter((feature) => !isDenied(feature)).join(',') : features
 }
 
 const noHeaders: readonly string[] = []

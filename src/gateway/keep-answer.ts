@@ -3,6 +3,7 @@ import type { Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Keeping } from '../stages/keeping.ts'
+import { endUserOf } from '../stages/open-record.ts'
 import type { RelayedAnswer } from './relay.ts'
 
 /** The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound. */
@@ -57,7 +58,7 @@ function isKeptHere({ days, always }: Keeping, { native }: Pick<Target, 'native'
  */
 export async function keepAnswer(
   gateway: Gateway,
-  { kept, identity, facts, endpoint, life }: Admitted,
+  { kept, identity, facts, endpoint, life, row }: Admitted,
   target: Pick<Target, 'native'>,
   { last, copy }: { last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<void> {
@@ -75,11 +76,22 @@ export async function keepAnswer(
     )
   }
   const { tenantId, keyId } = identity
-  const { previousId, days, input, head, turn } = kept
+  const { previousId, days, input, head, turn, claimedFor } = kept
   const protocol = endpoint.protocol === 'anthropic-messages' ? endpoint.protocol : 'openai-responses'
-  const named = { tenantId, keyId, protocol, id: answer.id, previousId, model: facts.model, days } as const
+  const endUser = endUserOf(row)
+  const named = {
+    tenantId,
+    keyId,
+    protocol,
+    endUser,
+    id: answer.id,
+    previousId,
+    model: facts.model,
+    days,
+    claimedFor,
+  } as const
   const content = { input, output: answer.output, answer: answer.answer, head }
   if (turn === undefined) await gateway.kept.add(named, content)
   else await gateway.kept.addTo(turn, content, isKeptHere(kept, target) ? named : undefined)
-  await kept.onKept?.()
+  kept.onKept?.()
 }

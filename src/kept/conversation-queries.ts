@@ -1,5 +1,5 @@
 import type { Fragment, Sql } from 'postgres'
-import type { Claimant, KeptRow, KeptScope } from './kept-queries.ts'
+import { type Claimant, insertOfAnswer, type KeptScope, type NewKeptRow } from './kept-queries.ts'
 
 /** Who asks. A key with `usage_scope: key` finds only the conversations that it made itself. */
 export type ConversationScope = Pick<KeptScope, 'tenantId' | 'keyId'>
@@ -119,10 +119,13 @@ export async function appendTurn(
   sql: Sql,
   turn: { tenantId: string; id: string; requestId: string; days: number },
   items: readonly SealedItem[],
-  answer: { row: Omit<KeptRow, Given>; days: number } | undefined,
+  answer: { row: NewKeptRow; days: number } | undefined,
 ): Promise<boolean> {
   const { tenantId, id, requestId, days } = turn
-  const kept = answer === undefined ? sql`` : sql`, kept AS (${insertOfAnswer(sql, answer)})`
+  const kept =
+    answer === undefined
+      ? sql``
+      : sql`, kept AS (${insertOfAnswer(sql, answer, sql`held`)} ON CONFLICT DO NOTHING)`
   const rows = await sql`
     WITH held AS (
       UPDATE conversations c SET next_position = next_position + ${items.length}, items = items + ${items.length},
@@ -133,8 +136,6 @@ export async function appendTurn(
     SELECT first FROM held`
   return rows.length > 0
 }
-
-type Given = 'createdAt' | 'expiresAt' | 'claimedBy' | 'claimedFor' | 'isContinued'
 
 /** Add items beside requests. As `claimConversation`; `full`: it would have more items or bytes than it may. */
 export async function addItems(
@@ -296,13 +297,4 @@ function insertOf(
       ${items.map(({ content }) => content.length)}::int4[],
       ${items.map(({ content }) => content.toString('base64'))}::text[]
     ) WITH ORDINALITY AS i (id, is_sent, bytes, content, place)`
-}
-
-function insertOfAnswer(sql: Sql, { row, days }: { row: Omit<KeptRow, Given>; days: number }): Fragment {
-  const { tenantId, id, keyId, protocol, previousId, model, bytes, content } = row
-  return sql`
-    INSERT INTO kept_answers (tenant_id, id, key_id, protocol, previous_id, model, created_at, expires_at, bytes, content)
-    SELECT ${tenantId}::uuid, ${id}, ${keyId}::uuid, ${protocol}, ${previousId}, ${model}, now(),
-      now() + make_interval(days => ${days}), ${bytes}::integer, ${content}::bytea
-    FROM held ON CONFLICT DO NOTHING`
 }

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
+import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { Group } from '../catalog/snapshot.ts'
@@ -18,6 +19,7 @@ import {
   type KeptProtocol,
   type KeptScope,
   keptBytesOf,
+  type NewKeptRow,
   readChain,
   readKeptAnswer,
 } from './kept-queries.ts'
@@ -108,8 +110,9 @@ export class KeptAnswers {
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
   async add(answer: NewAnswer, turn: KeptTurn): Promise<void> {
-    const row = this.#rowOf(answer, turn)
-    await this.#ask(({ db }) => addKeptAnswer(db, row, answer.days))
+    const row = this.rowOf(answer, turn)
+    const { days, claimedFor } = answer
+    await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor }))
     this.#count(answer.tenantId, row.bytes)
   }
 
@@ -122,23 +125,23 @@ export class KeptAnswers {
     const kept =
       answer === undefined
         ? undefined
-        : { row: this.#rowOf(answer, { ...turn, conversation: { id, before } }), days: answer.days }
+        : { row: this.rowOf(answer, { ...turn, conversation: { id, before } }), days: answer.days }
     const added = [...itemsAdded(itemsOf(turn.input)), ...itemsAnswered(itemsOf(turn.output))]
     this.#requireSmall(turn.input.length + turn.output.length)
     await this.conversations.append(running, added, kept)
     if (kept !== undefined) this.#count(running.tenantId, kept.row.bytes)
   }
 
-  /** The content of an answer's row. Throws `upstream_error` for one that is too large. */
-  sealed(answer: NewAnswer, turn: KeptTurn): Buffer {
-    return this.#rowOf(answer, turn).content
-  }
-
-  #rowOf({ tenantId, keyId, protocol, id, previousId, model }: NewAnswer, turn: KeptTurn) {
+  /** The row of an answer. Throws `upstream_error` for one that is too large. */
+  rowOf(
+    { tenantId, keyId, protocol, id, previousId, model, endUser }: NewAnswer,
+    turn: KeptTurn,
+  ): NewKeptRow {
     const content = this.#cipher.seal(JSON.stringify(turn), ownerOf(tenantId, id))
     this.#requireSmall(content.length)
     const heads = { tenantId, id, keyId, protocol, previousId: previousId ?? null, model }
-    return { ...heads, bytes: content.length, content }
+    const hash = endUser === null ? null : endUserHash(endUser)
+    return { ...heads, endUserHash: hash, bytes: content.length, content }
   }
 
   #requireSmall(bytes: number): void {
@@ -236,7 +239,11 @@ export interface NewAnswer {
   id: string
   previousId: string | undefined
   model: string
+  /** That its request named, as the usage log has the name. */
+  endUser: string | null
   days: number
+  /** The request that has the claim on the previous answer. */
+  claimedFor: string | undefined
 }
 
 function ownerOf(tenantId: string, id: string): string {

@@ -19,17 +19,45 @@ export type KeptRow = typeof keptAnswers.$inferSelect
 
 const { tenantId, id, keyId, protocol, expiresAt } = keptAnswers
 
-/** Does nothing for an id that is there already. `days`: until it expires. */
+/** A row without what the statement that inserts it gives. */
+export type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' | 'claimedFor' | 'isContinued'>
+
+/**
+ * Keep an answer, and end the claim on the one before it, in one statement: whatever kills this process, that one is continued once.
+ * `claimedFor`: the request that has the claim. `days`: until it expires; no more than its tenant keeps rows, bodies and answers.
+ *
+ * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation that has gone on from it. But
+ * nobody can tell which of the two a later request means, so none of `anthropic-messages` continues it any more.
+ */
 export async function addKeptAnswer(
-  db: TypedQueries,
-  row: Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' | 'claimedFor' | 'isContinued'>,
-  days: number,
+  sql: Sql,
+  row: NewKeptRow,
+  { days, claimedFor }: { days: number; claimedFor: string | undefined },
 ): Promise<void> {
-  const times = { createdAt: sql`now()`, expiresAt: sql`now() + make_interval(days => ${days})` }
-  await db
-    .insert(keptAnswers)
-    .values({ ...row, ...times })
-    .onConflictDoNothing()
+  const { tenantId, id, previousId } = row
+  await sql`
+    WITH added AS (
+      ${insertOfAnswer(sql, { row, days }, sql`(SELECT 1) AS one`)}
+      ON CONFLICT (tenant_id, id) DO UPDATE SET is_continued = true WHERE k.protocol = 'anthropic-messages')
+    UPDATE kept_answers SET claimed_by = NULL, claimed_for = NULL, is_continued = true
+    WHERE tenant_id = ${tenantId} AND id = ${previousId} AND id <> ${id} AND claimed_for = ${claimedFor ?? null}::uuid`
+}
+
+/** The insertion of an answer, `AS k`, if `held` has a row. `days`: as `addKeptAnswer` has them. */
+export function insertOfAnswer(
+  sql: Sql,
+  { row, days }: { row: NewKeptRow; days: number },
+  held: ReturnType<Sql>,
+): ReturnType<Sql> {
+  const { tenantId, id, keyId, protocol, previousId, model, endUserHash, bytes, content } = row
+  return sql`
+    INSERT INTO kept_answers AS k
+      (tenant_id, id, key_id, protocol, previous_id, model, end_user_hash, created_at, expires_at, bytes, content)
+    SELECT ${tenantId}::uuid, ${id}, ${keyId}::uuid, ${protocol}, ${previousId}, ${model}, ${endUserHash}::bytea, now(),
+      now() + make_interval(days => least(${days}::integer,
+        (SELECT least(rows_days, bodies_days, answers_days) FROM tenants WHERE id = ${tenantId}::uuid))),
+      ${bytes}::integer, ${content}::bytea
+    FROM ${held}`
 }
 
 export async function readKeptAnswer(
@@ -123,14 +151,14 @@ export async function claimAnswer(
   return row.is_continued ? 'continued' : 'in-flight'
 }
 
-/** End a claim. `isContinued`: its request has continued the answer. */
+/** End the claim of a request that has not continued the answer. Does nothing where it has. */
 export async function endClaim(
   sql: Sql,
   tenantId: string,
-  { answerId, requestId, isContinued }: { answerId: string; requestId: string; isContinued: boolean },
+  { answerId, requestId }: { answerId: string; requestId: string },
 ): Promise<void> {
   await sql`
-    UPDATE kept_answers SET claimed_by = NULL, claimed_for = NULL, is_continued = ${isContinued}
+    UPDATE kept_answers SET claimed_by = NULL, claimed_for = NULL
     WHERE tenant_id = ${tenantId} AND id = ${answerId} AND claimed_for = ${requestId}`
 }
 

@@ -103,6 +103,7 @@ const groupOf = (id: string): Group => ({
   imagePriority: 0,
   captureAnswers: false,
   keptDays: 0,
+  compactModel: undefined,
   clientGone: { policy: 'abort', seconds: 0 },
   limits: unlimited,
   totalLimits: unlimited,

@@ -43,6 +43,8 @@ export interface ClientSide {
   forwardedHeaders: readonly string[]
   /** The forwarded header that lists features with commas between them. An operator may deny some of the features. */
   featuresHeader?: string
+  /** What the names of the feature of threads begin with. A channel does not get it where the gateway holds the thread. */
+  threadsFeature?: string
   /**
    * Decode the whole request, for a channel that speaks another format. It reads every member of the body or lists it
    * in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.

@@ -14,6 +14,8 @@ export interface Keeping extends KeptState {
   turn?: TurnIn
   /** What was sent in place of the id. */
   notes: readonly TranslationNote[]
+  /** The request has a claim on the previous answer, which ends when its own answer is kept. */
+  claimedFor?: string
   /** Called once when the answer is kept. */
-  onKept?(): Promise<void>
+  onKept?(): void
 }

@@ -3,7 +3,7 @@ import type { OpenRecord } from '../ledger/record.ts'
 import { type CaptureMode, redactBody, redactText } from '../redaction/redact.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
-import { labelsOf } from './labels.ts'
+import { endUserText, labelsOf } from './labels.ts'
 import type { Arrival, RowSoFar } from './received.ts'
 
 const userAgentCharactersMax = 256
@@ -48,6 +48,11 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     capture,
     body: capturedOf(gateway, arrival, capture),
   }
+}
+
+/** The end user of a request, as its row has the name. */
+export function endUserOf(row: RowSoFar): string | null {
+  return endUserText(namesOf(row).endUser)
 }
 
 function namesOf({ read, body, facts }: RowSoFar): Names {

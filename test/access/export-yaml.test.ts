@@ -94,7 +94,7 @@ groups:
   - name: default
   - { name: dear, models: [vendor/big], channels: [openai eu], price_multiplier: "1.05", image_priority: 3,
       client_gone: { policy: abort, seconds: 0 }, limits: { concurrency: 4 }, total_limits: { tokens_per_minute: 5 },
-      budget: { month: "100.5" } }
+      budget: { month: "100.5" }, responses: { store: false, compact_model: vendor/big } }
 tenants:
   - name: 'a $\${tenant}: "quoted"'
     balance_usd: "12.000000001"

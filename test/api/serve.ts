@@ -47,6 +47,7 @@ export const anyGroup: Group = {
   imagePriority: 0,
   captureAnswers: false,
   keptDays: 0,
+  compactModel: undefined,
   clientGone: { policy: 'drain', seconds: 30 },
   limits: unlimited,
   totalLimits: unlimited,

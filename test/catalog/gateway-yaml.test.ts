@@ -172,6 +172,27 @@ tenants:
   ])
 })
 
+test('the model for summaries of a group is one that the group may use', () => {
+  const text = `
+models:
+  - { id: a, aliases: [also-a] }
+  - { id: b }
+groups:
+  - { name: good, models: [a], responses: { store: true, compact_model: a } }
+  - { name: any, responses: { compact_model: b } }
+  - { name: other, models: [a], responses: { compact_model: b } }
+  - { name: ghost, responses: { compact_model: ghost } }
+  - { name: alias, responses: { compact_model: also-a } }
+  - { name: star, responses: { compact_model: '*' } }
+`
+  expect(problemsOf(text)).toEqual([
+    'gateway.yaml:8: groups[2].responses.compact_model: "b" is not in the models of this group',
+    'gateway.yaml:9: groups[3].responses.compact_model: "ghost" is not in models',
+    'gateway.yaml:10: groups[4].responses.compact_model: "also-a" is an alias: write "a", its model',
+    'gateway.yaml:11: groups[5].responses.compact_model: must be a name of one model; "*" stands for any',
+  ])
+})
+
 test('mistakes in the settings of images are reported with line and path', () => {
   const text = `models:
   - id: a

@@ -60,6 +60,7 @@ const group: Group = {
   imagePriority: 0,
   captureAnswers: false,
   keptDays: 0,
+  compactModel: undefined,
   clientGone: { policy: 'drain', seconds: 0 },
   limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
   totalLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },

@@ -94,6 +94,49 @@ test('the row says what it was, and what it cost', async () => {
   expect(Number(row.cost_nano)).toBeGreaterThan(0)
 })
 
+describe('a group with a model for summaries', () => {
+  const secret = 'summing-key-for-tests-1'
+  const narrow = 'summing-narrow-key-0001'
+  let own: FourUpstreams
+  beforeAll(async () => {
+    own = await startFourUpstreams({
+      groups: "  - { name: summing, models: ['*'], channels: ['*'], responses: { compact_model: gemini } }",
+      extra: `  - name: summing
+    balance_usd: "1.00"
+    keys:
+      - { name: a, group: summing, secret: ${secret} }
+      - { name: b, group: summing, secret: ${narrow}, allowed_models: [openai-chat] }`,
+    })
+  }, 60_000)
+  afterAll(() => own?.close())
+
+  const servedBy = async (model: string, key: string) => {
+    const { data, response } = await own.openai(key).responses.compact({ model, input: turns }).withResponse()
+    expect(data.output.at(-1)?.type).toBe('compaction')
+    return own.row(response.headers.get('x-request-id'))
+  }
+
+  test('asks that model where the channel has no compaction of its own, and the row says so', async () => {
+    const row = await servedBy('openai-chat', secret)
+    expect(row).toMatchObject({
+      requested_model: 'openai-chat',
+      served_model: 'gemini-2.5-flash',
+      channel: 'gemini',
+    })
+    expect(Number(row.cost_nano)).toBeGreaterThan(0)
+    expect(await servedBy('gemini', secret)).toMatchObject({ requested_model: 'gemini', channel: 'gemini' })
+  })
+
+  test('leaves the model of the client to all other requests, and to keys that may not use it', async () => {
+    const { response } = await own
+      .openai(secret)
+      .responses.create({ model: 'openai-chat', input: 'Hello' })
+      .withResponse()
+    expect(await own.row(response.headers.get('x-request-id'))).toMatchObject({ channel: 'openai-chat' })
+    expect(await servedBy('openai-chat', narrow)).toMatchObject({ channel: 'openai-chat' })
+  })
+})
+
 test('a kept answer is compacted with all that it continues', async () => {
   const client = bed.openai(keepingKey)
   const one = await client.responses.create({ model: 'openai-chat', input: 'First thing.' })

@@ -153,6 +153,17 @@ test.each([
   await nothingKept()
 })
 
+test('an upload with an Idempotency-Key is refused by name, and leaves nothing', async () => {
+  const file = new File(['some words'], 'a.txt')
+  const headers = { 'idempotency-key': 'again' }
+  const before = (await bed.openai().files.list()).data.length
+  await expect(bed.openai().files.create({ file, purpose: 'user_data' }, { headers })).rejects.toMatchObject({
+    status: 400,
+    param: 'idempotency-key',
+  })
+  expect((await bed.openai().files.list()).data).toHaveLength(before)
+})
+
 test('a client that leaves half-way leaves nothing, and its request has a row', async () => {
   const leave = await beginUpload(bed.tollgate.port)
   await until(async () => (await objects()).length === 1)

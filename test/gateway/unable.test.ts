@@ -20,6 +20,7 @@ const models = `
   - { id: responses-only, traits: { protocols: [openai-responses] } }
   - { id: both, traits: { protocols: [openai-responses] } }
   - { id: code, traits: { tools: true } }
+  - { id: managed }
 `
 const channels = (origin: string) =>
   [
@@ -28,11 +29,11 @@ const channels = (origin: string) =>
       'chat',
       '[blind, blind-too, toolless, unforced, schemaless, whole, mute, responses-only]',
     ),
-    channelLine(origin, 'half', '{ half: { upstream: half, traits: { input: [text] } } }', {
+    channelLine(origin, 'half', '{ half: { upstream: half, traits: { input: [text] } }, managed: managed }', {
       more: ', priority: 1',
     }),
     channelLine(origin, 'other-half', '[half, unknown, seeing]'),
-    channelLine(origin, 'native', '[code]', { protocol: 'openai-responses' }),
+    channelLine(origin, 'native', '[code, managed]', { protocol: 'openai-responses' }),
     `  - { name: both, protocols: { openai-chat: ${origin}/both/v1, openai-responses: ${origin}/both-r/v1 }, api_keys: [k-both-000001], models: [both], allow_private_address: true }`,
   ].join('\n')
 
@@ -261,8 +262,27 @@ test('a hosted tool without a counterpart is refused with the models that run it
   expect(message).toContain(
     'Model "unknown" is asked in the format openai-chat ("other-half"), so the request is translated.',
   )
-  expect(message).toContain('Models of this key that take it untranslated: "both", "code".')
+  expect(message).toContain('Models of this key that take it untranslated: "both", "code", "managed".')
   expect(message).toContain('This model takes requests untranslated on /v1/chat/completions.')
+})
+
+test('a context that its vendor shall manage goes to a channel of the format, or is refused by name', async () => {
+  const context = {
+    path: '/v1/responses',
+    input: 'Hello',
+    context_management: [{ type: 'compaction', compact_threshold: 1000 }],
+  }
+  await bed.ask('managed', context)
+  expect(bed.upstream.requests.map(({ path, body }) => [path, JSON.parse(String(body))])).toEqual([
+    ['/native/v1/responses', expect.objectContaining({ context_management: context.context_management })],
+  ])
+  const refused = await bed.ask('unknown', context)
+  expect(refused.status).toBe(400)
+  const { message, param, code } = errorOf(refused)
+  expect({ param, code }).toEqual({ param: 'context_management', code: 'unsupported_parameter' })
+  expect(message).toContain('compact with POST /v1/responses/compact')
+  expect(message).toContain('take it untranslated: "both", "code", "managed".')
+  expect(bed.upstream.requests).toHaveLength(1)
 })
 
 test('an endpoint that does not serve a model names those that do, and the models that it serves', async () => {

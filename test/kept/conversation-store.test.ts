@@ -111,6 +111,8 @@ describe('a turn', () => {
     previousId: undefined,
     model: 'm',
     days: 30,
+    endUser: null,
+    claimedFor: undefined,
   })
   const content = {
     input: '{"role":"user","content":"Asked."}',

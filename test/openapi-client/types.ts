@@ -3750,6 +3750,8 @@ export interface components {
                 store: boolean;
                 /** @description For how many days. Absent: none is kept. */
                 days?: number;
+                /** @description The model that sums up conversations. Absent: the client's. */
+                compact_model?: string;
             };
             client_gone: {
                 /** @enum {string} */
@@ -5389,6 +5391,8 @@ export interface components {
             file: string;
             /** @enum {string} */
             purpose: "user_data" | "vision" | "assistants";
+            /** @description The end user whose file it is: an erasure of this user deletes it. */
+            user?: string;
             /** @constant */
             "expires_after[anchor]"?: "created_at";
             "expires_after[seconds]"?: number;
@@ -5717,6 +5721,7 @@ export interface components {
             responses?: {
                 store?: boolean | null;
                 days?: number | null;
+                compact_model?: string | null;
             } | null;
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
@@ -5750,6 +5755,7 @@ export interface components {
             responses?: {
                 store?: boolean | null;
                 days?: number | null;
+                compact_model?: string | null;
             } | null;
             client_gone?: {
                 policy?: ("drain" | "abort") | null;

@@ -347,6 +347,7 @@ describe('settings', () => {
     ['prompt', { id: 'p' }],
     ['background', true],
     ['moderation', { model: 'm' }],
+    ['context_management', [{ type: 'compaction', compact_threshold: 1000 }]],
   ])('refuse %s by name', (name, value) => {
     expect(unmappedPaths(decode({ input: 'hi', [name]: value }), 'refuse')).toEqual([name])
   })
@@ -356,7 +357,6 @@ describe('settings', () => {
     ['store', true, 'store'],
     ['max_tool_calls', 1, 'max_tool_calls'],
     ['client_metadata', {}, 'client_metadata'],
-    ['context_management', [], 'context_management'],
     ['access_programs', {}, 'access_programs'],
     ['image', {}, 'image'],
     ['prompt_cache_retention', '24h', 'prompt_cache_retention'],
@@ -367,6 +367,12 @@ describe('settings', () => {
     ['nobody_knows', 1, 'nobody_knows'],
   ])('note that %s is lost', (name, value, path) => {
     expect(unmappedPaths(decode({ input: 'hi', [name]: value }), 'drop')).toEqual([path])
+  })
+
+  it('manage no context with an empty list', () => {
+    expect(unmappedPaths(decode({ input: 'hi', context_management: [] }), 'map')).toEqual([
+      'context_management',
+    ])
   })
 
   it('ask for log probabilities in one of two ways', () => {

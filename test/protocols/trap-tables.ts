@@ -62,6 +62,11 @@ export const refusals: Readonly<Record<ClientName, Refusal[]>> = {
     { field: 'previous_response_id', why: 'held elsewhere', more: { previous_response_id: 'resp_1' } },
     { field: 'conversation', why: 'held elsewhere', more: { conversation: 'conv_1' } },
     { field: 'background', why: 'held elsewhere', more: { background: true } },
+    {
+      field: 'context_management',
+      why: 'compacted by its vendor',
+      more: { context_management: [{ type: 'compaction' }] },
+    },
     { field: 'top_logprobs', why: 'never silently left out', more: { top_logprobs: 2 } },
     {
       field: 'top_logprobs',
@@ -142,7 +147,6 @@ export const losable: Readonly<Record<ClientName, Readonly<Record<string, Json>>
     'detail of images': inputOf([{ type: 'input_image', image_url: image, detail: 'low' }]),
     obfuscation: { stream: true, stream_options: { include_obfuscation: true } },
     client_metadata: { client_metadata: { a: 'b' } },
-    context_management: { context_management: [{ type: 'compaction' }] },
     'hosted tool beside others': { tools: [responsesTool, { type: 'web_search' }], tool_choice: 'auto' },
     'unknown members': { of_tomorrow: { a: 1 } },
   },

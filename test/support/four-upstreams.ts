@@ -24,11 +24,11 @@ export const otherKey = 'keeping-key-for-tests-b'
 export const limitedKey = 'keeping-key-of-limited1'
 
 export async function startFourUpstreams(
-  options: { env?: Record<string, string>; extra?: string } = {},
+  options: { env?: Record<string, string>; extra?: string; groups?: string } = {},
 ): Promise<FourUpstreams> {
   const vendor = await startVendor({ tokenDelayMs: 0 })
   const bed = await startTestbed({
-    yaml: () => fourUpstreamsYaml(vendor.url, options.extra),
+    yaml: () => fourUpstreamsYaml(vendor.url, options.extra, options.groups),
     ...(options.env === undefined ? {} : { env: options.env }),
   })
   return {
@@ -55,8 +55,8 @@ const vendors = {
   'openai-responses': 'openai',
 } as const
 
-/** `extra`: more tenants. */
-export function fourUpstreamsYaml(vendorUrl: string, extra = ''): string {
+/** `extra`: more tenants. `groups`: more groups. */
+export function fourUpstreamsYaml(vendorUrl: string, extra = '', groups = ''): string {
   const bases = {
     'openai-chat': `${vendorUrl}/v1`,
     'anthropic-messages': vendorUrl,
@@ -76,6 +76,7 @@ ${upstreamModels
 groups:
   - { name: default, models: ['*'], channels: ['*'] }
   - { name: keeping, models: ['*'], channels: ['*'], responses: { store: true, days: 30 } }
+${groups}
 tenants:
   - name: a
     keys:

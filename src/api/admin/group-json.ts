@@ -21,7 +21,14 @@ export const groupShown = z
     price_multiplier: z.string(),
     image_priority: z.int(),
     capture_answers: z.boolean().describe('Whether the usage log keeps answers. A key may say otherwise.'),
-    responses: keepingShown.describe('Whether answers are kept for later requests. A key may say otherwise.'),
+    responses: keepingShown
+      .extend({
+        compact_model: z
+          .string()
+          .optional()
+          .describe("The model that sums up conversations. Absent: the client's."),
+      })
+      .describe('Whether answers are kept for later requests. A key may say otherwise.'),
     client_gone: z.object({ policy: z.enum(['drain', 'abort']), seconds: z.int() }),
     limits: limitsShown.describe('Of each key that has none of its own.'),
     total_limits: limitsShown.describe('Of all its keys together.'),
@@ -41,7 +48,10 @@ export function groupJson(row: GroupRow): z.output<typeof groupShown> {
     price_multiplier: row.priceMultiplier,
     image_priority: row.imagePriority,
     capture_answers: row.captureAnswers,
-    responses: keepingJson(row.keptDays),
+    responses: {
+      ...keepingJson(row.keptDays),
+      ...(row.compactModel !== null && { compact_model: row.compactModel }),
+    },
     client_gone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
     limits: limitsJson(row),
     total_limits: limitsJson({

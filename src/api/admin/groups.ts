@@ -17,7 +17,7 @@ import {
   lockGroup,
   readNames,
 } from './group-queries.ts'
-import { requireChannels, requireModels } from './known-names.ts'
+import { requireChannels, requireModels, requireSummaries } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -177,10 +177,11 @@ async function requireFreeName(
 
 async function requireNames(
   tx: TypedTransaction,
-  { models, channels }: GroupEntry,
+  { models, channels, compactModel }: GroupEntry,
   before: GroupRow | undefined,
 ): Promise<void> {
   const names = await readNames(tx)
   requireModels(names, { field: 'models', wanted: models, before: before?.models ?? [] })
+  if (compactModel !== undefined) requireSummaries(names, models, compactModel)
   requireChannels(names, { field: 'channels', wanted: channels, before: before?.channels ?? [] })
 }

@@ -1,21 +1,31 @@
 import { invalid } from '../../canonical/field-error.ts'
+import { maySummarize } from '../../catalog/references.ts'
 import type { readNames } from './group-queries.ts'
 
 type Names = Awaited<ReturnType<typeof readNames>>
 
 /** Throws `invalid_request` for an unknown model. Names in `before` were checked earlier. */
-export function requireModels({ models, modelOf }: Names, { field, wanted, before }: NamesChange): void {
-  requireKnown(models, { field, wanted, before }, (name) => {
-    const id = modelOf.get(name)
-    return id === undefined
-      ? `there is no model "${name}"`
-      : `"${name}" is an alias: write "${id}", its model`
-  })
+export function requireModels(names: Names, { field, wanted, before }: NamesChange): void {
+  requireKnown(names.models, { field, wanted, before }, (name) => noModel(names, name))
 }
 
 /** Throws `invalid_request` for an unknown channel. Names in `before` were checked earlier. */
 export function requireChannels({ channels }: Names, change: NamesChange): void {
   requireKnown(channels, change, (name) => `there is no channel "${name}"`)
+}
+
+/** Throws `invalid_request` for a model of compactions that does not exist, or that the group may not use. */
+export function requireSummaries(names: Names, models: readonly string[], compactModel: string): void {
+  const field = 'responses.compact_model'
+  if (compactModel === '*' || !names.models.has(compactModel))
+    throw invalid(field, noModel(names, compactModel))
+  if (!maySummarize({ models }, compactModel))
+    throw invalid(field, `"${compactModel}" is not in the models of this group`)
+}
+
+function noModel({ modelOf }: Names, name: string): string {
+  const id = modelOf.get(name)
+  return id === undefined ? `there is no model "${name}"` : `"${name}" is an alias: write "${id}", its model`
 }
 
 interface NamesChange {

@@ -13,9 +13,9 @@ BEGIN
   IF NOT FOUND THEN RETURN false; END IF;
   INSERT INTO answer_events (job_id, first, content) VALUES (job, first_event, sealed_events);
   IF kept IS NOT NULL THEN
-    INSERT INTO kept_answers (tenant_id, id, key_id, protocol, previous_id, model, bytes, content, created_at, expires_at)
-    VALUES (k.tenant_id, k.id, k.key_id, k.protocol, k.previous_id, k.model, k.bytes, kept_content, now(),
-      now() + make_interval(days => kept_days))
+    INSERT INTO kept_answers (tenant_id, id, key_id, protocol, previous_id, model, end_user_hash, bytes, content, created_at, expires_at)
+    VALUES (k.tenant_id, k.id, k.key_id, k.protocol, k.previous_id, k.model, k.end_user_hash, k.bytes, kept_content, now(),
+      now() + make_interval(days => least(kept_days, (SELECT least(rows_days, bodies_days, answers_days) FROM tenants WHERE id = k.tenant_id))))
     ON CONFLICT DO NOTHING;
   END IF;
   -- Last: it locks accounts.

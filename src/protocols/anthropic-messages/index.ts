@@ -22,6 +22,7 @@ export const anthropicMessages: Protocol = {
     checkHeaders,
     requestIdHeader: 'request-id',
     featuresHeader: 'anthropic-beta',
+    threadsFeature: 'message-threads-',
     forwardedHeaders: ['anthropic-version', 'anthropic-beta'],
     decodeRequest,
     // An answer repeats nothing of its request.

@@ -92,7 +92,6 @@ const names: ChatRequest['names'] = {
 const losses: Readonly<Record<string, string>> = {
   access_programs: 'only OpenAI has access programs',
   client_metadata: 'other formats do not take it',
-  context_management: 'other formats do not compact a conversation by themselves',
   image: 'other formats do not compress images in the context',
   prompt_cache_options: 'other formats have no such options of their cache',
   prompt_cache_retention: 'other formats choose how long they cache',
@@ -107,6 +106,7 @@ function noteWhatIsHeldElsewhere(members: Members): void {
   members.refuse('conversation', 'only one vendor keeps the conversation: send its items in input')
   members.refuse('prompt', 'only one vendor keeps the stored prompt: send its text in input')
   members.refuse('moderation', 'other formats cannot moderate the request')
+  noteContextManagement(members)
   if (members.boolean('background'))
     members.refuse('background', 'other formats answer at once or not at all')
   if (members.word('truncation', ['auto', 'disabled']) === 'auto')
@@ -118,6 +118,18 @@ function noteWhatIsHeldElsewhere(members: Members): void {
     members.unmapped[verdict]('stream_options.include_obfuscation', 'translated streams are not padded')
   }
   options?.noteRest()
+}
+
+/** An agent that relies on it would send ever more. An empty list asks for nothing. */
+function noteContextManagement(members: Members): void {
+  const given = members.any('context_management')
+  if (Array.isArray(given) && given.length === 0)
+    members.unmapped.map('context_management', 'left out: an empty list asks for nothing')
+  else if (given !== undefined) {
+    const reason =
+      'only a channel of this format compacts the context by itself: leave it out, and compact with POST /v1/responses/compact'
+    members.refuse('context_management', reason)
+  }
 }
 
 function decodeInput(members: Members, items: ItemDecoder): void {

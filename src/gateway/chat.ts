@@ -57,7 +57,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
     if ((await continueKept(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
-    if ((await inlineFiles(gateway, asked, bodyFormat)) === 'left') return end(gateway, received, leftEnding)
+    if ((await inlineFiles(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),

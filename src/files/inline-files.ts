@@ -1,6 +1,5 @@
 import { StringDecoder } from 'node:string_decoder'
 import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
-import { type BodyFormat, factsFrom } from '../bodies/read-body.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { BodyShare } from '../http/body-memory.ts'
@@ -8,7 +7,7 @@ import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { SourceFile } from '../stages/file-source.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
-import { type Asked, largeBodyOf } from '../stages/read.ts'
+import { type Asked, type MadeReading, readMade } from '../stages/read.ts'
 import { fileScopeOf } from './file.ts'
 import { type Encoding, partWith } from './part-with-file.ts'
 
@@ -20,19 +19,20 @@ import { type Encoding, partWith } from './part-with-file.ts'
 export async function inlineFiles(
   gateway: Gateway,
   asked: Asked,
-  format: BodyFormat,
+  reading: MadeReading,
 ): Promise<'left' | undefined> {
   const { body, large } = asked
-  if (format.kind !== 'text' || !(large === undefined ? body.includes(fileMark) : large.hasFiles)) return
+  if (reading.format.kind !== 'text' || !(large === undefined ? body.includes(fileMark) : large.hasFiles))
+    return
   try {
-    await inline(gateway, asked, format)
+    return await inline(gateway, asked, reading)
   } catch (error) {
     if (asked.life.clientGone) return 'left'
     throw error
   }
 }
 
-async function inline(gateway: Gateway, asked: Asked, format: BodyFormat): Promise<void> {
+async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Promise<'left' | undefined> {
   const { body, large, endpoint, identity, life } = asked
   const { bounds, files, bodies } = gateway
   const input = { bytes: body, client: endpoint.protocol, most: bounds.filesPerRequestMax }
@@ -40,7 +40,7 @@ async function inline(gateway: Gateway, asked: Asked, format: BodyFormat): Promi
     large === undefined
       ? fileUsesIn(body, input.client, input.most)
       : await inThread(gateway, asked, { name: 'files', input })
-  if (uses.length === 0) return
+  if (uses.length === 0) return undefined
   const found = await files.find(fileScopeOf(identity), [...new Set(uses.map(({ id }) => id))])
   const sources = new Map(found.map((file) => [file.id, file]))
   const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))
@@ -55,7 +55,7 @@ async function inline(gateway: Gateway, asked: Asked, format: BodyFormat): Promi
   share.grow(length)
   const whole = await join(gateway, asked, pieces, length)
   for (const { length: bytes } of read.values()) share.shrink(bytes)
-  Object.assign(asked, await readAgain(gateway, asked, whole, format))
+  return await readMade(gateway, asked, whole, reading)
 }
 
 interface Edit {
@@ -193,19 +193,6 @@ async function join({ bounds, turns }: Gateway, { life, identity }: Asked, piece
 }
 
 const copiedAtOnce = 256 * 1024
-
-async function readAgain(gateway: Gateway, asked: Asked, body: Buffer, format: BodyFormat) {
-  const { bounds, bodyThreads } = gateway
-  if (body.length < bounds.bodyThreadBytes) {
-    return { body, large: undefined, facts: asked.endpoint.client.readRequest(body, bounds) }
-  }
-  bodyThreads.requireRoom(asked.identity.keyId)
-  const result = await inThread(gateway, asked, {
-    name: 'read',
-    input: { bytes: body, format, capture: 'none', token: undefined, fingerprintPath: undefined },
-  })
-  return { body, large: largeBodyOf(format, result), facts: factsFrom(result) }
-}
 
 function tooLarge(bytesMax: number): GatewayError {
   return new GatewayError(

@@ -66,7 +66,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
     if (background === 'left') return end(gateway, received, leftEnding)
     if ((await continueKept(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
-    if ((await inlineFiles(gateway, asked, bodyFormat)) === 'left') return end(gateway, received, leftEnding)
+    if ((await inlineFiles(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),

@@ -41,6 +41,9 @@ interface AskedFacts {
   stream: boolean
 }
 
+/** How to read a body that we made. */
+export type MadeReading = Pick<Reading<RequestFacts>, 'decode' | 'format'>
+
 /** Why a request goes no further: its client has left, or it repeats an earlier request and got that one's answer. */
 export type NotAsked = 'left' | 'answered'
 
@@ -88,7 +91,7 @@ export async function read<Facts extends AskedFacts>(
 }
 
 /** What a thread has read of a large body. */
-export function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
+function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
   const { hasEnvelopes, hasFiles, hostedWork, signedNeeds } = result
   return { format, hasEnvelopes, hasFiles, hostedWork, signedNeeds }
 }
@@ -128,7 +131,7 @@ export async function readInstead(
   gateway: Gateway,
   asked: Asked,
   bytes: Buffer,
-  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+  reading: MadeReading,
 ): Promise<'left' | undefined> {
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   if (bytes.length > bodyBytesMax) {
@@ -137,21 +140,45 @@ export async function readInstead(
       `With the kept turns before it the request has ${bytes.length} bytes, and this gateway accepts ${bodyBytesMax}. Begin a new conversation.`,
     )
   }
-  const { row, life } = asked
-  if (bytes.length < bodyThreadBytes) {
-    Object.assign(asked, { body: bytes, large: undefined, facts: reading.decode(bytes) })
-    return undefined
-  }
+  if (bytes.length < bodyThreadBytes) return readMade(gateway, asked, bytes, reading)
   const shared = takeShared(bytes.length)
   bytes.copy(shared)
-  life.slabs.push(() => keepShared(shared))
-  // What the row shows of the client's body, which a small body still has at the end.
-  const { read, body } = row
-  const result = await readInThread(gateway, asked, shared, reading.format)
-  Object.assign(row, { read: body === null ? read : null })
-  if (result === 'left') return 'left'
-  Object.assign(asked, { body: shared, large: largeBodyOf(reading.format, result), facts: factsFrom(result) })
-  return undefined
+  asked.life.slabs.push(() => keepShared(shared))
+  return readMade(gateway, asked, shared, reading)
+}
+
+/**
+ * As `readInstead`, for a body within the bounds; threads must be able to read a large one. What the row shows of the client's body
+ * stays.
+ */
+export async function readMade(
+  gateway: Gateway,
+  asked: Asked,
+  body: Buffer,
+  { decode, format }: MadeReading,
+): Promise<'left' | undefined> {
+  const { bounds, bodyThreads } = gateway
+  if (body.length < bounds.bodyThreadBytes) {
+    Object.assign(asked, { body, large: undefined, facts: decode(body) })
+    return undefined
+  }
+  if (asked.life.clientGone) return 'left'
+  bodyThreads.requireRoom(asked.identity.keyId)
+  const input = {
+    bytes: body,
+    format,
+    capture: 'none' as const,
+    token: undefined,
+    fingerprintPath: undefined,
+  }
+  try {
+    const result = await inThread(gateway, asked, { name: 'read', input })
+    Object.assign(asked, { body, large: largeBodyOf(format, result), facts: factsFrom(result) })
+    return undefined
+  } catch (error) {
+    if (asked.life.clientGone) return 'left'
+    throw error
+  }
 }
 
 /** Rejects `rate_limited` or `unavailable` when too many bodies wait for a thread. */

@@ -6,6 +6,14 @@ export class RunningCounts {
     return this.#counts.get(owner) ?? 0
   }
 
+  /** The owners of most, with their counts. */
+  most(owners: number): { owner: string; count: number }[] {
+    return [...this.#counts]
+      .map(([owner, count]) => ({ owner, count }))
+      .sort((a, b) => b.count - a.count)
+      .slice(0, owners)
+  }
+
   /** One more runs. Call the function that it returns once, at its end. */
   begin(owner: string): () => void {
     this.#counts.set(owner, this.of(owner) + 1)

@@ -123,7 +123,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'upstream',
     'webhooks',
   ],
-  files: ['access', 'bodies', 'canonical', 'db', 'http', 'images', 'stages'],
+  files: ['access', 'bodies', 'canonical', 'db', 'http', 'images', 'protocols', 'stages'],
   webhooks: ['upstream'],
   alerts: [
     'canonical',
@@ -159,6 +159,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'queue',
     'redaction',
     'routing',
+    'sockets',
     'stages',
     'traits',
     'verify',

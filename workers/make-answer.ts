@@ -8,7 +8,6 @@ import {
   rowOfRun,
   type UnmadeAnswer,
   unmadeRow,
-  workerLost,
 } from '../src/background/answer-ending.ts'
 import type { AnswerEnding, KeptRequest } from '../src/background/background-answers.ts'
 import { GatewayError } from '../src/canonical/error.ts'
@@ -24,6 +23,7 @@ import type { Job, Lease } from '../src/jobs/job.ts'
 import { keptDaysOf } from '../src/kept/kept-answers.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { givenUp, lostWorker, shuttingDown, tooLarge } from './answer-errors.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { enqueue } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
@@ -31,13 +31,6 @@ import { holdLease } from './hold-lease.ts'
 /** Pause between two tries to write the end of an answer to Postgres. */
 const finishRetryMs = 1_000
 const longestBackoffMs = 3_600_000
-const shuttingDown = new GatewayError('unavailable', 'The worker that made this answer was stopped.', {
-  code: workerLost,
-})
-const tooLarge = new GatewayError(
-  'upstream_error',
-  'The events of this answer take more bytes than are kept of one answer.',
-)
 
 export interface AnswerRunner {
   /** As `ImageRunner.run`. */
@@ -140,9 +133,7 @@ class Making {
 
   /** Its worker ended, and its events are of that run: nobody can go on with them. */
   async #finishLost(): Promise<undefined> {
-    const error = new GatewayError('internal', 'The worker that made this answer ended before it did.', {
-      code: workerLost,
-    })
+    const error = lostWorker()
     const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowError(error) }
     const output = await this.#keptItems()
     await this.#finish(failedAnswer({ ...this.#unmade(), output }, error, unmadeRow(this.#job, row)))
@@ -391,11 +382,4 @@ function textIn(value: unknown): string | undefined {
 
 function rowError({ kind, message }: GatewayError) {
   return { kind, message, upstreamStatus: null }
-}
-
-function givenUp(runs: number): GatewayError {
-  return new GatewayError(
-    'internal',
-    `The answer could not be made: the workers that tried it ended ${runs} times.`,
-  )
 }

@@ -7,6 +7,7 @@ import { errorFrom } from '../bodies/wire-error.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
+import { refuseFiles } from '../files/refuse-files.ts'
 import { askUpstream, type Question } from '../gateway/ask-upstream.ts'
 import { forwardedHeaders } from '../gateway/forwarded-headers.ts'
 import { holdersOf } from '../gateway/holders.ts'
@@ -114,6 +115,7 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       client.checkHeaders?.(stage.request.headers)
       const model = requireModel(stage, asked.model)
       stage.row.requestedModel = asked.model
+      refuseFiles(asked, protocol, 'a token count')
       const planned = planRoute(model, asked.model, stage.group, protocol)
       const continued = format.heldId(asked)
       const large = largeBodies.get(stage)

@@ -3,6 +3,7 @@ import { textOf } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
+import { refuseFiles } from '../files/refuse-files.ts'
 import { protocols } from '../protocols/index.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -54,6 +55,7 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
     body: translationRequest,
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
+      refuseFiles(request, from, 'a translation that nobody is asked for')
       const model = textOf(request.model) ?? ''
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true

@@ -41,6 +41,7 @@ export const keptAnswers = pgTable(
     content: bytea('content').notNull(),
   },
   (t) => [
+    index('kept_answers_created').on(t.tenantId, t.createdAt, t.id),
     index('kept_answers_end_user').on(t.tenantId, t.endUserHash).where(sql`${t.endUserHash} is not null`),
     primaryKey({ columns: [t.tenantId, t.id] }),
     index('kept_answers_expires_at').on(t.expiresAt),

@@ -26,6 +26,11 @@ export class OpenSockets {
     return this.#open.size
   }
 
+  /** What all of them remember, and the keys that have most of them. */
+  state(keys: number): { stateBytes: number; keys: { owner: string; count: number }[] } {
+    return { stateBytes: this.#stateBytes, keys: this.#ofKeys.most(keys) }
+  }
+
   /** Throws `unavailable` and `rate_limited`. */
   requireRoom(keyId: string): void {
     const { socketsMax, keySocketsMax } = this.#bounds

@@ -72,6 +72,7 @@ beforeAll(async () => {
     'requests/{id}': { own: a.requestId, other: b.requestId },
     'image-jobs/{id}': { own: a.jobId, other: b.jobId },
     'background-answers/{id}': { own: a.backgroundId, other: b.backgroundId },
+    'kept-answers/{answer}': { own: a.keptId, other: b.keptId },
     'files/{id}': { own: a.fileId, other: b.fileId },
     'users/{id}': { own: a.memberId, other: b.memberId },
     'invitations/{id}': { own: a.invitationId, other: b.invitationId },

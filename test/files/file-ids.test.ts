@@ -287,3 +287,26 @@ test('a file named where its bytes cannot stand is refused by its place', async 
     /messages\[0\]\.content\[0\]\.file_id: a file that is kept here can only be read as/,
   )
 })
+
+test('token counts and translations, which read no files, refuse one by name', async () => {
+  const client = bed.openai()
+  const id = await upload(client, note, 'note.txt')
+  const request = {
+    model: 'gemini',
+    input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
+  }
+  const field = 'input[0].content[0].file_id'
+  for (const [path, body] of [
+    ['/responses/input_tokens', request],
+    ['/translate', { from: 'openai-responses', to: 'gemini', request }],
+  ] as const)
+    await expect(client.post(path, { body })).rejects.toMatchObject({ status: 400, param: field })
+  const anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: keys.a, maxRetries: 0 })
+  const content = [{ type: 'document' as const, source: { type: 'file' as const, file_id: id } }]
+  await expect(
+    anthropic.beta.messages.countTokens({ model: 'gemini', messages: [{ role: 'user', content }] }),
+  ).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringContaining('messages[0].content[0].source.file_id'),
+  })
+})

@@ -1383,6 +1383,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/tenants/{id}/kept-answers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Answers that are kept for a tenant, newest first, without their content */
+        get: operations["getAdminVTenantsByIdKeptAnswers"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/tenants/{id}/kept-answers/{answer}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a kept answer
+         * @description Answers that continue it cannot be continued any more.
+         */
+        delete: operations["deleteAdminVTenantsByIdKeptAnswersByAnswer"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/health": {
         parameters: {
             query?: never;
@@ -3292,6 +3329,17 @@ export interface components {
                     reason: string;
                 }[];
             };
+            /** @description WebSockets of clients of this process. */
+            sockets: {
+                open: number;
+                /** @description What they remember of their last answers. */
+                state_bytes: number;
+                /** @description Those with most, 20 at most. */
+                keys: {
+                    key_id: string;
+                    open: number;
+                }[];
+            };
             processes: {
                 /** Format: uuid */
                 id: string;
@@ -3469,6 +3517,32 @@ export interface components {
         };
         AdminImageJobList: {
             data: components["schemas"]["AdminImageJob"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        AdminKeptAnswer: {
+            /** @description As its client knows it. Only its tenant has it once. */
+            id: string;
+            /** Format: uuid */
+            tenant_id: string;
+            /** Format: uuid */
+            key_id: string;
+            /** @enum {string} */
+            protocol: "openai-responses" | "anthropic-messages";
+            model: string;
+            /** @description The answer that it continues. */
+            previous_id: string | null;
+            bytes: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description One that others continue stays as long as one of them.
+             */
+            expires_at: string;
+        };
+        AdminKeptAnswerList: {
+            data: components["schemas"]["AdminKeptAnswer"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
@@ -10187,6 +10261,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AdminFile"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVTenantsByIdKeptAnswers: {
+        parameters: {
+            query?: {
+                /** @description Rows on a page. */
+                limit?: number;
+                /** @description `next_cursor` of the page before, with the same `sort`. */
+                cursor?: string;
+                /** @description A minus before the name turns the order round. */
+                sort?: "-created_at" | "created_at";
+                protocol?: "openai-responses" | "anthropic-messages";
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path: {
+                /** @description Of the tenant: its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Answers that are kept for a tenant, newest first, without their content */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKeptAnswerList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    deleteAdminVTenantsByIdKeptAnswersByAnswer: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
+                "if-match"?: components["parameters"]["if-match"];
+            };
+            path: {
+                /** @description Of the tenant: its id, or its name. */
+                id: string;
+                answer: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Delete a kept answer */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AdminKeptAnswer"];
                 };
             };
             default: components["responses"]["Problem"];

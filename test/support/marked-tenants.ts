@@ -17,6 +17,7 @@ export interface MarkedTenant {
   jobId: string
   /** Of an answer in the background, whose request has this id. */
   backgroundId: string
+  keptId: string
   fileId: string
   entryId: string
   memberId: string
@@ -156,6 +157,8 @@ async function makeTenant(
   expect(job.status, await job.clone().text()).toBe(202)
   const answer = await ask('/v1/responses', { model: 'main', background: true, input: `${mark}content` })
   expect(answer.status, await answer.clone().text()).toBe(200)
+  const kept = await ask('/v1/responses', { model: 'main', input: `${mark}content` })
+  const { id: keptId } = (await kept.json()) as { id: string }
   const form = new FormData()
   form.set('purpose', 'user_data')
   form.set('file', new Blob([`${mark}text`]), `${mark}file.txt`)
@@ -174,6 +177,7 @@ async function makeTenant(
     requestId: chat.headers.get('x-request-id') ?? '',
     jobId: job.headers.get('x-request-id') ?? '',
     backgroundId: answer.headers.get('x-request-id') ?? '',
+    keptId,
     entryId: entry.entry.id,
     memberId: member.id,
     invitationId: invited.id,

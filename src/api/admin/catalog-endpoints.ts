@@ -8,6 +8,7 @@ import { type AdminExportContext, exportEndpoint } from './export.ts'
 import { type AdminFilesContext, adminFilesEndpoints } from './files.ts'
 import { type AdminHealthContext, healthEndpoints } from './health.ts'
 import { type AdminImagesContext, adminImagesEndpoints } from './image-jobs.ts'
+import { type AdminKeptContext, adminKeptEndpoints } from './kept-answers.ts'
 import { modelPricesEndpoints } from './model-prices.ts'
 import { type AdminModelsContext, adminModelsEndpoints } from './models.ts'
 import { offersEndpoints } from './offers.ts'
@@ -18,6 +19,7 @@ export type AdminCatalogContext = AdminBackgroundContext &
   AdminFilesContext &
   AdminHealthContext &
   AdminImagesContext &
+  AdminKeptContext &
   AdminModelsContext &
   AdminSettingsContext &
   TestGateway
@@ -34,6 +36,7 @@ export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] 
     ...adminImagesEndpoints(context),
     ...adminBackgroundEndpoints(context),
     ...adminFilesEndpoints(context),
+    ...adminKeptEndpoints(context),
     ...healthEndpoints(context),
     ...settingsEndpoints(context),
     exportEndpoint(context),

@@ -85,6 +85,13 @@ export const health = z
         adoption_failed: z.array(z.object({ instance: z.string(), reason: z.string() })),
       })
       .describe('Of this process.'),
+    sockets: z
+      .object({
+        open: count,
+        state_bytes: count.describe('What they remember of their last answers.'),
+        keys: z.array(z.object({ key_id: z.string(), open: count })).describe('Those with most, 20 at most.'),
+      })
+      .describe('WebSockets of clients of this process.'),
     processes: z.array(
       z.object({ id: z.uuid(), host: z.string(), pid: count, started_at: time, heartbeat_at: time }),
     ),

@@ -9,6 +9,7 @@ import type { Ledger } from '../../ledger/ledger.ts'
 import type { LedgerWatch } from '../../ledger/ledger-watch.ts'
 import type { Queues } from '../../queue/queue.ts'
 import type { Routing } from '../../routing/routing.ts'
+import type { OpenSockets } from '../../sockets/open-sockets.ts'
 import { channelJson } from './channel-json.ts'
 import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
@@ -29,6 +30,7 @@ export interface AdminHealthContext extends AdminChannelsContext {
   ledger: Ledger
   ledgerWatch: LedgerWatch
   routing: Routing
+  sockets: Pick<OpenSockets, 'size' | 'state'>
   queues(): Promise<Pick<Queues, 'backend' | 'images' | 'answers' | 'webhooks' | 'probes'>>
 }
 
@@ -96,6 +98,7 @@ async function readHealth(context: AdminHealthContext): Promise<Health> {
       webhooks_waiting: stored?.waiting.webhooks ?? null,
     },
     ledger: ledgerOf(context),
+    sockets: socketsOf(context),
     processes: (stored?.processes ?? []).map(({ id, host, pid, startedAt, heartbeatAt }) => ({
       ...{ id, host, pid },
       started_at: startedAt.toISOString(),
@@ -182,6 +185,15 @@ async function readQueues({ queues }: AdminHealthContext) {
   }
   const away = { reachable: false, backend: null, images: null, answers: null, webhooks: null, probes: null }
   return await inTime(read(), answerMs, 'the queue').catch(() => away)
+}
+
+function socketsOf({ sockets }: AdminHealthContext): Health['sockets'] {
+  const { stateBytes, keys } = sockets.state(20)
+  return {
+    open: sockets.size,
+    state_bytes: stateBytes,
+    keys: keys.map(({ owner, count }) => ({ key_id: owner, open: count })),
+  }
 }
 
 function ledgerOf({ ledger, ledgerWatch }: AdminHealthContext): Health['ledger'] {

@@ -1,0 +1,17 @@
+import { fileMark, fileUsesIn } from '../bodies/file-uses.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { Json } from '../canonical/json.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+
+/** Throws `unsupported_parameter` for a body that names a file of ours, where nobody reads files. `who`: the start of the sentence that says so. */
+export function refuseFiles(body: Json, client: ProtocolName, who: string): void {
+  const text = JSON.stringify(body)
+  if (!text.includes(fileMark)) return
+  const [use] = fileUsesIn(Buffer.from(text), client, Number.POSITIVE_INFINITY)
+  if (use === undefined) return
+  throw new GatewayError(
+    'unsupported_parameter',
+    `${use.path}: ${who} reads no files that the gateway keeps. Send the bytes of the file in its place.`,
+    { field: use.path },
+  )
+}

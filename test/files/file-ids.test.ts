@@ -291,8 +291,9 @@ test('a file named where its bytes cannot stand is refused by its place', async 
 test('token counts and translations, which read no files, refuse one by name', async () => {
   const client = bed.openai()
   const id = await upload(client, note, 'note.txt')
+  const [model = ''] = Object.keys(upstreams)
   const request = {
-    model: 'gemini',
+    model,
     input: [{ role: 'user', content: [{ type: 'input_file', file_id: id }] }],
   }
   const field = 'input[0].content[0].file_id'
@@ -304,7 +305,7 @@ test('token counts and translations, which read no files, refuse one by name', a
   const anthropic = new Anthropic({ baseURL: bed.tollgate.url, apiKey: keys.a, maxRetries: 0 })
   const content = [{ type: 'document' as const, source: { type: 'file' as const, file_id: id } }]
   await expect(
-    anthropic.beta.messages.countTokens({ model: 'gemini', messages: [{ role: 'user', content }] }),
+    anthropic.beta.messages.countTokens({ model, messages: [{ role: 'user', content }] }),
   ).rejects.toMatchObject({
     status: 400,
     message: expect.stringContaining('messages[0].content[0].source.file_id'),

@@ -120,7 +120,9 @@ class Making {
       cancelled: () => this.#end('cancelled'),
     })
     try {
-      this.#answer = (await parts.answers.answerOf(this.#job.id)) ?? {}
+      const answer = await parts.answers.answerOf(this.#job.id).catch(unreadable)
+      if (answer instanceof GatewayError) return await this.#fail(answer)
+      this.#answer = answer ?? {}
       if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
       if (this.#job.cancelRequested) return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
       if (this.#job.runs > bounds.backgroundRunsMax) return await this.#fail(givenUp(this.#job.runs - 1))
@@ -144,8 +146,8 @@ class Making {
     let kept: KeptRequest
     try {
       kept = this.#context.background.answers.requestOf(request())
-    } catch {
-      return await this.#fail(new GatewayError('internal', 'The request was sealed with another SECRET_KEY.'))
+    } catch (error) {
+      return await this.#fail(unreadable(error))
     }
     const { keyId, tenantId, id, opened } = this.#job
     const identity = await database.reads
@@ -363,6 +365,12 @@ class Making {
       }
     }
   }
+}
+
+/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
+function unreadable(error: unknown): GatewayError {
+  if (error instanceof GatewayError) throw error
+  return new GatewayError('internal', 'This answer was sealed with another SECRET_KEY.')
 }
 
 interface KeptTurnOf {

@@ -46,6 +46,17 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
     await second.stop()
   })
 
+  test('an answer that this SECRET_KEY cannot open fails, and holds no money', async () => {
+    const id = await bed.submit('words:1 sealed', paidKey)
+    const own = requestIdOf(id)
+    await bed.database.sql`UPDATE background_answers SET answer = '\\x00' WHERE job_id = ${own}`
+    const worker = await bed.startWorker()
+    expect(await bed.row(id)).toMatchObject({ status: 500, outcome: 'failed', cost_nano: '0' })
+    expect(await bed.ended(id, paidKey)).toMatchObject({ status: 'failed' })
+    expect(await bed.differences()).toEqual([])
+    await worker.stop()
+  })
+
   test('a worker that is told to stop puts back what it has not begun to answer', async () => {
     bed.upstream.hold()
     const worker = await bed.startWorker({ DRAIN_ON_SHUTDOWN_MS: '100' })

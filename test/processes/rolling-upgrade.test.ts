@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 import { temporary } from './several.ts'
 
 /** The release before this one. */
-const formerCommit = 'bd35ec8'
+const formerCommit = '11fda83'
 /** `npm test` restarts this release, which needs no history. */
 const isUpgrade = amount('UPGRADE', { test: 0, chaos: 1 }) > 0
 /** Answers in each phase of the upgrade. */

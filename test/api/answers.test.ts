@@ -21,10 +21,19 @@ const adminHeader = { authorization: `Bearer ${adminToken}` }
 const messages = [{ role: 'user', content: 'Hello' }]
 const versioned = { 'anthropic-version': '2023-06-01' }
 const heldId = 'resp_held_1'
+const anItem = { type: 'message', role: 'user', content: 'Hello' }
 
 let bed: InProcess
 let endpoints: readonly (OwnEndpoint | AdminEndpoint)[]
-let made: { done: string; waiting: string; chat: string; link: string; file: string }
+let made: {
+  done: string
+  waiting: string
+  chat: string
+  link: string
+  file: string
+  conversation: string
+  item: string
+}
 
 beforeAll(async () => {
   bed = await startInProcess({ ADMIN_TOKEN: adminToken }, undefined, yaml)
@@ -37,7 +46,15 @@ beforeAll(async () => {
   const done = await submit('a door')
   await imageRunner(context).run(done)
   const job = imageJob.parse(await (await ask('GET', `/v1/images/generations/${done}`)).json())
+  const conversation = z
+    .object({ id: z.string() })
+    .parse(await (await ask('POST', '/v1/conversations', { items: [anItem] })).json()).id
+  const items = z
+    .object({ first_id: z.string() })
+    .parse(await (await ask('GET', `/v1/conversations/${conversation}/items`)).json())
   made = {
+    conversation,
+    item: items.first_id,
     done,
     waiting: await submit('a window'),
     file: z.object({ id: z.string() }).parse(await (await uploadOne()).json()).id,
@@ -59,7 +76,24 @@ const calls: Record<string, () => Promise<Response>[]> = {
   ],
   'GET /v1/responses/{id}': () => [ask('GET', `/v1/responses/${heldId}`)],
   'GET /v1/responses/{id}/input_items': () => [ask('GET', `/v1/responses/${heldId}/input_items`)],
+  'POST /v1/responses/{id}/cancel': () => [ask('POST', `/v1/responses/${heldId}/cancel`)],
   'DELETE /v1/responses/{id}': () => [ask('DELETE', `/v1/responses/${heldId}`)],
+  'POST /v1/conversations': () => [ask('POST', '/v1/conversations', { metadata: { of: 'a test' } })],
+  'GET /v1/conversations/{id}': () => [ask('GET', `/v1/conversations/${made.conversation}`)],
+  'POST /v1/conversations/{id}': () => [
+    ask('POST', `/v1/conversations/${made.conversation}`, { metadata: { of: 'another' } }),
+  ],
+  'GET /v1/conversations/{id}/items': () => [ask('GET', `/v1/conversations/${made.conversation}/items`)],
+  'POST /v1/conversations/{id}/items': () => [
+    ask('POST', `/v1/conversations/${made.conversation}/items`, { items: [anItem] }),
+  ],
+  'GET /v1/conversations/{id}/items/{item_id}': () => [
+    ask('GET', `/v1/conversations/${made.conversation}/items/${made.item}`),
+  ],
+  'DELETE /v1/conversations/{id}/items/{item_id}': () => [
+    ask('DELETE', `/v1/conversations/${made.conversation}/items/${made.item}`),
+  ],
+  'DELETE /v1/conversations/{id}': () => [ask('DELETE', `/v1/conversations/${made.conversation}`)],
   'GET /v1/images/generations': () => [ask('GET', '/v1/images/generations')],
   'GET /v1/images/generations/{id}': () => [
     ask('GET', `/v1/images/generations/${made.done}`),
@@ -239,6 +273,6 @@ tenants:
   - name: one
     balance_usd: "10.00"
     keys:
-      - { name: one, group: default, secret: ${key}, sub_keys: 10, budget: { total: "3.00" } }
+      - { name: one, group: default, secret: ${key}, responses: { store: true, days: 1 }, sub_keys: 10, budget: { total: "3.00" } }
 `
 }

@@ -54,6 +54,7 @@ describe('the pages of the queues', () => {
         ['tollgate-webhooks', true],
         ['tollgate-probes', true],
         ['tollgate-alerts', true],
+        ['tollgate-answers', true],
       ])
     },
   )

@@ -13,17 +13,25 @@ import { type Encoding, partWith } from './part-with-file.ts'
 
 /**
  * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a request whose client has
- * sent the bytes: its targets, its cost and its bounds. The row keeps the body as it came. `left`: the client has gone meanwhile.
+ * sent the bytes: its targets, its cost and its bounds. The row keeps the body as it came. `left`: the client has gone meanwhile. Undefined,
+ * without a promise: it names none.
  * Rejects `invalid_request` for a file that this key does not have, `request_too_large`, `unavailable`, and as reading a body does.
  */
-export async function inlineFiles(
+export function inlineFiles(
+  gateway: Gateway,
+  asked: Asked,
+  reading: MadeReading,
+): Promise<'left' | undefined> | undefined {
+  const { body, large } = asked
+  const mayHave = large === undefined ? body.includes(fileMark) : large.hasFiles
+  return reading.format.kind === 'text' && mayHave ? inlineUnlessLeft(gateway, asked, reading) : undefined
+}
+
+async function inlineUnlessLeft(
   gateway: Gateway,
   asked: Asked,
   reading: MadeReading,
 ): Promise<'left' | undefined> {
-  const { body, large } = asked
-  if (reading.format.kind !== 'text' || !(large === undefined ? body.includes(fileMark) : large.hasFiles))
-    return
   try {
     return await inline(gateway, asked, reading)
   } catch (error) {

@@ -40,6 +40,7 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
       : endpoint.kind === 'text'
         ? endpoint.compactsAt
         : undefined
+  const replayJob = (repeat: Received, jobId: string) => repeatBackground(gateway, repeat, jobId)
   return handleRequest(gateway, format, async (_: Gateway, received: Received): Promise<void> => {
     const found = identify(gateway, received)
     const identified = found instanceof Promise ? await found : found
@@ -58,15 +59,18 @@ export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
           received.row.facts = facts
         },
       },
-      (repeat, jobId) => repeatBackground(gateway, repeat, jobId),
+      replayJob,
     )
     if (asked === 'left') return end(gateway, received, leftEnding)
     if (asked === 'answered') return
     const background =
       asked.facts.background === undefined ? undefined : await asBackground(gateway, asked, reading)
     if (background === 'left') return end(gateway, received, leftEnding)
-    if ((await continueKept(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
-    if ((await inlineFiles(gateway, asked, reading)) === 'left') return end(gateway, received, leftEnding)
+    // Most requests continue nothing and name no file: they wait for nobody here.
+    const continuing = continueKept(gateway, asked, reading)
+    if (continuing !== undefined && (await continuing) === 'left') return end(gateway, received, leftEnding)
+    const inlining = inlineFiles(gateway, asked, reading)
+    if (inlining !== undefined && (await inlining) === 'left') return end(gateway, received, leftEnding)
     const model = requireModel(identified, asked.facts.model)
     const findSession = once(() =>
       sessionOf(asked.identity.tenantId, asked.request.headers, asked.body, asked.facts),

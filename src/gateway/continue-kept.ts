@@ -1,8 +1,7 @@
 import { keptDaysOf } from '../kept/kept-answers.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Keeping } from '../stages/keeping.ts'
-import { type Asked, type Reading, readInstead } from '../stages/read.ts'
+import { type Asked, type MadeReading, readInstead } from '../stages/read.ts'
 import { continueConversation } from './continue-conversation.ts'
 import { continueThread } from './continue-thread.ts'
 import { keptTurns } from './kept-turns.ts'
@@ -13,17 +12,28 @@ import { itemsIn, withHistory } from './turn-items.ts'
  * `previous_response_id`. From here on the request is as if the client had sent the whole conversation, so that money, limits, routing
  * and translation see all of it. An id that the gateway does not keep is left for the channel that may hold it.
  *
- * 'left': the client has left. Rejects `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
+ * Undefined, without a promise: the request is none of a format whose answers are kept. 'left': the client has left. Rejects
+ * `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
  */
-export async function continueKept(
+export function continueKept(
   gateway: Gateway,
   asked: Asked,
-  reading: Pick<Reading<RequestFacts>, 'decode' | 'format'>,
+  reading: MadeReading,
+): Promise<'left' | undefined> | undefined {
+  const { facts, endpoint } = asked
+  if (endpoint.protocol === 'anthropic-messages')
+    return facts.thread === undefined ? undefined : continueThread(gateway, asked, reading)
+  if (endpoint.protocol !== 'openai-responses') return undefined
+  if (facts.runsIn !== undefined) return continueConversation(gateway, asked, facts.runsIn, reading)
+  return continueAnswer(gateway, asked, reading)
+}
+
+async function continueAnswer(
+  gateway: Gateway,
+  asked: Asked,
+  reading: MadeReading,
 ): Promise<'left' | undefined> {
   const { identity, group, facts, body } = asked
-  if (asked.endpoint.protocol === 'anthropic-messages') return await continueThread(gateway, asked, reading)
-  if (asked.endpoint.protocol !== 'openai-responses') return undefined
-  if (facts.runsIn !== undefined) return await continueConversation(gateway, asked, facts.runsIn, reading)
   const isWanted = facts.keepsAnswer === true && facts.hidesCost === undefined
   const days = isWanted ? keptDaysOf(identity, group) : 0
   const { heldId, heldSpan } = facts

@@ -1,0 +1,54 @@
+import createClient from 'openapi-fetch'
+import type { components, paths } from './openapi.ts'
+
+/** Every named shape of /openapi.json, such as `Schema<'LogRow'>`. */
+export type Schema<Name extends keyof components['schemas']> = components['schemas'][Name]
+
+/** Calls of the gateway that served this page, with the cookie of the session. */
+export const api = createClient<paths>({ baseUrl: '' })
+
+/** An answer of the gateway that is an error, or no answer at all (`status` 0). */
+export class ApiError extends Error {
+  readonly status: number
+  /** A word that software may act on, such as `conflict`. */
+  readonly code: string
+  readonly title: string
+  /** Of the call: the gateway's own log has it. */
+  readonly requestId: string | undefined
+  /** The wrong fields: a JSON pointer of the body, and what is wrong. */
+  readonly fields: readonly { pointer: string; detail: string }[]
+
+  constructor(status: number, body: unknown) {
+    const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<Schema<'Problem'>>
+    super(detail ?? `The gateway answered with the status ${status} and no words.`)
+    this.name = 'ApiError'
+    this.status = status
+    this.code = code ?? (status === 0 ? 'no_answer' : 'unknown')
+    this.title = title ?? (status === 0 ? 'No answer' : `Status ${status}`)
+    this.requestId = instance?.replace('urn:uuid:', '')
+    this.fields = errors ?? []
+  }
+}
+
+/** What a call of `api` resolves with. */
+interface Answer<Data> {
+  data?: Data
+  error?: unknown
+  response: Response
+}
+
+/** The data of a call of `api`. Throws `ApiError` for every other answer, and where there is none. */
+export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
+  const answer = await call.catch((cause: unknown) => {
+    if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
+    throw new ApiError(0, {
+      detail: 'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
+    })
+  })
+  if (!answer.response.ok) throw new ApiError(answer.response.status, answer.error)
+  return answer.data as Data
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,42 @@
+const perUsd = 1_000_000_000n
+
+/**
+ * Nano-USD, as the API gives them in digits, in the reader's locale: up to the first two digits that matter, so never
+ * `$0.00` for money that was spent. `$0.00042`, `$1.25`, `$12,480`.
+ */
+export function money(nanoUsd: string): string {
+  const amount = BigInt(nanoUsd)
+  const size = amount < 0n ? -amount : amount
+  const usd = Number(amount) / Number(perUsd)
+  if (size === 0n) return inUsd(usd, 0, 2)
+  if (size >= 10_000n * perUsd) return inUsd(usd, 0, 0)
+  if (size >= perUsd / 10n) return inUsd(usd, 2, 2)
+  const leadingZeros = 9 - String(size).length
+  return inUsd(usd, 2, leadingZeros + 2)
+}
+
+/** All of it, for a hover and for copies: `$0.000420001`. */
+export function exactMoney(nanoUsd: string): string {
+  const amount = BigInt(nanoUsd)
+  const size = amount < 0n ? -amount : amount
+  const parts = String(size % perUsd)
+    .padStart(9, '0')
+    .replace(/0{1,7}$/, '')
+  return `${amount < 0n ? '-' : ''}$${size / perUsd}.${parts}`
+}
+
+/** A decimal number of USD, as settings have it, in nano-USD. Digits after the ninth are cut. */
+export function nanoOf(usd: string): string {
+  const [, sign = '', whole = '0', part = ''] = /^(-?)(\d*)(?:\.(\d*))?$/.exec(usd) ?? []
+  return String(BigInt(`${sign}${whole || '0'}${part.slice(0, 9).padEnd(9, '0')}`))
+}
+
+function inUsd(usd: number, least: number, most: number): string {
+  return new Intl.NumberFormat(undefined, {
+    style: 'currency',
+    currency: 'USD',
+    currencyDisplay: 'narrowSymbol',
+    minimumFractionDigits: least,
+    maximumFractionDigits: most,
+  }).format(usd)
+}

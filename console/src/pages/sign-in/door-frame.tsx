@@ -1,0 +1,21 @@
+import { useDocumentTitle } from '@mantine/hooks'
+import type { ReactNode } from 'react'
+import { site } from '../../site.ts'
+import classes from './door-frame.module.css'
+
+/** The frame of the pages before somebody is signed in. */
+export function DoorFrame({ title, children }: { title: string; children: ReactNode }) {
+  useDocumentTitle(`${title} · ${site.name}`)
+  return (
+    <main className={classes.door}>
+      <div className={classes.name}>
+        {site.logo === null ? null : <img src={site.logo} alt="" height={24} />}
+        {site.name}
+      </div>
+      <div className={classes.panel}>
+        <h1>{title}</h1>
+        {children}
+      </div>
+    </main>
+  )
+}

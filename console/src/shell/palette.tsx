@@ -1,0 +1,101 @@
+import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
+import { SearchIcon } from '@primer/octicons-react'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../api/client.ts'
+import { type Area, useMay } from '../api/session.ts'
+import { places } from './navigation.ts'
+
+export function openPalette(): void {
+  spotlight.open()
+}
+
+const requestId = /^(?:req_)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
+
+/** Pages at once; tenants, keys, channels and models as somebody types; a pasted request id opens its row. */
+export function Palette() {
+  const navigate = useNavigate()
+  const may = useMay()
+  const [words, setWords] = useState('')
+  const [asked] = useDebouncedValue(words.trim(), 150)
+  const found = useQuery({
+    queryKey: ['palette', asked],
+    enabled: asked.length > 0,
+    queryFn: ({ signal }) => find(asked, may, signal),
+  })
+  const id = requestId.exec(words.trim())?.[1]
+  const go = (to: string): SpotlightActionData['onClick'] => () => void navigate({ to })
+  const pages = places
+    .flatMap(({ places }) => places)
+    .filter(({ area, title }) => (area === undefined || may(area)) && matches(title, words))
+    .map(({ title, to, key, icon: Icon }) => ({
+      id: to,
+      label: title,
+      description: `G ${key.toUpperCase()}`,
+      leftSection: <Icon size={16} />,
+      onClick: go(to),
+    }))
+  const things = (found.data ?? []).map(({ kind, name, to }) => ({
+    id: to,
+    label: name,
+    description: kind,
+    onClick: go(to),
+  }))
+  const row = id === undefined ? [] : [{ id, label: `Request ${id}`, description: 'Open its row', onClick: go(`/console/log/${id}`) }]
+  return (
+    <Spotlight
+      actions={[...row, ...things, ...pages]}
+      // Everything here matches already.
+      filter={(_query, actions) => actions}
+      query={words}
+      onQueryChange={setWords}
+      shortcut={null}
+      scrollable
+      maxHeight={420}
+      nothingFound={found.isFetching ? 'Looking…' : 'Nothing has this name'}
+      searchProps={{
+        leftSection: <SearchIcon size={16} />,
+        placeholder: 'A page, tenant, key, channel or model, or a request id',
+        'aria-label': 'Find anything',
+      }}
+    />
+  )
+}
+
+interface Found {
+  kind: string
+  name: string
+  to: string
+}
+
+const most = 5
+
+async function find(words: string, may: (area: Area) => boolean, signal: AbortSignal): Promise<Found[]> {
+  const query = { search: words, limit: most }
+  const lists = await Promise.all([
+    may('tenants') ? ask(api.GET('/admin/v1/tenants', { params: { query }, signal })) : undefined,
+    may('keys') ? ask(api.GET('/admin/v1/keys', { params: { query }, signal })) : undefined,
+    may('catalog') ? ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200 } }, signal })) : undefined,
+    may('catalog') ? ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal })) : undefined,
+  ])
+  const [tenants, keys, channels, models] = lists
+  const named = (name: string) => matches(name, words)
+  return [
+    ...(tenants?.data ?? []).map(({ id, name }) => ({ kind: 'tenant', name, to: `/console/tenants/${id}` })),
+    ...(keys?.data ?? []).map(({ id, name }) => ({ kind: 'key', name, to: `/console/keys/${id}` })),
+    ...(channels?.data ?? [])
+      .filter(({ name }) => named(name))
+      .slice(0, most)
+      .map(({ id, name }) => ({ kind: 'channel', name, to: `/console/channels/${id}` })),
+    ...(models?.data ?? [])
+      .filter(({ id }) => named(id))
+      .slice(0, most)
+      .map(({ id }) => ({ kind: 'model', name: id, to: `/console/models/${encodeURIComponent(id)}` })),
+  ]
+}
+
+function matches(name: string, words: string): boolean {
+  return name.toLowerCase().includes(words.trim().toLowerCase())
+}

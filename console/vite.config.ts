@@ -5,8 +5,16 @@ import { defineConfig, type Plugin } from 'vite'
 /** Names have a hash of the content, so browsers keep them for ever. */
 const assets = 'assets'
 
+const gateway = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:8787'
+
 export default defineConfig({
   plugins: [react(), compressed()],
+  // For `vite` while one works on the pages: a gateway that runs answers the calls.
+  server: {
+    proxy: Object.fromEntries(
+      ['/admin', '/v1', '/public', '/openapi.json', '/site'].map((path) => [path, gateway]),
+    ),
+  },
   build: {
     assetsDir: assets,
     target: 'es2023',
@@ -30,7 +38,10 @@ function compressed(): Plugin {
         if (!/\.(js|css|svg|json)$/.test(file.fileName)) continue
         const source = Buffer.from(file.type === 'chunk' ? file.code : file.source)
         if (source.length < least) continue
-        const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: source.length }
+        const params = {
+          [constants.BROTLI_PARAM_QUALITY]: 11,
+          [constants.BROTLI_PARAM_SIZE_HINT]: source.length,
+        }
         const made = [
           { suffix: 'br', bytes: brotliCompressSync(source, { params }) },
           { suffix: 'gz', bytes: gzipSync(source, { level: 9 }) },

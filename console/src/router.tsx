@@ -1,6 +1,7 @@
 import { createRouter } from '@tanstack/react-router'
 import { queryClient } from './api/query-client.ts'
 import { consoleRoutes } from './console-routes.tsx'
+import { parseSearch, stringifySearch } from './console-search.ts'
 import { publicRoutes } from './public-routes.tsx'
 import { rootRoute } from './root-route.tsx'
 import { Failed } from './shell/failed.tsx'
@@ -14,6 +15,8 @@ export const router = createRouter({
   defaultPreloadStaleTime: 0,
   defaultErrorComponent: Failed,
   defaultNotFoundComponent: NotFound,
+  parseSearch,
+  stringifySearch,
   scrollRestoration: true,
 })
 

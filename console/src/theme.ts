@@ -23,6 +23,7 @@ export const theme = createTheme({
   primaryColor: 'accent',
   primaryShade: { light: 7, dark: 6 },
   autoContrast: true,
+  respectReducedMotion: true,
   defaultRadius: 6,
   fontFamily: 'system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", "Liberation Sans", sans-serif',
   fontFamilyMonospace: mono,

@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 
 test('the types of the client that tests use are made from this document', async () => {
-  await expect(await typesOf(document)).toMatchFileSnapshot('../openapi-client/types.ts')
+  await expect(await typesOf(document)).toMatchFileSnapshot('../../console/src/api/openapi.ts')
 })
 
 test('a linter of OpenAPI finds no fault in it', async () => {

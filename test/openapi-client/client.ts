@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch'
-import type { paths } from './types.ts'
+import type { paths } from '../../console/src/api/openapi.ts'
 
 /** A client made from /openapi.json. `authorization`: of each call. */
 export function clientOf(baseUrl: string, authorization: string) {

@@ -19,7 +19,9 @@ export class ApiError extends Error {
   readonly fields: readonly { pointer: string; detail: string }[]
 
   constructor(status: number, body: unknown) {
-    const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<Schema<'Problem'>>
+    const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<
+      Schema<'Problem'>
+    >
     super(detail ?? `The gateway answered with the status ${status} and no words.`)
     this.name = 'ApiError'
     this.status = status
@@ -42,7 +44,8 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   const answer = await call.catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new ApiError(0, {
-      detail: 'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
+      detail:
+        'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
     })
   })
   if (!answer.response.ok) throw new ApiError(answer.response.status, answer.error)

@@ -9,7 +9,8 @@ export function count(value: number): string {
 /** `812`, `12.4k`, `84.1M`: for tokens and bytes in columns, with the exact number on hover. */
 export function short(value: number): string {
   if (Math.abs(value) < 1_000) return whole.format(value)
-  const [size, unit] = Math.abs(value) < 999_950 ? [1e3, 'k'] : Math.abs(value) < 999_950_000 ? [1e6, 'M'] : [1e9, 'B']
+  const [size, unit] =
+    Math.abs(value) < 999_950 ? [1e3, 'k'] : Math.abs(value) < 999_950_000 ? [1e6, 'M'] : [1e9, 'B']
   return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(value / size)}${unit}`
 }
 
@@ -23,7 +24,8 @@ export function share(part: number, of: number): string {
 /** `840 ms`, `12.3 s`, `4 min 10 s`, `3 h 20 min`, `2 d 4 h`. */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`
-  if (ms < 60_000) return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(ms / 1_000)} s`
+  if (ms < 60_000)
+    return `${new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 }).format(ms / 1_000)} s`
   const steps = [
     { size: 60_000, unit: 'min', lesser: 1_000, least: 's' },
     { size: 3_600_000, unit: 'h', lesser: 60_000, least: 'min' },

@@ -1,5 +1,5 @@
-import { Copy } from './copy.tsx'
 import classes from './code.module.css'
+import { Copy } from './copy.tsx'
 
 /** A command or a snippet, with a button that copies it as it is, without prompt signs. */
 export function Code({ text, what }: { text: string; what: string }) {

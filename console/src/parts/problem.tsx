@@ -31,7 +31,8 @@ export function Problem({ error, onAgain, doing }: { error: unknown; onAgain?: (
 }
 
 function wordsOf(error: unknown): { title: string; detail: string; requestId: string | undefined } {
-  if (error instanceof ApiError) return { title: error.title, detail: error.message, requestId: error.requestId }
+  if (error instanceof ApiError)
+    return { title: error.title, detail: error.message, requestId: error.requestId }
   return {
     title: 'This page has a fault',
     detail: error instanceof Error ? error.message : String(error),

@@ -51,7 +51,8 @@ export function Clock({ at, after }: { at: string; after?: string | undefined })
 
 /** A moment that stands alone: day and time, UTC on hover. */
 export function Moment({ at, none }: { at: string | null | undefined; none?: string }) {
-  if (at === null || at === undefined) return none === undefined ? <None /> : <span className="tg-quiet">{none}</span>
+  if (at === null || at === undefined)
+    return none === undefined ? <None /> : <span className="tg-quiet">{none}</span>
   const here = new Date(at)
   return (
     <Tooltip label={inUtc(here)}>

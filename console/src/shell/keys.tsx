@@ -3,6 +3,7 @@ import { useDisclosure, useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
 import { useMay } from '../api/session.ts'
+import { isTyping } from '../parts/typing.ts'
 import { places } from './navigation.ts'
 import { openPalette } from './palette.tsx'
 
@@ -40,14 +41,6 @@ export function useConsoleKeys(): Help {
     return () => window.removeEventListener('keydown', onKey, { capture: true })
   }, [navigate, help, may])
   return { isOpen, close: help.close }
-}
-
-/** Whether a key belongs to a field, and not to the page. */
-export function isTyping({ target }: KeyboardEvent): boolean {
-  return (
-    target instanceof HTMLElement &&
-    (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
-  )
 }
 
 const pageKeys = [

@@ -1,6 +1,6 @@
+import { useDebouncedValue } from '@mantine/hooks'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
 import { SearchIcon } from '@primer/octicons-react'
-import { useDebouncedValue } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
@@ -26,7 +26,10 @@ export function Palette() {
     queryFn: ({ signal }) => find(asked, may, signal),
   })
   const id = requestId.exec(words.trim())?.[1]
-  const go = (to: string): SpotlightActionData['onClick'] => () => void navigate({ to })
+  const go =
+    (to: string): SpotlightActionData['onClick'] =>
+    () =>
+      void navigate({ to })
   const pages = places
     .flatMap(({ places }) => places)
     .filter(({ area, title }) => (area === undefined || may(area)) && matches(title, words))
@@ -43,7 +46,10 @@ export function Palette() {
     description: kind,
     onClick: go(to),
   }))
-  const row = id === undefined ? [] : [{ id, label: `Request ${id}`, description: 'Open its row', onClick: go(`/console/log/${id}`) }]
+  const row =
+    id === undefined
+      ? []
+      : [{ id, label: `Request ${id}`, description: 'Open its row', onClick: go(`/console/log/${id}`) }]
   return (
     <Spotlight
       actions={[...row, ...things, ...pages]}
@@ -77,8 +83,12 @@ async function find(words: string, may: (area: Area) => boolean, signal: AbortSi
   const lists = await Promise.all([
     may('tenants') ? ask(api.GET('/admin/v1/tenants', { params: { query }, signal })) : undefined,
     may('keys') ? ask(api.GET('/admin/v1/keys', { params: { query }, signal })) : undefined,
-    may('catalog') ? ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200 } }, signal })) : undefined,
-    may('catalog') ? ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal })) : undefined,
+    may('catalog')
+      ? ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200 } }, signal }))
+      : undefined,
+    may('catalog')
+      ? ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal }))
+      : undefined,
   ])
   const [tenants, keys, channels, models] = lists
   const named = (name: string) => matches(name, words)

@@ -1,5 +1,12 @@
 import { Menu, UnstyledButton, useMantineColorScheme } from '@mantine/core'
-import { ChevronUpIcon, DeviceDesktopIcon, MoonIcon, PersonIcon, SignOutIcon, SunIcon } from '@primer/octicons-react'
+import {
+  ChevronUpIcon,
+  DeviceDesktopIcon,
+  MoonIcon,
+  PersonIcon,
+  SignOutIcon,
+  SunIcon,
+} from '@primer/octicons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { api, ask } from '../api/client.ts'
 import { forgetSession, useSession } from '../api/session.ts'

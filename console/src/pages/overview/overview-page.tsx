@@ -1,5 +1,5 @@
 import { Page } from '../../parts/page.tsx'
 
 export function OverviewPage() {
-  return <Page title="Overview">…</Page>
+  return <Page title="Overview">{null}</Page>
 }

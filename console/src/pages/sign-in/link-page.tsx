@@ -5,8 +5,8 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { forgetSession } from '../../api/session.ts'
-import { Moment } from '../../parts/values.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { DoorFrame } from './door-frame.tsx'
 
@@ -35,8 +35,8 @@ export function LinkPage() {
         <Stack gap={12}>
           <Problem error={link.error} />
           <Text fz={13}>
-            A link works once, and for a limited time. While the gateway has no owner, each start prints a new one. Otherwise ask an
-            owner for another.
+            A link works once, and for a limited time. While the gateway has no owner, each start prints a new
+            one. Otherwise ask an owner for another.
           </Text>
           <Link to="/console/sign-in">Sign in</Link>
         </Stack>
@@ -62,7 +62,9 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
     initialValues: { email: link.email ?? '', password: '', again: '' },
     validate: {
       password: (value) =>
-        value.length < passwordLength ? `Take ${passwordLength} characters or more; ${value.length} are here.` : null,
+        value.length < passwordLength
+          ? `Take ${passwordLength} characters or more; ${value.length} are here.`
+          : null,
       again: (value, { password }) => (value === password ? null : 'The two passwords differ.'),
     },
   })
@@ -108,7 +110,12 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
             autoFocus={link.email !== null}
             {...form.getInputProps('password')}
           />
-          <PasswordInput label="The password again" autoComplete="new-password" required {...form.getInputProps('again')} />
+          <PasswordInput
+            label="The password again"
+            autoComplete="new-password"
+            required
+            {...form.getInputProps('again')}
+          />
           {error === undefined ? null : <Problem error={error} />}
           <Button type="submit" size="sm" loading={isBusy}>
             {link.purpose === 'setup' ? 'Make the owner and sign in' : 'Set the password and sign in'}

@@ -27,7 +27,9 @@ export function SignInPage() {
     setBusy(true)
     try {
       await ask(
-        api.POST('/admin/v1/session', { body: { email, password, ...(code === '' ? {} : { code: code.trim() }) } }),
+        api.POST('/admin/v1/session', {
+          body: { email, password, ...(code === '' ? {} : { code: code.trim() }) },
+        }),
       )
       forgetSession()
       await navigate({ to: target, replace: true })
@@ -42,8 +44,20 @@ export function SignInPage() {
     <DoorFrame title="Sign in">
       <form onSubmit={signIn}>
         <Stack gap={12}>
-          <TextInput label="E-mail" type="email" autoComplete="username" required autoFocus {...form.getInputProps('email')} />
-          <PasswordInput label="Password" autoComplete="current-password" required {...form.getInputProps('password')} />
+          <TextInput
+            label="E-mail"
+            type="email"
+            autoComplete="username"
+            required
+            autoFocus
+            {...form.getInputProps('email')}
+          />
+          <PasswordInput
+            label="Password"
+            autoComplete="current-password"
+            required
+            {...form.getInputProps('password')}
+          />
           {asksForCode ? (
             <TextInput
               label="Code"
@@ -60,7 +74,12 @@ export function SignInPage() {
             Sign in
           </Button>
           {ways.data?.single_sign_on === true ? (
-            <Button component="a" href={`/admin/v1/oidc/start?return_to=${encodeURIComponent(target)}`} variant="default" size="sm">
+            <Button
+              component="a"
+              href={`/admin/v1/oidc/start?return_to=${encodeURIComponent(target)}`}
+              variant="default"
+              size="sm"
+            >
               Sign in with single sign-on
             </Button>
           ) : null}
@@ -72,5 +91,7 @@ export function SignInPage() {
 
 /** Only pages of the console: a link to this page must lead nowhere else. */
 function pageOf(to: string | undefined): string {
-  return to !== undefined && /^\/console(\/|\?|$)/.test(to) && !to.startsWith('/console/sign-in') ? to : '/console'
+  return to !== undefined && /^\/console(\/|\?|$)/.test(to) && !to.startsWith('/console/sign-in')
+    ? to
+    : '/console'
 }

@@ -1,0 +1,59 @@
+import { type QueryKey, useInfiniteQuery } from '@tanstack/react-query'
+import { useCallback, useMemo } from 'react'
+
+/** A page of a list of the API. */
+export interface ListPage<Row> {
+  data: Row[]
+  next_cursor: string | null
+}
+
+/** What a list shows: all rows that were read so far, and how to read more. */
+export interface List<Row, Page extends ListPage<Row> = ListPage<Row>> {
+  rows: readonly Row[]
+  pages: readonly Page[]
+  /** Nothing was read yet. */
+  isPending: boolean
+  isMoreComing: boolean
+  /** There is no page behind the last one. */
+  isWhole: boolean
+  error: unknown
+  more(): void
+  again(): void
+}
+
+/** Reads a list page by page, from the top; `more()` reads the next one. `queryKey` has every filter. */
+export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options: {
+  queryKey: QueryKey
+  readPage(cursor: string | undefined, signal: AbortSignal): Promise<Page>
+  enabled?: boolean
+}): List<Row, Page> {
+  const query = useInfiniteQuery({
+    queryKey: options.queryKey,
+    enabled: options.enabled ?? true,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => options.readPage(pageParam, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+    // Comparing each page with what was there before would cost more with each page.
+    structuralSharing: false,
+    refetchOnWindowFocus: false,
+  })
+  const { data, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = query
+  const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data])
+  const more = useCallback(() => {
+    if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage()
+  }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage])
+  const again = useCallback(() => {
+    if (isFetchNextPageError) void fetchNextPage()
+    else void refetch()
+  }, [isFetchNextPageError, fetchNextPage, refetch])
+  return {
+    rows,
+    pages: data?.pages ?? [],
+    isPending: query.isPending,
+    isMoreComing: isFetchingNextPage,
+    isWhole: data !== undefined && !hasNextPage,
+    error: query.error,
+    more,
+    again,
+  }
+}

@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx'
+
+export function JobsPage() {
+  return <Page title="Jobs">{null}</Page>
+}

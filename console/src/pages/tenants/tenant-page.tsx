@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx'
+
+export function TenantPage() {
+  return <Page title="Tenant">{null}</Page>
+}

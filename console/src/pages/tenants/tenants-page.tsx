@@ -1,0 +1,5 @@
+import { Page } from '../../parts/page.tsx'
+
+export function TenantsPage() {
+  return <Page title="Tenants">{null}</Page>
+}

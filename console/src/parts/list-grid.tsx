@@ -1,0 +1,54 @@
+import { Skeleton } from '@mantine/core'
+import type { RowData } from '@tanstack/react-table'
+import type { ReactNode } from 'react'
+import type { List } from '../api/list.ts'
+import { count } from '../format/numbers.ts'
+import { Grid, type GridProps } from './grid.tsx'
+import classes from './list-grid.module.css'
+import { Problem } from './problem.tsx'
+
+interface ListGridProps<Row> extends Omit<GridProps<Row>, 'rows' | 'onMore' | 'foot'> {
+  list: List<Row>
+  /** Where there is no row at all. */
+  empty: ReactNode
+  /** "keys": in "All 12 keys". */
+  things: string
+}
+
+/** A list of the API as a grid: waiting, empty, failed, and more at its end. */
+export function ListGrid<Row extends RowData>({ list, empty, things, ...grid }: ListGridProps<Row>) {
+  const { rows, isPending, isMoreComing, isWhole, error, more, again } = list
+  if (rows.length === 0 && error !== null && error !== undefined)
+    return <Problem error={error} onAgain={again} />
+  if (isPending) return <WaitingRows />
+  if (rows.length === 0) return <>{empty}</>
+  return (
+    <Grid
+      {...grid}
+      rows={rows}
+      onMore={more}
+      foot={
+        error !== null && error !== undefined ? (
+          <Problem error={error} onAgain={again} />
+        ) : isMoreComing ? (
+          'Reading more…'
+        ) : isWhole ? (
+          `All ${count(rows.length)} ${things}`
+        ) : undefined
+      }
+    />
+  )
+}
+
+const lines = Array.from({ length: 12 }, (_, line) => `line ${line}`)
+
+/** In the shape of a grid, after 150 ms. */
+export function WaitingRows() {
+  return (
+    <div className={classes.waiting} role="status" aria-label="Loading">
+      {lines.map((line) => (
+        <Skeleton key={line} height={16} radius={4} />
+      ))}
+    </div>
+  )
+}

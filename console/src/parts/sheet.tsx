@@ -1,0 +1,54 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { XIcon } from '@primer/octicons-react'
+import { type ReactNode, useEffect } from 'react'
+import classes from './sheet.module.css'
+import { isTyping } from './typing.ts'
+
+/** Stands beside a grid, which stays in use. Its address is that of the row that it shows. `Esc` closes it. */
+export function Sheet({
+  title,
+  actions,
+  onClose,
+  children,
+}: {
+  title: ReactNode
+  actions?: ReactNode
+  onClose(): void
+  children: ReactNode
+}) {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== 'Escape' || event.defaultPrevented || isTyping(event)) return
+      if (document.querySelector('[role=dialog][aria-modal=true], [role=menu], [role=listbox]') === null)
+        onClose()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [onClose])
+  return (
+    <aside className={classes.sheet} aria-label="The row that is open">
+      <header className={classes.head}>
+        <h2>{title}</h2>
+        <div className={classes.actions}>
+          {actions}
+          <Tooltip label="Close (Esc)">
+            <ActionIcon aria-label="Close" onClick={onClose}>
+              <XIcon size={16} />
+            </ActionIcon>
+          </Tooltip>
+        </div>
+      </header>
+      <div className={classes.body}>{children}</div>
+    </aside>
+  )
+}
+
+/** A grid with a sheet at its side. */
+export function WithSheet({ children, sheet }: { children: ReactNode; sheet: ReactNode }) {
+  return (
+    <div className={classes.split}>
+      <div className={classes.grid}>{children}</div>
+      {sheet}
+    </div>
+  )
+}

@@ -8,6 +8,14 @@ import { answers, isFree } from '../src/db/postmaster.ts'
 import { emptyDatabase } from './support/database.ts'
 import { startTollgate } from './support/tollgate.ts'
 
+test('a start writes no warning of Node', async () => {
+  const { url, drop } = await emptyDatabase()
+  onTestFinished(drop)
+  const tollgate = await startTollgate({ databaseUrl: url, gatewayYaml: '{}' })
+  expect(await tollgate.stop()).toBe(0)
+  expect(tollgate.stderr()).not.toContain('Warning')
+})
+
 test('SIGTERM to `npm start` reaches the server: the port closes, and both end with exit code 0', async () => {
   const { npm, end } = await npmStart()
   npm.kill('SIGTERM')

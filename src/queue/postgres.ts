@@ -1,3 +1,4 @@
+import { EventEmitter, setMaxListeners } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   assertSchemaCompatibility,
@@ -90,6 +91,8 @@ function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
     query_timeout: commandMs,
     keepAlive: true,
   })
+  // Every queue and every worker of BullMQ listens to it.
+  if (pool instanceof EventEmitter) setMaxListeners(0, pool)
   pool.on('error', (error) => log.warn({ error: describe(error) }, 'the queue lost a connection to Postgres'))
   // A connection in use emits its own `error`. Without a listener that would end the process.
   pool.on('connect', (client) => client.on('error', () => {}))

@@ -14,15 +14,16 @@ import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
 import { isUpgrade } from './http/upgrade.ts'
 import { images } from './images/images.ts'
+import type { PagesHandler } from './pages/pages.ts'
 import { acceptSockets, socketPath } from './sockets/accept-sockets.ts'
 import { type ModelEndpoint, modelEndpoints } from './stages/endpoints.ts'
 
 /**
  * The whole HTTP surface: the endpoints of models, our own API, and the operator's pages. A request of a model endpoint goes
  * straight to its handler, without Express, whose routing would cost a tenth of such a request. Express handles all other
- * requests, and other spellings of these paths.
+ * requests, and other spellings of these paths. `pages`: undefined where they are off.
  */
-export function makeApp(context: Context) {
+export function makeApp(context: Context, pages?: PagesHandler) {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -60,6 +61,7 @@ export function makeApp(context: Context) {
   )
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
+  if (pages !== undefined) app.use(pages)
   app.use(unknownPath(context, [...modelEndpoints, ...own]))
   app.use(failedRouting(context))
 

@@ -23,6 +23,17 @@ const addressBlocks = z.string().transform((text, context) => {
 
 const secretText = z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)')
 
+const knownPages = ['console', 'home', 'models', 'docs'] as const
+
+const pageNames = z.string().transform((text, context) => {
+  const names = text.split(',').map((name) => name.trim())
+  const known = knownPages.filter((name) => names.includes(name))
+  if (text.trim() === 'none' || known.length === new Set(names).size) return known
+  const message = `must be one or more of ${knownPages.join(', ')}, with commas between them, or none`
+  context.addIssue({ code: 'custom', message })
+  return z.NEVER
+})
+
 /** All settings beside the bounds. The environment has each under the same name in capitals, such as `DATA_DIR`. */
 const settings = {
   host: z.string().default('127.0.0.1'),
@@ -100,6 +111,18 @@ const settings = {
   /** PEM files of a certificate chain and its key, both or neither. With them the server speaks HTTPS. */
   tlsCert: z.string().optional(),
   tlsKey: z.string().optional(),
+  /** The gateway's name on its pages. */
+  siteName: z
+    .string()
+    .trim()
+    .min(1, 'must have a character')
+    .max(60, 'must have 60 characters or fewer')
+    .regex(/^\P{Cc}*$/u, 'must have no control characters')
+    .default('Tollgate'),
+  /** Path of an SVG, PNG or WebP image for the pages. Absent: they show the name alone. */
+  siteLogo: z.string().optional(),
+  /** The pages that are on. Empty: none. */
+  pages: pageNames.default(['console', 'home', 'models', 'docs']),
   /** CIDR blocks of the proxies whose forwarded headers we believe. Absent: we believe none. */
   trustedProxies: addressBlocks.optional(),
   /** `allow`: answer plain HTTP from every address. `loopback`: from this machine only. */

@@ -8,6 +8,7 @@ import { type Context, openContext } from './context.ts'
 import { onEndSignal, onReloadSignal } from './end-signals.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
+import { openPages } from './pages/pages.ts'
 import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
@@ -26,6 +27,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { config, environment } = configFromEnvironment()
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
+  const pages = config.role === 'worker' ? undefined : openPages(config, log)
   const reload = reloadOnSignal(log, supervisor)
   const context = await openContext(config, environment, log, supervisor?.embeddedUrl)
   context.gatewayFile?.follow((keys) => print(newKeysOf(keys)))
@@ -43,7 +45,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context.generatedKeys)])
     return
   }
-  const server = makeServer(context, intakeOf(context, makeApp(context)), (request) =>
+  const server = makeServer(context, intakeOf(context, makeApp(context, pages?.answer)), (request) =>
     config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
   )
   ends.push(async () => {
@@ -60,6 +62,8 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   supervisor?.serves(port)
   if (supervisor?.greets === false) print(newKeysOf(context.generatedKeys))
   else print(greetingOf(context, port, await makeSetupLink(context)))
+  // Of several processes only the first builds: the others notice what it has built.
+  if (supervisor?.greets !== false) pages?.build()
 }
 
 type End = () => Promise<void>
@@ -128,7 +132,8 @@ function newKeysOf(keys: Context['generatedKeys']): string[] {
 function greetingOf(context: Context, port: number, setupLink: string | undefined): string[] {
   const { host, publicUrl, tlsCert } = context.config
   const scheme = tlsCert === undefined ? 'http' : 'https'
-  const base = publicUrl ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
+  const base =
+    publicUrl?.replace(/\/+$/, '') ?? `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
   const model = [...context.catalog.snapshot.models.keys()][0] ?? 'MODEL'
   const secret = context.generatedKeys[0]?.secret ?? 'YOUR_KEY'
   const demo = context.catalog.snapshot.models.has('demo-chat')
@@ -141,14 +146,27 @@ function greetingOf(context: Context, port: number, setupLink: string | undefine
     `curl -N ${base}/v1/chat/completions -H 'authorization: Bearer ${secret}' -H 'content-type: application/json' \\`,
     `  -d '{"model":"${model}","stream":true,"messages":[{"role":"user","content":"Hello"}]}'`,
     `curl ${base}/v1/usage/requests -H 'authorization: Bearer ${secret}'`,
-    ...(setupLink === undefined
-      ? []
-      : [
-          '',
-          `There are no users yet. This link makes the first owner, once, within ${context.bounds.resetLinkMinutes} minutes:`,
-          `curl ${base}/admin/v1/links/${setupLink} -H 'content-type: application/json' \\`,
-          `  -d '{"email":"you@example.com","password":"A LONG PASSWORD"}'`,
-        ]),
+    ...wayIn(context, base, setupLink),
+  ]
+}
+
+/** The console's address, with a set-up link where there are no users yet. Without a console, that link for curl. */
+function wayIn({ config, bounds }: Context, base: string, setupLink: string | undefined): string[] {
+  if (config.pages.includes('console')) {
+    if (setupLink === undefined) return ['', `console: ${base}/console`]
+    // No log of a proxy has what stands behind the #.
+    const address = `${base}/console/link#${setupLink}`
+    return [
+      '',
+      `Open ${address} to make the first owner (works once, within ${bounds.resetLinkMinutes} minutes).`,
+    ]
+  }
+  if (setupLink === undefined) return []
+  return [
+    '',
+    `There are no users yet. This link makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
+    `curl ${base}/admin/v1/links/${setupLink} -H 'content-type: application/json' \\`,
+    `  -d '{"email":"you@example.com","password":"A LONG PASSWORD"}'`,
   ]
 }
 

@@ -169,6 +169,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
   ],
+  pages: ['http', 'telemetry', 'config.ts'],
   verify: [],
   import: ['access', 'catalog', 'db', 'traits', 'address-blocks.ts', 'secret-key.ts'],
   probes: [
@@ -246,11 +247,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'verify',
   ],
-  'app.ts': ['api', 'gateway', 'http', 'images', 'sockets', 'stages', 'context.ts'],
+  'app.ts': ['api', 'gateway', 'http', 'images', 'pages', 'sockets', 'stages', 'context.ts'],
   'serve.ts': [
     'access',
     'app.ts',
     'http',
+    'pages',
     'sockets',
     'stages',
     'end-signals.ts',
@@ -365,7 +367,7 @@ test('only db/ and files named queries.ts, or for their queries, import drizzle;
 test('the names of files say what they contain', () => {
   for (const { file } of sources) {
     const name = file.slice(file.lastIndexOf('/') + 1)
-    expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.test)?\.ts$/)
+    expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*((\.browser)?\.test)?\.ts$/)
     expect(name, `${file}: a name that says nothing`).not.toMatch(
       /^(utils?|helpers?|misc|common|manager|service)\.ts$/,
     )
@@ -409,6 +411,10 @@ test('a test file that needs a special machine says so in its name', () => {
       expect(file, `${file} starts Redis: put these tests into a file …redis.test.ts`).toMatch(/[/-]redis\./)
     if (/\bsmallDisk\(/.test(text))
       expect(file, `${file} mounts a disk: put these tests into a file …disk.test.ts`).toMatch(/[/-]disk\./)
+    if (/\bstartBrowser\(/.test(text))
+      expect(file, `${file} starts a browser: put these tests into a file ….browser.test.ts`).toMatch(
+        /\.browser\.test\.ts$/,
+      )
   }
 })
 

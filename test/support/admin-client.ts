@@ -54,7 +54,7 @@ export const goodPassword = 'correct horse battery'
 
 /** The token of the set-up link that the start has printed. */
 export async function setupToken(tollgate: TollgateProcess): Promise<string> {
-  return await until(() => /admin\/v1\/links\/(tgl_\w+)/.exec(tollgate.stdout())?.[1])
+  return await until(() => /(?:\/links\/|\/console\/link#)(tgl_\w+)/.exec(tollgate.stdout())?.[1])
 }
 
 /** Make the first owner by the printed link, and sign in. Returns the cookie. */

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { namespaces } from './on-host.ts'
 import { filesThatLoad, type Source } from './sources.ts'
 
@@ -13,6 +14,9 @@ export interface Extra {
   /** Files that load this module test as much as they can without it. */
   optionalBy?: string
 }
+
+/** Where Debian's package has it. */
+export const chromiumPath = '/usr/bin/chromium'
 
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
 export function missingExtras(): Extra[] {
@@ -57,6 +61,12 @@ function extras(): Extra[] {
       get: 'apt-get install bsdutils',
       isHere: runs('script', '-qec', 'stty size', '/dev/null'),
       files: /[/]import[/]prompt\.test\.ts$/,
+    },
+    {
+      name: 'chromium',
+      get: 'apt-get install chromium',
+      isHere: existsSync(chromiumPath),
+      files: /\.browser\.test\.ts$/,
     },
   ]
 }

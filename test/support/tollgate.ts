@@ -134,6 +134,8 @@ function environment(
     SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
     // Upstreams of tests count what they are asked.
     MODEL_LIST_REFRESH_MS: '0',
+    // With pages, each start would look whether they must be built.
+    PAGES: 'none',
     ...options.env,
   }
 }

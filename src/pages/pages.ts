@@ -1,0 +1,117 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import type { Config } from '../config.ts'
+import { cutWhenStalled } from '../http/stalled-client.ts'
+import type { Log } from '../telemetry/log.ts'
+import { PagesBuild } from './build.ts'
+import { Built } from './built.ts'
+import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
+import { icon } from './icon.ts'
+import { askAgainSeconds, notBuiltPage } from './not-built.ts'
+import { pageOf, readSite } from './site.ts'
+
+/** Answers a request for a page or one of its files, and calls `next` for any other. */
+export type PagesHandler = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  next: (cause?: unknown) => void,
+) => void
+
+export interface Pages {
+  answer: PagesHandler
+  /** Build the pages in the background, unless they are as new as their sources. */
+  build(): void
+}
+
+/** Where vite writes the pages. */
+const builtFolder = join(import.meta.dirname, '../../console/dist')
+
+/**
+ * The pages that people look at: the console, the home page, the models, the documents. Undefined: all of them are off.
+ * Throws an Error for the operator. `folder`: the built pages.
+ */
+export function openPages(config: Config, log: Log, folder: string = builtFolder): Pages | undefined {
+  if (config.pages.length === 0) return undefined
+  const site = readSite(config)
+  const build = new PagesBuild(log)
+  const stallMs = config.bounds.clientStallMs
+  const built = new Built(folder, stallMs)
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+    const path = pathOf(request)
+    if (path === undefined) return false
+    if (path === '/site/icon') return sendImage(response, site.logo ?? { bytes: icon, type: 'image/svg+xml' })
+    if (path === '/site/logo' && site.logo !== undefined) return sendImage(response, site.logo)
+    const page = pageAt(path)
+    if (page !== undefined && !site.pages.includes(page)) {
+      if (path !== '/' || !site.pages.includes('console')) return false
+      response.writeHead(302, { location: '/console', 'cache-control': 'no-cache' }).end()
+      return true
+    }
+    if (path !== '/' && (await built.answer(path, request, response))) return true
+    if (page === undefined || !asksForPage(request)) return false
+    const template = await built.template()
+    const nonce = makeNonce()
+    if (template === undefined) sendPage(response, 503, nonce, notBuiltPage(site, build.state, nonce))
+    else sendPage(response, 200, nonce, pageOf(template, site, nonce))
+    return true
+  }
+
+  function sendPage(response: ServerResponse, status: 200 | 503, nonce: string, html: string): void {
+    const bytes = Buffer.from(html)
+    // Links to images carry the public address.
+    const headers = pageHeaders(nonce, site.url === undefined ? [] : [new URL(site.url).origin])
+    if (status === 503) {
+      headers['retry-after'] = String(askAgainSeconds)
+      headers['cache-control'] = 'no-store'
+    }
+    response.writeHead(status, { ...headers, 'content-length': bytes.length })
+    response.end(bytes)
+    cutWhenStalled(response, stallMs)
+  }
+
+  function sendImage(response: ServerResponse, { bytes, type }: { bytes: Buffer; type: string }): true {
+    response.writeHead(200, {
+      ...fileHeaders,
+      'content-type': type,
+      'content-length': bytes.length,
+      'cache-control': 'no-cache',
+    })
+    response.end(bytes)
+    cutWhenStalled(response, stallMs)
+    return true
+  }
+
+  return {
+    answer(request, response, next) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') next()
+      else answer(request, response).then((isAnswered) => isAnswered || next(), next)
+    },
+    build: () => build.start(),
+  }
+}
+
+/** Without escapes; undefined: one of them is broken. */
+function pathOf({ url = '' }: IncomingMessage): string | undefined {
+  try {
+    return decodeURI(url.replace(/\?.*$/s, ''))
+  } catch {
+    return undefined
+  }
+}
+
+/** The page that has this path, whether it is on or off. */
+function pageAt(path: string): Config['pages'][number] | undefined {
+  if (path === '/') return 'home'
+  const [, first] = /^\/(console|models|docs)(?:\/|$)/.exec(path) ?? []
+  return first as 'console' | 'models' | 'docs' | undefined
+}
+
+/**
+ * An SDK whose base URL lacks its /v1 asks for /models too. It sends a key, or takes JSON alone, and gets the error that
+ * says what to change.
+ */
+function asksForPage({ headers }: IncomingMessage): boolean {
+  if (headers['x-api-key'] !== undefined || /^bearer /i.test(headers.authorization ?? '')) return false
+  return headers.accept === undefined || /text\/html|\*\/\*/.test(headers.accept)
+}

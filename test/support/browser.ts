@@ -1,0 +1,151 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+import { type AdminClient, adminClient, becomeOwner, goodPassword, ownerEmail } from './admin-client.ts'
+import { repository } from './former-release.ts'
+import { chromiumPath } from './machine.ts'
+import { startTestbed, type Testbed } from './testbed.ts'
+
+/** Somebody at a browser: a real Tollgate with all pages, its upstream and database, and a Chromium. */
+export interface BrowserBed extends Omit<Testbed, 'tollgate' | 'close'> {
+  gateway: Testbed['tollgate']
+  browser: Browser
+  /**
+   * A page of its own browser profile, in English and UTC, 1280 x 800 and light unless `options` say otherwise. Call it in a
+   * test: the page closes at the test's end, and the test fails when the page has broken its policy, logged an error or let
+   * one escape, unless `forgives` fits it. A refused call of the API is no error.
+   */
+  page(options?: BrowserContextOptions & { forgives?: RegExp }): Promise<Page>
+  /** The first owner, made by the API. The second call returns the same. */
+  makeOwner(): Promise<Owner>
+  /** Make the page one of the owner's, without the form. It goes nowhere: call `page.goto` next. */
+  signIn(page: Page): Promise<void>
+  close(): Promise<void>
+}
+
+export interface Owner {
+  email: string
+  password: string
+  /** `name=value`. */
+  cookie: string
+  /** Calls the admin API as the owner, such as `call('POST', 'keys', { ... })` with a body. */
+  call(method: string, path: string, body?: unknown): ReturnType<AdminClient>
+}
+
+/** `env` and `yaml` are those of `startTestbed`. */
+export async function startBrowser(options: Parameters<typeof startTestbed>[0] = {}): Promise<BrowserBed> {
+  await buildPages()
+  const { tollgate: gateway, ...bed } = await startTestbed({
+    ...options,
+    env: { PAGES: 'console,home,models,docs', ...options.env },
+  })
+  const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
+  const api = adminClient(gateway.url)
+  let owner: Promise<Owner> | undefined
+
+  async function newOwner(): Promise<Owner> {
+    const cookie = await becomeOwner(gateway, api)
+    return {
+      email: ownerEmail,
+      password: goodPassword,
+      cookie,
+      call: (method, path, body) => api(method, path, { cookie, body }),
+    }
+  }
+  const makeOwner = () => {
+    owner ??= newOwner()
+    return owner
+  }
+
+  return {
+    ...bed,
+    gateway,
+    browser,
+    makeOwner,
+    async page({ forgives, ...options } = {}) {
+      const context = await browser.newContext({
+        baseURL: gateway.url,
+        viewport: { width: 1280, height: 800 },
+        colorScheme: 'light',
+        locale: 'en-US',
+        timezoneId: 'UTC',
+        reducedMotion: 'reduce',
+        ...options,
+      })
+      const page = await context.newPage()
+      page.setDefaultTimeout(20_000)
+      const faults = await watch(page)
+      onTestFinished(async () => {
+        await context.close()
+        const left = faults.filter((fault) => forgives?.test(fault) !== true)
+        expect(left, 'the page has faults').toEqual([])
+      })
+      return page
+    },
+    async signIn(page) {
+      const [name = '', value = ''] = (await makeOwner()).cookie.split('=')
+      await page.context().addCookies([{ name, value, url: gateway.url, httpOnly: true, sameSite: 'Lax' }])
+    },
+    async close() {
+      await browser.close()
+      await bed.close()
+    },
+  }
+}
+
+/** Fails when axe finds something serious or critical. `within`: a selector of the part to look at. */
+export async function axe(page: Page, within?: string): Promise<void> {
+  const builder = new AxeBuilder({ page })
+  const { violations } = await (within === undefined ? builder : builder.include(within)).analyze()
+  const bad = violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(
+      ({ id, help, nodes }) => `${id}: ${help}: ${nodes.map(({ html }) => html.slice(0, 200)).join(' | ')}`,
+    )
+  expect(bad, `axe at ${page.url()}`).toEqual([])
+}
+
+/** Fails when the page can be scrolled sideways. */
+export async function fitsSideways(page: Page): Promise<void> {
+  const { scrollWidth, clientWidth } = await page.evaluate<{ scrollWidth: number; clientWidth: number }>(
+    '(({ scrollWidth, clientWidth }) => ({ scrollWidth, clientWidth }))(document.documentElement)',
+  )
+  expect(scrollWidth, `${page.url()} is wider than its window`).toBeLessThanOrEqual(clientWidth)
+}
+
+/** The list grows while the page lives. */
+async function watch(page: Page): Promise<string[]> {
+  const faults: string[] = []
+  await page.exposeFunction('reportViolation', (text: string) => faults.push(text))
+  await page.addInitScript(
+    `document.addEventListener('securitypolicyviolation', (event) =>
+      reportViolation('policy: ' + event.effectiveDirective + ' of ' + event.blockedURI + ' ' + event.sample))`,
+  )
+  page.on('pageerror', (error) => faults.push(`uncaught: ${error.stack ?? error.message}`))
+  page.on('console', (message) => {
+    const isRefusal = /^Failed to load resource: .* status of 4\d\d/.test(message.text())
+    const isApi = /^\/(admin|v1|public)\//.test(pathOf(message.location().url))
+    if (message.type() === 'error' && !(isRefusal && isApi)) faults.push(`console: ${message.text()}`)
+  })
+  return faults
+}
+
+function pathOf(url: string): string {
+  return URL.canParse(url) ? new URL(url).pathname : ''
+}
+
+/** Builds the pages unless they are fresh. Test files that do so at once build once. */
+async function buildPages(): Promise<void> {
+  const build = spawn(process.execPath, [join(repository, 'src/pages/build-process.ts')], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let printed = ''
+  build.stdout.setEncoding('utf8').on('data', (text: string) => {
+    printed += text
+  })
+  const [code] = await once(build, 'exit')
+  if (code !== 0) throw new Error(printed)
+}

@@ -16,6 +16,9 @@ import { cssVariables, theme } from './theme.ts'
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')
 
+// For the style sheet that keeps the page from scrolling behind a dialog: https://www.npmjs.com/package/get-nonce
+Object.assign(globalThis, { __webpack_nonce__: site.nonce })
+
 createRoot(root).render(
   <StrictMode>
     <MantineProvider

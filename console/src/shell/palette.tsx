@@ -59,6 +59,7 @@ export function Palette() {
       onQueryChange={setWords}
       shortcut={null}
       scrollable
+      overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       maxHeight={420}
       nothingFound={found.isFetching ? 'Looking…' : 'Nothing has this name'}
       searchProps={{

@@ -34,7 +34,7 @@ export function WhoMenu() {
         <UnstyledButton className={classes.who}>
           <PersonIcon size={16} aria-hidden />
           <span className={classes.name}>
-            {session.name}
+            <span title={session.name}>{session.name}</span>
             <small>{session.role}</small>
           </span>
           <ChevronUpIcon size={12} aria-hidden />

@@ -1,5 +1,5 @@
 import { Page } from '../../parts/page.tsx'
 
 export function SetUpPage() {
-  return <Page title="SetUp">{null}</Page>
+  return <Page title="Set-up">{null}</Page>
 }

@@ -4837,12 +4837,36 @@ export interface components {
                 total: number | null;
             };
             /** @description Calls upstream, and candidates that were passed over. */
-            attempts: ({
+            attempts: {
+                /** @description The channel. */
+                channel: string;
+                /** @description The format in which it was asked. */
+                upstream_protocol: string | null;
+                /** @description The upstream's name of the model. */
+                upstream_model: string | null;
+                /** @description Why it was chosen, or passed over. */
+                reason: string;
+                /** @description True for a candidate that was not called. */
+                passed_over: boolean;
+                /** @description The upstream's status; null where it gave none. */
+                status: number | null;
+                error: {
+                    /** @description The kind of the error; without an error, `error` is null. */
+                    kind: string;
+                    /** @description What the error says. */
+                    message: string | null;
+                } | null;
+                latency_ms: {
+                    /** @description From the call to the first byte of its answer. */
+                    first_byte: number | null;
+                    /** @description From the call to its end. */
+                    total: number | null;
+                };
+                /** @description The upstream's id of the call. */
+                upstream_request_id: string | null;
                 /** @description The channel's credential: the first 8 hex digits of its SHA-256. Null where none was used, where it is not known, and for members. */
                 credential: string | null;
-            } & {
-                [key: string]: unknown;
-            })[];
+            }[];
             /** @description What translation changed: a list of `{ path, action, reason }`. */
             notes: components["schemas"]["TranslationNote"][];
             /** @description The upstream's id of the last call. */

@@ -47,7 +47,7 @@ const { attempts } = usageDetail.shape
 const logDetail = usageDetail
   .extend(logRow.shape)
   .extend({
-    attempts: z.array(z.looseObject({ credential })).describe(attempts.description ?? ''),
+    attempts: z.array(attempts.element.extend({ credential })).describe(attempts.description ?? ''),
     price_id: z.uuid().nullable(),
     entries: z.array(entry).describe('What the request moved on its account.'),
     as_curl: z

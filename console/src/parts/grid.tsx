@@ -9,10 +9,11 @@ import {
   useTable,
 } from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useEffect, useId, useMemo, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef } from 'react'
 import type { ColumnChoice } from './column-choice.ts'
 import classes from './grid.module.css'
 import { useGridKeys } from './grid-keys.ts'
+import { cellId, GridRow } from './grid-row.tsx'
 import type { Tone } from './tone.tsx'
 
 /** One column of a grid. */
@@ -33,6 +34,8 @@ export interface Column<Row> {
   isExtra?: boolean
   /** Left out on a phone. */
   isWide?: boolean
+  /** What the rows can be filtered by; undefined: nothing. */
+  value?(row: Row): string | undefined
   /** The name that the API sorts by. */
   sort?: string
 }
@@ -55,7 +58,7 @@ export interface GridProps<Row> {
   /** As the API takes it: a minus before the name turns the order round. */
   sort?: string
   onSort?(sort: string): void
-  /** `F` (keep) and `Shift+F` (leave out) on a cell, and a click on it with Alt. */
+  /** `F` (keep) and `Shift+F` (leave out) on a cell, and the two buttons in it under the pointer. */
   onFilter?(column: string, row: Row, keeps: boolean): void
   /** The reader scrolls, or moves in the grid: a live grid must not move now. */
   onTouch?(isAtTop: boolean): void
@@ -73,8 +76,22 @@ const features = tableFeatures({ columnVisibilityFeature, columnOrderingFeature 
  * leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id.
  */
 export function Grid<Row extends RowData>(props: GridProps<Row>) {
-  const { label, columns, rows, idOf, choice, openId, onOpen, onMore, onTouch, toneOf, sort, onSort, foot } =
-    props
+  const {
+    label,
+    columns,
+    rows,
+    idOf,
+    choice,
+    openId,
+    onOpen,
+    onMore,
+    onTouch,
+    toneOf,
+    onFilter,
+    sort,
+    onSort,
+    foot,
+  } = props
   const scroller = useRef<HTMLDivElement>(null)
   const prefix = useId()
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
@@ -124,14 +141,21 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
     .map(({ width, grows }) => (grows === true ? `minmax(${width}px, 1fr)` : `${width}px`))
     .join(' ')
   const least = shown.reduce((sum, { width }) => sum + width, 0)
-  const cellId = (row: number, column: number) => `${prefix}-${row}-${column}`
+  const { put } = place
+  const onPick = useCallback(
+    (row: Row, index: number) => {
+      put(index)
+      onOpen?.(row)
+    },
+    [put, onOpen],
+  )
   return (
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by hand
     <div
       role="grid"
       aria-label={label}
       aria-rowcount={-1}
-      aria-activedescendant={place.row === undefined ? undefined : cellId(place.row, place.column)}
+      aria-activedescendant={place.row === undefined ? undefined : cellId(prefix, place.row, place.column)}
       tabIndex={0}
       ref={scroller}
       className={classes.grid}
@@ -154,54 +178,28 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
           if (row === undefined) return null
           const id = idOf(row)
           return (
-            // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus
-            // biome-ignore lint/a11y/useSemanticElements: see above
-            // biome-ignore lint/a11y/useKeyWithClickEvents: Enter opens it
-            <div
+            <GridRow
               key={id}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={id === openId}
-              data-open={id === openId || undefined}
-              data-place={place.row === index || undefined}
-              data-tone={toneOf?.(row)}
-              data-opens={onOpen !== undefined || undefined}
-              className={classes.row}
-              style={{ gridTemplateColumns: template, transform: `translateY(${start}px)` }}
-              onClick={(event) => {
-                if (isOwnClick(event.target)) return
-                place.put(index)
-                onOpen?.(row)
-              }}
-            >
-              {shown.map((column, at) => (
-                // biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus
-                // biome-ignore lint/a11y/useSemanticElements: see above
-                <div
-                  key={column.id}
-                  id={cellId(index, at)}
-                  role="gridcell"
-                  data-column={column.id}
-                  data-align={column.align}
-                  data-cell={(place.row === index && place.column === at) || undefined}
-                  className={classes.cell}
-                >
-                  {column.cell(row, rows[index - 1])}
-                </div>
-              ))}
-            </div>
+              row={row}
+              above={rows[index - 1]}
+              index={index}
+              start={start}
+              columns={shown}
+              template={template}
+              cellPrefix={prefix}
+              isOpen={id === openId}
+              placedColumn={place.row === index ? place.column : undefined}
+              tone={toneOf?.(row)}
+              onPick={onPick}
+              opens={onOpen !== undefined}
+              onFilter={onFilter}
+            />
           )
         })}
       </div>
       {foot === undefined ? null : <div className={classes.foot}>{foot}</div>}
     </div>
   )
-}
-
-/** A link or a button in a cell does what it says, and opens no row. Selected text stays selected. */
-function isOwnClick(target: EventTarget): boolean {
-  if (target instanceof Element && target.closest('a, button, input') !== null) return true
-  return (window.getSelection()?.toString() ?? '') !== ''
 }
 
 function Head<Row>({

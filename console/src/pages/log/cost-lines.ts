@@ -1,0 +1,63 @@
+import type { Schema } from '../../api/client.ts'
+import { count } from '../../format/numbers.ts'
+
+/** A part of a cost: `input 12,400 tokens`, and what it cost. */
+export interface CostLine {
+  name: string
+  /** How much of it; undefined where it has no number. */
+  amount: string | undefined
+  nanoUsd: string
+  /** USD for a million, worked out from the two; undefined where that says nothing. */
+  perMillion: string | undefined
+}
+
+type Detail = Schema<'LogDetail'>
+
+const parts = [
+  ['input', 'Input'],
+  ['cache_read', 'From the cache'],
+  ['cache_write', 'Into the cache'],
+  ['output', 'Output'],
+  ['reasoning', 'Reasoning'],
+] as const
+
+/** The sum that makes the cost of a row. Empty where the parts are not known. */
+export function costLines({
+  cost_parts_nano_usd: cost,
+  tokens,
+  images,
+}: Pick<Detail, 'cost_parts_nano_usd' | 'tokens' | 'images'>): CostLine[] {
+  if (cost === null) return []
+  const lines: CostLine[] = parts
+    .map(([part, name]) => {
+      const amount = tokens?.[part] ?? 0
+      return {
+        name,
+        amount: `${count(amount)} tokens`,
+        nanoUsd: cost[part],
+        perMillion: amount === 0 || cost[part] === '0' ? undefined : perMillion(cost[part], amount),
+        isThere: amount > 0 || cost[part] !== '0',
+      }
+    })
+    .filter(({ isThere }) => isThere)
+    .map(({ isThere: _isThere, ...line }) => line)
+  if (cost.image !== '0') {
+    lines.push({
+      name: 'Images',
+      amount: images === null ? undefined : count(images),
+      nanoUsd: cost.image,
+      perMillion: undefined,
+    })
+  }
+  if (cost.fees !== '0')
+    lines.push({ name: 'Fees', amount: undefined, nanoUsd: cost.fees, perMillion: undefined })
+  if (cost.others !== '0')
+    lines.push({ name: 'Other models', amount: undefined, nanoUsd: cost.others, perMillion: undefined })
+  return lines
+}
+
+/** Nano-USD for one token is USD for a thousand millions: divided by 1,000 it is USD for a million. */
+function perMillion(nanoUsd: string, tokens: number): string {
+  const value = Number(nanoUsd) / tokens / 1_000
+  return `$${value.toLocaleString(undefined, { maximumSignificantDigits: 4 })}/M`
+}

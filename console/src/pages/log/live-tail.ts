@@ -1,0 +1,66 @@
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { stringifySearch } from '../../console-search.ts'
+import type { LogTerms, Row } from './log-query.ts'
+
+/** The newest rows that came since the page was opened, newest first. */
+export interface LiveTail {
+  /** Shown above the list. */
+  shown: readonly Row[]
+  /** Came while the reader looked at something: shown by `release`. */
+  waiting: number
+  /** Rows that were too many to be sent. */
+  dropped: number
+  /** Why no rows come, in words; undefined: they come. */
+  trouble: string | undefined
+  release(): void
+}
+
+const mostRows = 1_000
+
+/**
+ * Follows `GET /admin/v1/requests/tail` with the filters of the page while `isOn`. The browser connects again by itself and
+ * says where it was. `isHeld`: new rows wait, so that nothing moves under the reader.
+ */
+export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolean): LiveTail {
+  const [shown, setShown] = useState<readonly Row[]>([])
+  const [waiting, setWaiting] = useState<readonly Row[]>([])
+  const [dropped, setDropped] = useState(0)
+  const [trouble, setTrouble] = useState<string | undefined>(undefined)
+  const held = useRef(isHeld)
+  held.current = isHeld
+  const query = stringifySearch(filters)
+
+  useEffect(() => {
+    setShown([])
+    setWaiting([])
+    setDropped(0)
+    setTrouble(undefined)
+    if (!isOn) return
+    const source = new EventSource(`/admin/v1/requests/tail${query}`)
+    const onRow = ({ data }: MessageEvent<string>) => {
+      const row = JSON.parse(data) as Row
+      const add = (rows: readonly Row[]) =>
+        [row, ...rows.filter(({ id }) => id !== row.id)].slice(0, mostRows)
+      if (held.current) setWaiting(add)
+      else setShown(add)
+    }
+    source.addEventListener('row', onRow)
+    source.addEventListener('dropped', ({ data }: MessageEvent<string>) =>
+      setDropped((before) => before + (JSON.parse(data) as { dropped: number }).dropped),
+    )
+    source.onopen = () => setTrouble(undefined)
+    source.onerror = () =>
+      setTrouble(
+        source.readyState === EventSource.CLOSED
+          ? 'The gateway refused the live rows. Switch Live off and on to try again.'
+          : 'The gateway does not answer. The page connects again by itself.',
+      )
+    return () => source.close()
+  }, [isOn, query])
+
+  const release = useCallback(() => {
+    setShown((rows) => [...waiting, ...rows].slice(0, mostRows))
+    setWaiting([])
+  }, [waiting])
+  return { shown, waiting: waiting.length, dropped, trouble, release }
+}

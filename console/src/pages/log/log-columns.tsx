@@ -1,0 +1,164 @@
+import type { ReactNode } from 'react'
+import type { Column } from '../../parts/grid.tsx'
+import { State, type Tone } from '../../parts/tone.tsx'
+import { Clock, Duration, Money, None, Tokens } from '../../parts/values.tsx'
+import type { Row } from './log-query.ts'
+
+/** How a row ended, in words: `200`, `529 upstream_overloaded`, `cancelled`. */
+export function Ending({ row }: { row: Pick<Row, 'status' | 'outcome' | 'error'> }) {
+  const { status, outcome, error } = row
+  if (outcome === 'succeeded') return <span className="tg-number">{status}</span>
+  return (
+    <State tone={toneOf(row) ?? 'quiet'}>
+      {status} {error?.kind ?? outcome}
+    </State>
+  )
+}
+
+export function toneOf({ outcome }: Pick<Row, 'outcome'>): Tone | undefined {
+  if (outcome === 'failed' || outcome === 'orphaned') return 'bad'
+  if (outcome === 'refused') return 'warning'
+  return outcome === 'cancelled' ? 'quiet' : undefined
+}
+
+function word(text: string | null | undefined): ReactNode {
+  return text === null || text === undefined || text === '' ? <None /> : <span title={text}>{text}</span>
+}
+
+/** What came in for the model: at the full rate, from the cache and into it. */
+export function inputOf({ tokens }: Pick<Row, 'tokens'>): number | null {
+  return tokens === null ? null : tokens.input + tokens.cache_read + tokens.cache_write
+}
+
+export function outputOf({ tokens }: Pick<Row, 'tokens'>): number | null {
+  return tokens === null ? null : tokens.output + tokens.reasoning
+}
+
+/** A column whose id is the filter that its cells set. */
+function plain(
+  id: string,
+  head: string,
+  width: number,
+  value: (row: Row) => string | null | undefined,
+  more: Partial<Column<Row>> = {},
+): Column<Row> {
+  return {
+    id,
+    head,
+    width,
+    cell: (row) => word(value(row)),
+    value: (row) => value(row) ?? undefined,
+    ...more,
+  }
+}
+
+/** All columns of the log, in the usual order. */
+export const logColumns: readonly Column<Row>[] = [
+  {
+    id: 'created_at',
+    head: 'Time',
+    width: 148,
+    cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
+  },
+  plain('tenant', 'Tenant', 112, (row) => row.tenant?.name, { isWide: true }),
+  plain('key', 'Key', 96, (row) => row.key?.name, { isWide: true }),
+  {
+    id: 'model',
+    head: 'Model',
+    about: 'The model that was asked for, and the one that answered',
+    width: 200,
+    grows: true,
+    value: (row) => row.requested_model ?? row.served_model ?? undefined,
+    cell: ({ requested_model, served_model }) =>
+      served_model === null || served_model === requested_model ? (
+        word(requested_model)
+      ) : (
+        <span title={`${requested_model ?? '?'} → ${served_model}`}>
+          {requested_model ?? '?'} <span className="tg-quiet">→ {served_model}</span>
+        </span>
+      ),
+  },
+  plain('channel', 'Channel', 112, (row) => row.channel, { isWide: true }),
+  {
+    id: 'status',
+    head: 'Status',
+    width: 176,
+    value: (row) => String(row.status),
+    cell: (row) => <Ending row={row} />,
+  },
+  {
+    id: 'input',
+    head: 'In, tokens',
+    width: 80,
+    align: 'right',
+    isWide: true,
+    cell: (row) => <Tokens value={inputOf(row)} />,
+  },
+  {
+    id: 'output',
+    head: 'Out, tokens',
+    width: 88,
+    align: 'right',
+    isWide: true,
+    cell: (row) => <Tokens value={outputOf(row)} />,
+  },
+  {
+    id: 'cost',
+    head: 'Cost',
+    width: 88,
+    align: 'right',
+    isWide: true,
+    cell: (row) => <Money nanoUsd={row.cost_nano_usd} />,
+  },
+  {
+    id: 'first_token',
+    head: 'First token',
+    width: 88,
+    align: 'right',
+    isWide: true,
+    cell: (row) => <Duration ms={row.latency_ms.first_token} />,
+  },
+  {
+    id: 'total',
+    head: 'Total',
+    width: 80,
+    align: 'right',
+    isWide: true,
+    cell: (row) => <Duration ms={row.latency_ms.total} />,
+  },
+  plain('endpoint', 'Endpoint', 168, (row) => row.endpoint, { isExtra: true }),
+  plain('outcome', 'Outcome', 96, (row) => row.outcome, { isExtra: true }),
+  plain('error_kind', 'Error kind', 144, (row) => row.error?.kind, { isExtra: true }),
+  { id: 'error', head: 'Error', width: 240, isExtra: true, cell: (row) => word(row.error?.message) },
+  plain('group', 'Group', 104, (row) => row.group?.name, { isExtra: true }),
+  plain('end_user', 'End user', 144, (row) => row.end_user, { isExtra: true }),
+  plain('session', 'Session', 144, (row) => row.session, { isExtra: true }),
+  plain('tag', 'Tags', 144, (row) => row.tags[0], {
+    isExtra: true,
+    cell: (row) => word(row.tags.join(', ')),
+  }),
+  plain('client_address', 'Client address', 128, (row) => row.client_address, { isExtra: true }),
+  plain('user_agent', 'User agent', 176, (row) => row.user_agent, { isExtra: true }),
+  plain('finish_reason', 'Finish reason', 104, (row) => row.finish_reason, { isExtra: true }),
+  plain('stream', 'Stream', 72, (row) => String(row.stream), {
+    isExtra: true,
+    cell: (row) => (row.stream ? 'stream' : <None />),
+  }),
+  plain('stream_end', 'End of stream', 112, (row) => row.stream_end, { isExtra: true }),
+  plain('client_protocol', 'Client format', 144, (row) => row.client_protocol, { isExtra: true }),
+  plain('upstream_protocol', 'Upstream format', 144, (row) => row.upstream_protocol, { isExtra: true }),
+  plain('usage_source', 'Source of the usage', 136, (row) => row.usage_source, { isExtra: true }),
+  plain('upstream_request_id', "Upstream's id", 160, (row) => row.upstream_request_id, { isExtra: true }),
+  plain('attempts', 'Attempts', 72, (row) => String(row.attempts), { isExtra: true, align: 'right' }),
+  {
+    id: 'queue',
+    head: 'Before the call',
+    width: 104,
+    align: 'right',
+    isExtra: true,
+    cell: (row) => <Duration ms={row.latency_ms.queue} />,
+  },
+  { id: 'notes', head: 'Notes', width: 64, align: 'right', isExtra: true, cell: (row) => row.notes.length },
+  plain('folded', 'Folded', 64, (row) => String(row.folded), { isExtra: true, align: 'right' }),
+  plain('request_id', 'Request id', 288, (row) => row.id, { isExtra: true }),
+]

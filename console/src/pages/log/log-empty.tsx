@@ -1,0 +1,35 @@
+import { Button } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import type { Texts } from '../../console-search.ts'
+import { Code } from '../../parts/code.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { gatewayUrl } from '../../site.ts'
+import { filtersOf, withoutFilters } from './log-filters.ts'
+
+/** No row: either nothing matches, or nobody has asked for anything yet. */
+export function LogEmpty({ search, onChange }: { search: Texts; onChange(search: Texts): void }) {
+  if (filtersOf(search).length > 0) {
+    return (
+      <Teach
+        title="No request of this time matches"
+        action={<Button onClick={() => onChange(withoutFilters(search))}>Remove all filters</Button>}
+      >
+        Remove a filter above, or choose more time.
+      </Teach>
+    )
+  }
+  return (
+    <Teach
+      title="No request in this time"
+      action={<Link to="/console/set-up">Set up a key and a channel</Link>}
+    >
+      <p>Each request has one row here, also one that was refused or cut. Make one with a key:</p>
+      <Code
+        what="the command"
+        text={`curl ${gatewayUrl}/v1/chat/completions -H "authorization: Bearer $TOLLGATE_KEY" \\
+  -H 'content-type: application/json' \\
+  -d '{"model": "demo-chat", "messages": [{"role": "user", "content": "Hello"}]}'`}
+      />
+    </Teach>
+  )
+}

@@ -1,0 +1,132 @@
+import { Button, Skeleton, Stack, Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import type { Texts } from '../../console-search.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Sheet } from '../../parts/sheet.tsx'
+import { done } from '../../parts/toast.tsx'
+import { AnswerTab, EntriesTab, ErrorTab, NotesTab, RequestTab } from './log-tabs.tsx'
+import { RowCost } from './row-cost.tsx'
+import { RowFacts } from './row-facts.tsx'
+import { Waterfall } from './waterfall.tsx'
+
+/** One row with all that is kept of it. */
+export function LogSheet({
+  id,
+  search,
+  onFilter,
+  onClose,
+}: {
+  id: string
+  search: Texts
+  onFilter(search: Texts): void
+  onClose(): void
+}) {
+  const row = useQuery({
+    queryKey: ['log-row', id],
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/requests/{id}', { params: { path: { id } }, signal })),
+    placeholderData: (before) => before,
+  })
+  return (
+    <Sheet
+      title={row.data === undefined ? 'Request' : titleOf(row.data)}
+      onClose={onClose}
+      actions={<Actions id={id} row={row.data} />}
+    >
+      {row.error !== null ? (
+        <Problem error={row.error} onAgain={() => void row.refetch()} />
+      ) : row.data === undefined ? (
+        <Stack gap={12} role="status" aria-label="Loading">
+          <Skeleton height={20} />
+          <Skeleton height={80} />
+          <Skeleton height={200} />
+        </Stack>
+      ) : (
+        <Row row={row.data} search={search} onFilter={onFilter} />
+      )}
+    </Sheet>
+  )
+}
+
+function titleOf({ endpoint, status, stream, outcome }: Schema<'LogDetail'>): string {
+  return `${endpoint}  ${status}${stream ? ' streamed' : ''}${outcome === 'succeeded' ? '' : `, ${outcome}`}`
+}
+
+function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined }) {
+  const may = useMay()
+  const curl = row?.as_curl
+  return (
+    <>
+      <Copy text={id} what="the request id" />
+      {curl === null || curl === undefined ? null : (
+        <Button
+          variant="default"
+          onClick={() => {
+            void navigator.clipboard.writeText(curl.command)
+            done(
+              curl.differs.length === 0
+                ? 'Copied the command'
+                : `Copied the command. ${curl.differs.join(' ')}`,
+            )
+          }}
+        >
+          Copy as curl
+        </Button>
+      )}
+      {may('playground', 'write') ? (
+        <Button variant="default" component={Link} to={`/console/playground?from=${id}`}>
+          Open in the playground
+        </Button>
+      ) : null}
+    </>
+  )
+}
+
+function Row({
+  row,
+  search,
+  onFilter,
+}: {
+  row: Schema<'LogDetail'>
+  search: Texts
+  onFilter(search: Texts): void
+}) {
+  const hasError = row.error !== null
+  return (
+    <>
+      <Waterfall row={row} />
+      <RowCost row={row} />
+      <RowFacts row={row} search={search} onFilter={onFilter} />
+      {/* Anew for each row: its first tab is what one asks first. */}
+      <Tabs key={row.id} defaultValue={hasError ? 'error' : 'request'} keepMounted={false}>
+        <Tabs.List mb={12}>
+          {hasError ? <Tabs.Tab value="error">Error</Tabs.Tab> : null}
+          <Tabs.Tab value="request">Request</Tabs.Tab>
+          <Tabs.Tab value="answer">Answer</Tabs.Tab>
+          <Tabs.Tab value="notes">Notes {row.notes.length === 0 ? '' : `(${row.notes.length})`}</Tabs.Tab>
+          <Tabs.Tab value="entries">
+            Entries {row.entries.length === 0 ? '' : `(${row.entries.length})`}
+          </Tabs.Tab>
+        </Tabs.List>
+        <Tabs.Panel value="error">
+          <ErrorTab row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel value="request">
+          <RequestTab row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel value="answer">
+          <AnswerTab row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel value="notes">
+          <NotesTab row={row} />
+        </Tabs.Panel>
+        <Tabs.Panel value="entries">
+          <EntriesTab row={row} />
+        </Tabs.Panel>
+      </Tabs>
+    </>
+  )
+}

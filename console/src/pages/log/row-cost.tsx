@@ -1,0 +1,61 @@
+import type { Schema } from '../../api/client.ts'
+import { Money } from '../../parts/values.tsx'
+import { costLines } from './cost-lines.ts'
+import classes from './row-cost.module.css'
+
+/** The cost as the sum that it is, and where the price comes from. */
+export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
+  const lines = costLines(row)
+  if (row.cost_nano_usd === null) {
+    return (
+      <div className={classes.cost}>
+        <strong>Cost unknown.</strong>{' '}
+        <span className="tg-quiet">
+          {row.outcome === 'orphaned'
+            ? 'The process died before the end: nobody knows what the upstream made. Nothing was charged.'
+            : 'The upstream gave no usage, or the model has no price. Nothing was charged.'}
+        </span>
+      </div>
+    )
+  }
+  return (
+    <div className={classes.cost}>
+      <div>
+        <strong>
+          Cost <Money nanoUsd={row.cost_nano_usd} />
+        </strong>{' '}
+        <span className="tg-quiet">
+          {row.price_source === null ? '' : `price from: ${row.price_source}`}
+          {row.price_multiplier === null || /^1(\.0*)?$/.test(row.price_multiplier)
+            ? ''
+            : ` × ${row.price_multiplier} of the group`}
+        </span>
+      </div>
+      {lines.length === 0 ? null : (
+        <table>
+          <tbody>
+            {lines.map(({ name, amount, perMillion, nanoUsd }) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td>{amount}</td>
+                <td className="tg-quiet">{perMillion === undefined ? '' : `× ${perMillion}`}</td>
+                <td>
+                  <Money nanoUsd={nanoUsd} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      {row.cost_facts.length === 0 ? null : (
+        <div className="tg-quiet">
+          {row.cost_facts
+            .map((fact) =>
+              'name' in fact && fact.name !== undefined ? `${fact.part}: ${fact.name}` : fact.part,
+            )
+            .join(' · ')}
+        </div>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,120 @@
+import { ActionIcon, Tooltip } from '@mantine/core'
+import { DiffRemovedIcon, FilterIcon } from '@primer/octicons-react'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import type { Schema } from '../../api/client.ts'
+import { useSession } from '../../api/session.ts'
+import type { Texts } from '../../console-search.ts'
+import { Facts } from '../../parts/page.tsx'
+import { Moment, Tokens } from '../../parts/values.tsx'
+import { Ending } from './log-columns.tsx'
+import { withValue } from './log-filters.ts'
+import classes from './row-facts.module.css'
+
+type Detail = Schema<'LogDetail'>
+
+/** What the row says, each value with the two filters that it can set. */
+export function RowFacts({
+  row,
+  search,
+  onFilter,
+}: {
+  row: Detail
+  search: Texts
+  onFilter(search: Texts): void
+}) {
+  const { role } = useSession()
+  const fact = (title: string, name: string, value: string | null | undefined, shown?: ReactNode) =>
+    value === null || value === undefined || value === ''
+      ? []
+      : [[title, <Value key={name} {...{ name, value, shown, search, onFilter }} />] as const]
+  const link = (to: string, name: string | null | undefined) => <Link to={to}>{name}</Link>
+  const { tokens } = row
+  return (
+    <Facts
+      facts={[
+        ['Time', <Moment key="at" at={row.created_at} />],
+        ...fact('Status', 'status', String(row.status), <Ending row={row} />),
+        ...(role === 'member'
+          ? []
+          : fact(
+              'Tenant',
+              'tenant',
+              row.tenant?.name,
+              link(`/console/tenants/${row.tenant?.id}`, row.tenant?.name),
+            )),
+        ...fact('Key', 'key', row.key?.name, link(`/console/keys/${row.key?.id}`, row.key?.name)),
+        ...fact('Group', 'group', row.group?.name),
+        ...fact('Model', 'requested_model', row.requested_model),
+        ...fact('Served by', 'served_model', row.served_model),
+        ...fact('Channel', 'channel', row.channel),
+        ...fact('Client format', 'client_protocol', row.client_protocol),
+        ...fact('Upstream format', 'upstream_protocol', row.upstream_protocol),
+        ...(tokens === null
+          ? []
+          : [
+              [
+                'Tokens',
+                <span key="tokens">
+                  <Tokens value={tokens.input} /> in, <Tokens value={tokens.cache_read} /> from and{' '}
+                  <Tokens value={tokens.cache_write} /> into the cache, <Tokens value={tokens.output} /> out,{' '}
+                  <Tokens value={tokens.reasoning} /> of reasoning
+                </span>,
+              ] as const,
+            ]),
+        ...fact('Source of the usage', 'usage_source', row.usage_source),
+        ...fact('Finish reason', 'finish_reason', row.finish_reason),
+        ...fact('End of stream', 'stream_end', row.stream_end),
+        ...fact('End user', 'end_user', row.end_user),
+        ...fact('Session', 'session', row.session),
+        ...row.tags.flatMap((tag) => fact(`Tag ${tag}`, 'tag', tag)),
+        ...fact('Client address', 'client_address', row.client_address),
+        ...fact('User agent', 'user_agent', row.user_agent),
+        ...fact('Idempotency key', 'idempotency_key', row.idempotency_key),
+        ...fact("Upstream's request id", 'upstream_request_id', row.upstream_request_id),
+        ...(row.folded > 1 ? fact('Stands for', 'folded', String(row.folded), `${row.folded} requests`) : []),
+        ...fact('Request id', 'request_id', row.id),
+      ]}
+    />
+  )
+}
+
+function Value({
+  name,
+  value,
+  shown,
+  search,
+  onFilter,
+}: {
+  name: string
+  value: string
+  shown?: ReactNode
+  search: Texts
+  onFilter(search: Texts): void
+}) {
+  return (
+    <span className={classes.value}>
+      <span className={classes.text}>{shown ?? value}</span>
+      <span className={classes.filters}>
+        <Tooltip label="Keep only rows with this">
+          <ActionIcon
+            size={20}
+            aria-label={`Keep only rows with ${value}`}
+            onClick={() => onFilter(withValue(search, { name, keeps: true }, value))}
+          >
+            <FilterIcon size={12} />
+          </ActionIcon>
+        </Tooltip>
+        <Tooltip label="Leave out rows with this">
+          <ActionIcon
+            size={20}
+            aria-label={`Leave out rows with ${value}`}
+            onClick={() => onFilter(withValue(search, { name, keeps: false }, value))}
+          >
+            <DiffRemovedIcon size={12} />
+          </ActionIcon>
+        </Tooltip>
+      </span>
+    </span>
+  )
+}

@@ -68,7 +68,7 @@ export function TimeChart({
           y: { range: (_chart, _least, most) => [0, most > 0 ? most * 1.1 : 1] },
         },
         axes: [
-          axisOf(scheme),
+          { ...axisOf(scheme), values: (_chart, seconds) => timeLabels(seconds) },
           { ...axisOf(scheme), size: 56, values: (_chart, values) => values.map(format) },
         ],
         series: [{}, ...drawn(series, kind)],
@@ -180,6 +180,17 @@ function drawn(series: readonly ChartSeries[], kind: 'stacked' | 'lines'): uPlot
       ...(paths === undefined ? {} : { paths }),
     }))
     .reverse()
+}
+
+/** `14:00`; the day where it begins, or where the steps are days. */
+function timeLabels(seconds: readonly number[]): string[] {
+  const step = (seconds[1] ?? 0) - (seconds[0] ?? 0)
+  return seconds.map((second) => {
+    const at = new Date(second * 1_000)
+    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0
+    if (step >= 86_400 || isMidnight) return day(at)
+    return clock(at, false).slice(0, step < 60 ? 8 : 5)
+  })
 }
 
 function axisOf(scheme: Scheme): uPlot.Axis {

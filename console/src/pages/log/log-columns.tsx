@@ -57,16 +57,29 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'created_at',
     head: 'Time',
-    width: 148,
+    width: 112,
     cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
   },
-  plain('tenant', 'Tenant', 112, (row) => row.tenant?.name, { isWide: true }),
-  plain('key', 'Key', 96, (row) => row.key?.name, { isWide: true }),
+  {
+    id: 'key',
+    head: 'Tenant / key',
+    width: 136,
+    isWide: true,
+    value: (row) => row.key?.name ?? undefined,
+    cell: ({ tenant, key }) =>
+      tenant === null ? (
+        <None why="The caller is not known" />
+      ) : (
+        <span title={`${tenant.name ?? '?'} / ${key?.name ?? '?'}`}>
+          {tenant.name ?? '?'} <span className="tg-quiet">/ {key?.name ?? '?'}</span>
+        </span>
+      ),
+  },
   {
     id: 'model',
     head: 'Model',
     about: 'The model that was asked for, and the one that answered',
-    width: 200,
+    width: 144,
     grows: true,
     value: (row) => row.requested_model ?? row.served_model ?? undefined,
     cell: ({ requested_model, served_model }) =>
@@ -78,26 +91,28 @@ export const logColumns: readonly Column<Row>[] = [
         </span>
       ),
   },
-  plain('channel', 'Channel', 112, (row) => row.channel, { isWide: true }),
+  plain('channel', 'Channel', 96, (row) => row.channel, { isWide: true }),
   {
     id: 'status',
     head: 'Status',
-    width: 176,
+    width: 168,
     value: (row) => String(row.status),
     cell: (row) => <Ending row={row} />,
   },
   {
     id: 'input',
-    head: 'In, tokens',
-    width: 80,
+    head: 'In',
+    about: 'Input tokens, those of the cache included',
+    width: 64,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={inputOf(row)} />,
   },
   {
     id: 'output',
-    head: 'Out, tokens',
-    width: 88,
+    head: 'Out',
+    about: 'Output tokens, those of reasoning included',
+    width: 64,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={outputOf(row)} />,
@@ -105,7 +120,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'cost',
     head: 'Cost',
-    width: 88,
+    width: 80,
     align: 'right',
     isWide: true,
     cell: (row) => <Money nanoUsd={row.cost_nano_usd} />,
@@ -113,7 +128,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'first_token',
     head: 'First token',
-    width: 88,
+    width: 80,
     align: 'right',
     isWide: true,
     cell: (row) => <Duration ms={row.latency_ms.first_token} />,
@@ -121,11 +136,12 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'total',
     head: 'Total',
-    width: 80,
+    width: 72,
     align: 'right',
     isWide: true,
     cell: (row) => <Duration ms={row.latency_ms.total} />,
   },
+  plain('tenant', 'Tenant', 112, (row) => row.tenant?.name, { isExtra: true }),
   plain('endpoint', 'Endpoint', 168, (row) => row.endpoint, { isExtra: true }),
   plain('outcome', 'Outcome', 96, (row) => row.outcome, { isExtra: true }),
   plain('error_kind', 'Error kind', 144, (row) => row.error?.kind, { isExtra: true }),

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClient, becomeOwner } from '../support/admin-client.ts'
@@ -6,7 +6,7 @@ import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { repository } from '../support/former-release.ts'
 import { ownPort } from '../support/own-port.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { temporaryFolder, writeFiles } from './served-pages.ts'
 
@@ -40,6 +40,30 @@ describe('the first start', () => {
     expect((await fetch(`${second.url}/console`, { headers: { accept } })).status).toBe(200)
     expect(linesOf(second, /pages/)).toEqual([])
   })
+
+  test.each(['stop', 'kill9'] as const)(
+    'whose process ends in the middle of the build (%s) leaves none, and the next builds',
+    async (end) => {
+      const directory = checkout()
+      const config = join(directory, 'console/vite.config.ts')
+      const quick = readFileSync(config)
+      writeFileSync(
+        config,
+        `export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => {}) }] }`,
+      )
+      const tollgate = await start(directory, allPages)
+      await until(() => linesOf(tollgate, 'building the pages').length > 0)
+      const lock = join(directory, 'console/dist/.lock')
+      const builder = Number(readFileSync(lock, 'utf8'))
+      expect(commandOf(builder)).toContain('build-process.ts')
+      await tollgate[end]()
+      await until(() => commandOf(builder) === '')
+      writeFileSync(config, quick)
+      const next = await start(directory, allPages)
+      await until(() => linesOf(next, /^pages built in/).length > 0)
+      expect((await fetch(`${next.url}/console`, { headers: { accept } })).status).toBe(200)
+    },
+  )
 
   test('says what is missing where nothing can build the pages, and the API works', async () => {
     const directory = checkout({ vite: false })

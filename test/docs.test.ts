@@ -72,6 +72,7 @@ const othersVariables = [
   'TEST_DATABASE_URL',
   'TEST_SEED',
   'TOLLGATE_KEY',
+  'TOLLGATE_URL',
 ]
 
 describe('gateway.yaml in docs/reference/configuration.md', () => {

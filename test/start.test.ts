@@ -64,6 +64,7 @@ async function npmStart() {
       PORT: '0',
       DATA_DIR: dataDir,
       DATABASE_URL: url,
+      PAGES: 'none',
       SECRET_KEY: 'a-secret-key-for-tests-of-32-characters',
     },
     stdio: ['ignore', 'pipe', 'pipe'],

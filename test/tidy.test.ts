@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readSources } from './support/sources.ts'
+import { readConsole, readSources } from './support/sources.ts'
 import { tiersOf } from './support/tiers.ts'
 
 /** Checks the layout and the imports against docs/architecture.md, and names the wrong file. */
@@ -7,6 +7,9 @@ import { tiersOf } from './support/tiers.ts'
 const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
+const pages = readConsole()
+/** Made by test/openapi-client. */
+const generated = 'console/src/api/openapi.ts'
 const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
 /** The parts of src, and the parts that each may import. docs/architecture.md says what each part is for. */
@@ -300,7 +303,8 @@ test('no file imports itself through other files, and no part through other part
 })
 
 test('a file has at most 400 lines', () => {
-  for (const { file, text } of [...product, ...workers]) {
+  for (const { file, text } of [...product, ...workers, ...pages]) {
+    if (file === generated) continue
     const lines = text.trimEnd().split('\n').length
     expect(lines, `${file} has ${lines} lines: split it`).toBeLessThanOrEqual(400)
   }
@@ -322,6 +326,20 @@ test('src does not import workers/, except the entry, which starts workers in th
     if (file === 'src/server.ts') continue
     const worker = imports.find((path) => path.startsWith('workers/'))
     expect(worker, `${file} imports ${worker}: workers import src, never the other way round`).toBeUndefined()
+  }
+})
+
+test('the pages know the gateway by its HTTP API alone, and the gateway knows nothing of them', () => {
+  for (const { file, imports } of pages) {
+    const other = imports.find((path) => /^(src|workers|test|bench)\//.test(path))
+    expect(other, `${file} imports ${other}: ask the HTTP API for it`).toBeUndefined()
+    const builtin =
+      file === 'console/vite.config.ts' ? undefined : imports.find((path) => /^node:/.test(path))
+    expect(builtin, `${file} imports ${builtin}, which no browser has`).toBeUndefined()
+  }
+  for (const { file, imports } of [...product, ...workers]) {
+    const page = imports.find((path) => path.startsWith('console/'))
+    expect(page, `${file} imports ${page}: the gateway serves what vite has built of it`).toBeUndefined()
   }
 })
 
@@ -368,11 +386,16 @@ test('the names of files say what they contain', () => {
   for (const { file } of sources) {
     const name = file.slice(file.lastIndexOf('/') + 1)
     expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*((\.browser)?\.test)?\.ts$/)
-    expect(name, `${file}: a name that says nothing`).not.toMatch(
-      /^(utils?|helpers?|misc|common|manager|service)\.ts$/,
-    )
+    expect(name, `${file}: a name that says nothing`).not.toMatch(nothingSaid)
+  }
+  for (const { file } of pages) {
+    const name = file.slice(file.lastIndexOf('/') + 1)
+    expect(name, `${file}: kebab-case`).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*(\.config|\.d)?\.tsx?$/)
+    expect(name, `${file}: a name that says nothing`).not.toMatch(nothingSaid)
   }
 })
+
+const nothingSaid = /^(utils?|helpers?|misc|common|manager|service)\.tsx?$/
 
 /** The first circle, as a path. */
 function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | undefined {

@@ -46,7 +46,7 @@ describe.each(documents)('%s', (document) => {
 test('the curl lines that a start prints work unchanged', { timeout: 180_000 }, async () => {
   const run = new DocumentRun()
   try {
-    await run.follow({ language: 'sh', text: 'npm start' })
+    await run.follow({ language: 'sh', text: 'PAGES=none npm start' })
     const printed = run.printed.slice(run.printed.indexOf('curl -N'))
     const [calls = '', owner = ''] = printed.split('There are no users yet.')
     await run.follow({ language: 'sh', text: calls })

@@ -116,6 +116,7 @@ async function removeLeftovers(folder: string): Promise<void> {
 
 function reasonOf(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause)
+  const [message = ''] = text.split(/\s*Stack backtrace:/)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: vite colours its messages.
-  return text.replace(/\u001b\[[\d;]*m/g, '').slice(0, 1_000)
+  return message.replace(/\u001b\[[\d;]*m/g, '').slice(0, 1_000)
 }

@@ -16,12 +16,19 @@ export interface Source {
 
 /** Every file of src, workers, bench and test, without the packages of a workspace. */
 export function readSources(): Source[] {
-  return ['src', 'workers', 'bench', 'test'].flatMap((folder) =>
-    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts') && !name.includes('node_modules/'))
-      .sort()
-      .map((name) => read(join(folder, name))),
-  )
+  return ['src', 'workers', 'bench', 'test'].flatMap(sourcesIn)
+}
+
+/** Every file of the pages' code. */
+export function readConsole(): Source[] {
+  return sourcesIn('console')
+}
+
+function sourcesIn(folder: string): Source[] {
+  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
+    .sort()
+    .map((name) => read(join(folder, name)))
 }
 
 /** The files that load one of `modules`, directly or through other files. */

@@ -1,0 +1,204 @@
+import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { adminClient, becomeOwner } from '../support/admin-client.ts'
+import { emptyDatabase, freshDatabase } from '../support/database.ts'
+import { repository } from '../support/former-release.ts'
+import { ownPort } from '../support/own-port.ts'
+import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { until } from '../support/until.ts'
+import { temporaryFolder, writeFiles } from './served-pages.ts'
+
+/** A checkout of its own, so that no other test's pages are built or served. */
+
+const allPages = { PAGES: 'console,home,models,docs' }
+const accept = 'text/html,*/*'
+
+describe('the first start', () => {
+  test('serves the API at once and builds the pages beside it, in one of its processes', async () => {
+    const directory = checkout()
+    const tollgate = await start(directory, { PROCESSES: '2', ...allPages })
+    const first = await fetch(`${tollgate.url}/console`, { headers: { accept } })
+    expect([200, 503]).toContain(first.status)
+    await until(async () => (await fetch(`${tollgate.url}/console`, { headers: { accept } })).status === 200)
+    await until(() => tollgate.stderr().includes('"msg":"all processes serve"'))
+    // Each connection goes to one of both processes.
+    const statuses = await Promise.all(
+      Array.from({ length: 20 }, async () => {
+        const answer = await fetch(`${tollgate.url}/docs/x`, { headers: { accept, connection: 'close' } })
+        await answer.text()
+        return answer.status
+      }),
+    )
+    expect(new Set(statuses)).toEqual(new Set([200]))
+    expect(linesOf(tollgate, 'building the pages')).toHaveLength(1)
+    expect(linesOf(tollgate, /^pages built in \d+\.\d s$/)).toHaveLength(1)
+    expect(await tollgate.stop()).toBe(0)
+
+    const second = await start(directory, allPages)
+    expect((await fetch(`${second.url}/console`, { headers: { accept } })).status).toBe(200)
+    expect(linesOf(second, /pages/)).toEqual([])
+  })
+
+  test.each(['stop', 'kill9'] as const)(
+    'whose process ends in the middle of the build (%s) leaves none, and the next builds',
+    async (end) => {
+      const directory = checkout()
+      const config = join(directory, 'console/vite.config.ts')
+      const quick = readFileSync(config)
+      writeFileSync(
+        config,
+        `export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => {}) }] }`,
+      )
+      const tollgate = await start(directory, allPages)
+      await until(() => linesOf(tollgate, 'building the pages').length > 0)
+      const lock = join(directory, 'console/dist/.lock')
+      const builder = Number(readFileSync(lock, 'utf8'))
+      expect(commandOf(builder)).toContain('build-process.ts')
+      await tollgate[end]()
+      await until(() => commandOf(builder) === '')
+      writeFileSync(config, quick)
+      const next = await start(directory, allPages)
+      await until(() => linesOf(next, /^pages built in/).length > 0)
+      expect((await fetch(`${next.url}/console`, { headers: { accept } })).status).toBe(200)
+    },
+  )
+
+  test('says what is missing where nothing can build the pages, and the API works', async () => {
+    const directory = checkout({ vite: false })
+    const tollgate = await start(directory, allPages)
+    await until(() => linesOf(tollgate, /the pages cannot be built/).length > 0)
+    const page = await fetch(`${tollgate.url}/console`, { headers: { accept } })
+    expect(page.status).toBe(503)
+    const text = await page.text()
+    expect(text).toContain('npm ci without --omit=dev')
+    expect(text).not.toContain('http-equiv="refresh"')
+    expect((await fetch(`${tollgate.url}/openapi.json`)).status).toBe(200)
+  })
+
+  test('with a logo that cannot be read ends with the reason', async () => {
+    const env = { ...allPages, SITE_LOGO: '/nowhere/logo.svg' }
+    await expect(start(repository, env)).rejects.toThrow(
+      /Tollgate cannot start: SITE_LOGO: \/nowhere\/logo\.svg cannot be read: ENOENT/,
+    )
+  })
+
+  test('of a worker has no pages, and reads no logo', async () => {
+    const env = { ...allPages, ROLE: 'worker', SITE_LOGO: '/nowhere/logo.svg' }
+    const tollgate = await start(checkout({ vite: false }), env)
+    expect(linesOf(tollgate, /pages/)).toEqual([])
+  })
+})
+
+describe('the way to the console', () => {
+  test('is printed: the set-up link at first, the address later', async () => {
+    const { url: databaseUrl, drop } = await freshDatabase()
+    onTestFinished(drop)
+    const directory = checkout()
+    const first = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env: allPages })
+    onTestFinished(() => first.kill9())
+    expect(first.stdout()).toMatch(
+      new RegExp(
+        `^Open ${first.url}/console/link#tgl_\\w+ to make the first owner \\(works once, within 60 minutes\\)\\.$`,
+        'm',
+      ),
+    )
+    expect(first.stdout()).not.toContain('/admin/v1/links/')
+    await becomeOwner(first, adminClient(first.url))
+    await first.stop()
+
+    const second = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env: allPages })
+    onTestFinished(() => second.kill9())
+    expect(second.stdout()).toContain(`\nconsole: ${second.url}/console\n`)
+    expect(second.stdout()).not.toContain('tgl_')
+  })
+
+  test('begins with PUBLIC_URL where that is set', async () => {
+    const port = await ownPort()
+    const publicUrl = `http://localhost:${port}`
+    const tollgate = await start(checkout(), {
+      ...allPages,
+      RESET_LINK_MINUTES: '5',
+      PORT: String(port),
+      PUBLIC_URL: `${publicUrl}/`,
+    })
+    expect(tollgate.stdout()).toMatch(
+      new RegExp(
+        `^Open ${publicUrl}/console/link#tgl_\\w+ to make the first owner \\(works once, within 5 minutes\\)\\.$`,
+        'm',
+      ),
+    )
+  })
+
+  test('is a call by curl where the console is off', async () => {
+    const tollgate = await start(checkout({ vite: false }), { PAGES: 'none' })
+    expect(tollgate.stdout()).toMatch(/^curl http\S+\/admin\/v1\/links\/tgl_\w+ /m)
+    expect(tollgate.stdout()).not.toContain('/console')
+  })
+})
+
+describe('the API beside the pages', () => {
+  let bed: Testbed
+  beforeAll(async () => {
+    bed = await startTestbed({ env: allPages })
+  })
+  afterAll(() => bed?.close())
+
+  test.each([
+    ['GET', '/models', { authorization: `Bearer ${freeKey}` }, 'use GET /v1/models'],
+    ['GET', '/models', { accept: 'application/json' }, 'use GET /v1/models'],
+    ['POST', '/console', {}, 'There is no POST /console here'],
+    ['POST', '/chat/completions', {}, 'use POST /v1/chat/completions'],
+    ['GET', '/consolex', { accept }, 'There is no GET /consolex here'],
+    ['GET', '/assets/none.js', { accept }, 'There is no GET /assets/none.js here'],
+  ])('%s %s says what to call, as before, and has a row', async (method, path, headers, says) => {
+    const response = await fetch(`${bed.tollgate.url}${path}`, { method, headers })
+    expect(response.status).toBe(404)
+    expect(await response.json()).toMatchObject({ error: { message: expect.stringContaining(says) } })
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({ endpoint: path })
+  })
+
+  test('a page has no row', async () => {
+    const before = (await bed.rows()).length
+    for (const path of ['/', '/models', '/docs', '/console', '/site/icon'])
+      await (await fetch(`${bed.tollgate.url}${path}`, { headers: { accept } })).text()
+    const chat = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] })
+    await chat.text()
+    await bed.row(chat.headers.get('x-request-id'))
+    expect(await bed.rows()).toHaveLength(before + 1)
+  })
+})
+
+async function start(directory: string, env: Record<string, string>): Promise<TollgateProcess> {
+  const { url: databaseUrl, drop } = await emptyDatabase()
+  onTestFinished(drop)
+  const tollgate = await startTollgate({ databaseUrl, gatewayYaml: '{}', directory, env })
+  onTestFinished(() => tollgate.kill9())
+  return tollgate
+}
+
+/** The program, with pages that are small. Without vite: also without the sources of the pages. */
+function checkout({ vite = true } = {}): string {
+  const directory = temporaryFolder()
+  for (const part of ['package.json', 'src', 'workers', 'migrations'])
+    cpSync(join(repository, part), join(directory, part), { recursive: true })
+  symlinkSync(join(repository, 'node_modules'), join(directory, 'node_modules'))
+  if (!vite) return directory
+  writeFiles(directory, {
+    'console/package.json': readFileSync(join(repository, 'console/package.json')),
+    'console/vite.config.ts': 'export default {}',
+    'console/index.html': '<!doctype html><html><head><!--site--></head><body></body></html>',
+    'console/src/main.ts': '',
+  })
+  return directory
+}
+
+/** The messages of the log that fit. */
+function linesOf(tollgate: TollgateProcess, message: string | RegExp): string[] {
+  return tollgate
+    .stderr()
+    .split('\n')
+    .flatMap((line) => /"msg":"([^"]*)"/.exec(line)?.[1] ?? [])
+    .filter((text) => (typeof message === 'string' ? text === message : message.test(text)))
+}

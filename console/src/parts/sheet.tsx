@@ -29,14 +29,12 @@ export function Sheet({
     <aside className={classes.sheet} aria-label="The row that is open">
       <header className={classes.head}>
         <h2>{title}</h2>
-        <div className={classes.actions}>
-          {actions}
-          <Tooltip label="Close (Esc)">
-            <ActionIcon aria-label="Close" onClick={onClose}>
-              <XIcon size={16} />
-            </ActionIcon>
-          </Tooltip>
-        </div>
+        <Tooltip label="Close (Esc)">
+          <ActionIcon aria-label="Close" onClick={onClose}>
+            <XIcon size={16} />
+          </ActionIcon>
+        </Tooltip>
+        {actions === undefined ? null : <div className={classes.actions}>{actions}</div>}
       </header>
       <div className={classes.body}>{children}</div>
     </aside>

@@ -22,7 +22,8 @@ export function timelineOf({
   latency_ms,
   attempts,
   stream,
-}: Pick<Detail, 'latency_ms' | 'attempts' | 'stream'>): Span[] {
+  channel,
+}: Pick<Detail, 'latency_ms' | 'attempts' | 'stream' | 'channel'>): Span[] {
   const { queue, first_token, total } = latency_ms
   const called = attempts.filter(({ passed_over }) => !passed_over)
   const before = queue ?? (called.length === 0 ? (total ?? 0) : 0)
@@ -30,12 +31,28 @@ export function timelineOf({
     {
       name: 'Admission',
       words:
-        called.length === 0 ? 'it ended here: no channel was called' : 'key, limits, body, money, journal',
+        called.length === 0 && channel === null
+          ? 'it ended here: no channel was called'
+          : 'key, limits, body, money, journal',
       from: 0,
       to: before,
       kind: 'own',
     },
   ]
+  if (called.length === 0 && channel !== null && total !== null) {
+    const mark =
+      first_token === null
+        ? {}
+        : { mark: { at: first_token, name: stream ? 'first token' : 'first content' } }
+    spans.push({
+      name: channel,
+      words: 'its attempts are no longer kept',
+      from: before,
+      to: total,
+      kind: 'answered',
+      ...mark,
+    })
+  }
   let at = before
   called.forEach((attempt, index) => {
     const isLast = index === called.length - 1

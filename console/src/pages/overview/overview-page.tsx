@@ -1,5 +1,69 @@
+import { Button, Skeleton, Switch } from '@mantine/core'
+import { useDocumentVisibility, useInterval } from '@mantine/hooks'
+import { SyncIcon } from '@primer/octicons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { lazy, Suspense, useState } from 'react'
+import type { Texts } from '../../console-search.ts'
+import { zoneName } from '../../format/moments.ts'
+import { rangeOf } from '../../format/range.ts'
 import { Page } from '../../parts/page.tsx'
+import { RangePicker } from '../../parts/range-picker.tsx'
+import { Breakdown } from './breakdown.tsx'
+import { NowWrong } from './now-wrong.tsx'
+import { NumbersRow } from './numbers-row.tsx'
+import { useTerms } from './overview-query.ts'
 
+/** The numbers come first: what draws charts is loaded after them. */
+const Charts = lazy(async () => ({ default: (await import('./overview-charts.tsx')).OverviewCharts }))
+
+const liveMs = 5_000
+
+/** "Is anything wrong?", then what happens, and who and what it comes from. */
 export function OverviewPage() {
-  return <Page title="Overview">{null}</Page>
+  const search: Texts = useSearch({ strict: false })
+  const navigate = useNavigate()
+  const [asOf, setAsOf] = useState(() => new Date())
+  const [isLive, setLive] = useState(false)
+  const visibility = useDocumentVisibility()
+  useInterval(
+    () => {
+      if (isLive && visibility === 'visible') setAsOf(new Date())
+    },
+    liveMs,
+    { autoInvoke: true },
+  )
+  const terms = useTerms(search, asOf)
+  const range = rangeOf(search)
+  const go = (chosen: { last?: string; from?: string; to?: string }) => {
+    const { last: _last, from: _from, to: _to, ...rest } = search
+    setAsOf(new Date())
+    void navigate({ to: '/console', search: { ...rest, ...chosen } })
+  }
+  return (
+    <Page
+      title="Overview"
+      lead={<span>Times in {zoneName()}</span>}
+      actions={
+        <>
+          <RangePicker range={range} fallback="Last 24 hours" onChange={go} />
+          <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={() => setAsOf(new Date())}>
+            Read again
+          </Button>
+          <Switch
+            size="xs"
+            label="Live"
+            checked={isLive}
+            onChange={(event) => setLive(event.currentTarget.checked)}
+          />
+        </>
+      }
+    >
+      <NowWrong />
+      <NumbersRow terms={terms} />
+      <Suspense fallback={<Skeleton height={192} radius={6} />}>
+        <Charts terms={terms} onRange={go} />
+      </Suspense>
+      <Breakdown terms={terms} range={{ ...range }} />
+    </Page>
+  )
 }

@@ -1,0 +1,76 @@
+import { Link } from '@tanstack/react-router'
+import { useMay } from '../../api/session.ts'
+import { Problem } from '../../parts/problem.tsx'
+import { Notice } from '../../parts/tone.tsx'
+import { Moment } from '../../parts/values.tsx'
+import classes from './overview.module.css'
+import { useHealth, useOpenEpisodes } from './overview-query.ts'
+
+/** Is anything wrong? In words, the worst first, each with the way to it. */
+export function NowWrong() {
+  const may = useMay()
+  const health = useHealth(may('health'))
+  const episodes = useOpenEpisodes(may('alerts'))
+  if (health.error !== null)
+    return <Problem error={health.error} doing="The health" onAgain={() => void health.refetch()} />
+  if (episodes.error !== null)
+    return <Problem error={episodes.error} doing="The alerts" onAgain={() => void episodes.refetch()} />
+  const isKnown =
+    (!may('health') || health.data !== undefined) && (!may('alerts') || episodes.data !== undefined)
+  if (!isKnown) return <div className={classes.wrongWaiting} />
+  const problems = health.data?.problems ?? []
+  const open = episodes.data?.data ?? []
+  if (problems.length === 0 && open.length === 0) return <Notice tone="good">All well</Notice>
+  return (
+    <div className={classes.wrong}>
+      {problems.map(({ severity, what, where, since }) => (
+        <Notice
+          key={`${where} ${what}`}
+          tone={severity}
+          action={<Way where={where} channels={health.data?.channels ?? []} />}
+        >
+          <strong>{where}</strong> {what}{' '}
+          {since === null ? null : (
+            <>
+              Since <Moment at={since} />.
+            </>
+          )}
+        </Notice>
+      ))}
+      {open.map(({ id, rule, summary, opened_at, acknowledged }) => (
+        <Notice
+          key={id}
+          tone="warning"
+          action={
+            <Link to="/console/alerts/$id" params={{ id }}>
+              Its episode
+            </Link>
+          }
+        >
+          <strong>Alert {rule.name}</strong> {summary} Since <Moment at={opened_at} />
+          {acknowledged === null ? '' : `, acknowledged by ${acknowledged.by}`}.
+        </Notice>
+      ))}
+    </div>
+  )
+}
+
+/** Where a problem is looked at and mended. */
+function Way({ where, channels }: { where: string; channels: readonly { id: string; name: string }[] }) {
+  const name = /^channel (.*)$/.exec(where)?.[1]
+  const channel = channels.find((one) => one.name === name)
+  if (channel !== undefined) {
+    return (
+      <span className={classes.ways}>
+        <Link to="/console/log" search={{ channel: channel.name, not_outcome: 'succeeded', last: '1h' }}>
+          Its errors
+        </Link>
+        <Link to="/console/channels/$id" params={{ id: channel.id }}>
+          The channel
+        </Link>
+      </span>
+    )
+  }
+  if (where === 'queues') return <Link to="/console/jobs">The jobs</Link>
+  return <Link to="/console/ledger">The ledger</Link>
+}

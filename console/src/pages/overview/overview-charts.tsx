@@ -1,0 +1,108 @@
+import { useComputedColorScheme } from '@mantine/core'
+import { useMemo } from 'react'
+import { money } from '../../format/money.ts'
+import { count } from '../../format/numbers.ts'
+import { outcomeColor, outcomeNames, seriesColor } from '../../parts/chart-colors.ts'
+import { Problem } from '../../parts/problem.tsx'
+import { type ChartSeries, TimeChart } from '../../parts/time-chart.tsx'
+import classes from './overview.module.css'
+import { alignedTo, type Terms, useTimeline } from './overview-query.ts'
+
+interface ChartsProps {
+  terms: Terms
+  onRange(range: { from: string; to: string }): void
+}
+
+/** Over time: how requests ended, and what was spent on which model. A range that is dragged becomes the time of the page. */
+export function OverviewCharts(props: ChartsProps) {
+  return (
+    <div className={classes.charts}>
+      <OutcomesChart {...props} />
+      <SpendChart {...props} />
+    </div>
+  )
+}
+
+function OutcomesChart({ terms, onRange }: ChartsProps) {
+  const { data, error, refetch } = useTimeline(terms, 'outcome', '-requests')
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const chart = useMemo(() => {
+    const found = new Map(data?.series.map((series) => [series.outcome, series.points]))
+    return outcomeNames
+      .filter((name) => found.has(name))
+      .map((name) => {
+        const points = (found.get(name) ?? []).map(({ at, requests }) => ({ at, value: requests }))
+        return { name, color: outcomeColor(scheme, name), ...alignedTo(terms, points) }
+      })
+  }, [data, terms, scheme])
+  return (
+    <section className={classes.chart} aria-label="Requests by outcome">
+      <h2>Requests by outcome</h2>
+      {error === null ? (
+        <Chart label="Requests by outcome" series={chart} {...{ terms, onRange }} format={count} />
+      ) : (
+        <Problem error={error} onAgain={() => void refetch()} />
+      )}
+    </section>
+  )
+}
+
+const nanoPerUsd = 1e9
+
+function SpendChart({ terms, onRange }: ChartsProps) {
+  const { data, error, refetch } = useTimeline(terms, 'model', '-cost')
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const stepMs = data?.step === 'hour' ? 3_600_000 : terms.stepMs
+  const shown = useMemo(() => ({ ...terms, stepMs }), [terms, stepMs])
+  const chart = useMemo(
+    () =>
+      (data?.series ?? []).map(({ model, other, points }, at) => ({
+        name: other ? 'all others' : (model ?? 'unknown models'),
+        color: seriesColor(scheme, other ? 7 : at),
+        ...alignedTo(
+          shown,
+          points.map(({ at, cost_nano_usd }) => ({ at, value: Number(cost_nano_usd) / nanoPerUsd })),
+        ),
+      })),
+    [data, shown, scheme],
+  )
+  return (
+    <section className={classes.chart} aria-label="Spend by model">
+      <h2>Spend by model</h2>
+      {error === null ? (
+        <Chart label="Spend by model" series={chart} terms={shown} onRange={onRange} format={inUsd} />
+      ) : (
+        <Problem error={error} onAgain={() => void refetch()} />
+      )}
+    </section>
+  )
+}
+
+function inUsd(usd: number): string {
+  return money(String(Math.round(usd * nanoPerUsd)))
+}
+
+function Chart({
+  label,
+  series,
+  terms,
+  onRange,
+  format,
+}: ChartsProps & {
+  label: string
+  series: readonly (ChartSeries & { at: number[] })[]
+  format(value: number): string
+}) {
+  const at = series[0]?.at ?? alignedTo(terms, []).at
+  return (
+    <TimeChart
+      label={label}
+      at={at}
+      stepMs={terms.stepMs}
+      series={series}
+      kind="stacked"
+      format={format}
+      onRange={onRange}
+    />
+  )
+}

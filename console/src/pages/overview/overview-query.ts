@@ -1,0 +1,146 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useMemo } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import type { Texts } from '../../console-search.ts'
+import { momentsOf, rangeOf } from '../../format/range.ts'
+
+export type Sums = Schema<'SummarySums'>
+export type Step = Schema<'SummaryTimeline'>['step']
+
+/** What a breakdown is by. */
+export type By = 'model' | 'channel' | 'tenant' | 'key'
+
+export const usualLast = '24h'
+const liveMs = 5_000
+
+const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+
+/** The time of the page, the one before it of the same length, and what it is for. */
+export interface Terms {
+  from: string
+  to: string
+  before: { from: string; to: string }
+  step: Step
+  stepMs: number
+  tenant_id: string | undefined
+}
+
+/** `asOf` moves while the page is live. */
+export function useTerms(search: Texts, asOf: Date): Terms {
+  return useMemo(() => {
+    const moments = momentsOf(rangeOf(search), asOf) ?? momentsOf({ last: usualLast }, asOf)
+    const [from, to] = [new Date(moments?.from ?? asOf), new Date(moments?.to ?? asOf)]
+    const ms = to.getTime() - from.getTime()
+    const step: Step = ms <= 3 * 3_600_000 ? 'minute' : ms <= 8 * 86_400_000 ? 'hour' : 'day'
+    const { tenant_id } = search
+    return {
+      from: from.toISOString(),
+      to: to.toISOString(),
+      before: { from: new Date(from.getTime() - ms).toISOString(), to: from.toISOString() },
+      // Sums of minutes know no tenant.
+      step: step === 'minute' && tenant_id !== undefined ? 'hour' : step,
+      stepMs: stepMs[step === 'minute' && tenant_id !== undefined ? 'hour' : step],
+      tenant_id: typeof tenant_id === 'string' ? tenant_id : undefined,
+    }
+  }, [search, asOf])
+}
+
+function filters({ tenant_id }: Terms) {
+  return tenant_id === undefined ? {} : { tenant_id }
+}
+
+/** Shown until the next answer: a live page must not blink. */
+const common = { placeholderData: keepPreviousData, staleTime: liveMs } as const
+
+export function useTotals(terms: Terms, range: { from: string; to: string }) {
+  return useQuery({
+    ...common,
+    queryKey: ['totals', terms.tenant_id, range.from, range.to],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/summary', {
+          params: { query: { ...filters(terms), ...range, limit: 1 } },
+          signal,
+        }),
+      ),
+  })
+}
+
+export function useTimeline(terms: Terms, by: 'outcome' | 'model' | undefined, sort: '-requests' | '-cost') {
+  const { from, to, step } = terms
+  // Minutes are kept by channel and outcome alone.
+  const isKept = step !== 'minute' || by !== 'model'
+  return useQuery({
+    ...common,
+    queryKey: ['timeline', terms.tenant_id, from, to, step, by, sort],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/summary/timeline', {
+          params: {
+            query: {
+              ...filters(terms),
+              from,
+              to,
+              step: isKept ? step : 'hour',
+              sort,
+              top: 8,
+              ...(by === undefined ? {} : { by }),
+            },
+          },
+          signal,
+        }),
+      ),
+  })
+}
+
+export function useBreakdown(terms: Terms, by: By, sort: string) {
+  const { from, to } = terms
+  return useQuery({
+    ...common,
+    queryKey: ['breakdown', terms.tenant_id, from, to, by, sort],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/summary', {
+          params: {
+            query: { ...filters(terms), from, to, group_by: by, sort: sort as '-requests', limit: 20 },
+          },
+          signal,
+        }),
+      ),
+  })
+}
+
+export function useHealth(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['health'],
+    enabled: isAllowed,
+    refetchInterval: liveMs,
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
+  })
+}
+
+export function useOpenEpisodes(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['open-episodes'],
+    enabled: isAllowed,
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) =>
+      ask(api.GET('/admin/v1/alerts/episodes', { params: { query: { open: 'true', limit: 20 } }, signal })),
+  })
+}
+
+/** Buckets of a timeline: every step of the time, empty ones included. */
+export function alignedTo(
+  { from, to, stepMs }: Pick<Terms, 'from' | 'to' | 'stepMs'>,
+  points: readonly { at: string; value: number }[],
+): { at: number[]; values: number[] } {
+  const first = Math.floor(new Date(from).getTime() / stepMs) * stepMs
+  const length = Math.max(1, Math.ceil((new Date(to).getTime() - first) / stepMs))
+  const at = Array.from({ length }, (_, step) => first + step * stepMs)
+  const values = at.map(() => 0)
+  for (const point of points) {
+    const bucket = Math.floor((new Date(point.at).getTime() - first) / stepMs)
+    if (bucket >= 0 && bucket < length) values[bucket] = (values[bucket] ?? 0) + point.value
+  }
+  return { at, values }
+}

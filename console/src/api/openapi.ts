@@ -2755,17 +2755,17 @@ export interface components {
             name: string;
             condition: components["schemas"]["AlertCondition"];
             /** @default true */
-            enabled: boolean;
+            enabled?: boolean;
             /**
              * @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.
              * @default 300
              */
-            resolve_after_seconds: number;
+            resolve_after_seconds?: number;
             /**
              * @description Where to POST when an episode opens and closes. Null: episodes are listed only.
              * @default null
              */
-            webhook: {
+            webhook?: {
                 /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
                 url: string;
             } | null;
@@ -2773,7 +2773,7 @@ export interface components {
              * @description The rule watches this tenant only, and its members see it. A member's rule is of its own.
              * @default null
              */
-            tenant_id: string | null;
+            tenant_id?: string | null;
         };
         AlertChange: {
             name?: string;
@@ -3802,7 +3802,7 @@ export interface components {
              * @description True: count, and change nothing.
              * @default false
              */
-            dry_run: boolean;
+            dry_run?: boolean;
         };
         Group: {
             /** Format: uuid */
@@ -4233,7 +4233,7 @@ export interface components {
              * @description Of a member; null for all other roles.
              * @default null
              */
-            tenant_id: string | null;
+            tenant_id?: string | null;
         };
         MadeLink: {
             /** Format: uuid */
@@ -5912,7 +5912,7 @@ export interface components {
              * @description How long the former secret works still.
              * @default 0
              */
-            grace_seconds: number;
+            grace_seconds?: number;
         };
         ChannelRequest: {
             name: string;
@@ -6027,13 +6027,13 @@ export interface components {
                 protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
             };
             /** @default 0 */
-            priority: number;
+            priority?: number;
             /** @default 1 */
-            weight: number;
+            weight?: number;
             allow_private_address?: boolean | string[];
             concurrency?: number;
             /** @default {} */
-            images: {
+            images?: {
                 concurrency?: number;
                 per_minute?: number;
             };
@@ -6189,9 +6189,9 @@ export interface components {
         ModelRequest: {
             id: string;
             /** @default [] */
-            aliases: string[];
+            aliases?: string[];
             /** @default [] */
-            fallbacks: string[];
+            fallbacks?: string[];
             context_length?: number;
             max_output_tokens?: number;
             price?: {
@@ -6562,7 +6562,7 @@ export interface components {
              * @description Whether all of the tenant, or all operators, see it.
              * @default false
              */
-            shared: boolean;
+            shared?: boolean;
         };
         SavedViewChanges: {
             name?: string;

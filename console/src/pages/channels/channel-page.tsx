@@ -1,5 +1,199 @@
-import { Page } from '../../parts/page.tsx'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { JsonEditor } from '../../parts/json-editor.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { done, fails } from '../../parts/toast.tsx'
+import { Notice, State } from '../../parts/tone.tsx'
+import { Moment } from '../../parts/values.tsx'
+import { Waiting } from '../../shell/waiting.tsx'
+import { ChannelCredentials } from './channel-credentials.tsx'
+import { ChannelOffers } from './channel-offers.tsx'
+import { stateOf } from './channel-state.ts'
+import { ChannelTest } from './channel-test.tsx'
+import { useChannel, useChannelHealth } from './channels-query.ts'
 
+/** One channel: how it is, a test, its credentials, its models, its settings. */
 export function ChannelPage() {
-  return <Page title="Channel">{null}</Page>
+  const { id = '' } = useParams({ strict: false })
+  const channel = useChannel(id)
+  if (channel.error !== null) {
+    return (
+      <Page title="Channel">
+        <Problem error={channel.error} onAgain={() => void channel.refetch()} />
+      </Page>
+    )
+  }
+  if (channel.data === undefined) return <Waiting />
+  return <Shown key={channel.data.id} channel={channel.data} />
+}
+
+function Shown({ channel }: { channel: Schema<'Channel'> }) {
+  const may = useMay()
+  const queries = useQueryClient()
+  const health = useChannelHealth().data?.channels.find(({ id }) => id === channel.id)
+  const isFile = channel.managed_by === 'file'
+  const mayChange = may('catalog', 'write') && !isFile
+  const why = isFile
+    ? 'gateway.yaml manages this channel: change it there.'
+    : may('catalog', 'write')
+      ? undefined
+      : 'You may read channels, and not change them.'
+  const { tone, words } = stateOf(channel, health)
+  const offers = useQuery({
+    queryKey: ['channels', channel.id, 'offers'],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/admin/v1/offers', { params: { query: { channel: channel.name, limit: 200 } }, signal })),
+  })
+  const save = async (patch: Record<string, unknown>) => {
+    await ask(api.PATCH('/admin/v1/channels/{id}', { params: { path: { id: channel.id } }, body: patch }))
+    done('The settings are in force')
+    await queries.invalidateQueries({ queryKey: ['channels'] })
+  }
+  const {
+    id: _id,
+    state: _state,
+    managed_by: _by,
+    credentials: _credentials,
+    has_key: _key,
+    is_readable: _readable,
+    ...settings
+  } = channel
+  return (
+    <Page
+      title={channel.name}
+      lead={<State tone={tone}>{words}</State>}
+      actions={
+        <>
+          <Link to="/console/log" search={{ channel: channel.name }}>
+            Its requests
+          </Link>
+          {mayChange ? <Switches channel={channel} /> : null}
+        </>
+      }
+    >
+      {health?.breaker === null || health === undefined ? null : (
+        <Breaker channel={channel} breaker={health.breaker} />
+      )}
+      <Facts
+        facts={[
+          ['Vendor', channel.vendor ?? 'none stated'],
+          ...Object.entries(channel.protocols).map(
+            ([format, url]) =>
+              [
+                format,
+                <span key={format} className="tg-mono">
+                  {url}
+                </span>,
+              ] as const,
+          ),
+          [
+            'Running now',
+            health === undefined ? 'not known' : `${health.load.running} of ${health.load.most}`,
+          ],
+          [
+            'Recent calls',
+            health === undefined
+              ? 'not known'
+              : `${health.recent.calls}, ${health.recent.failed} failed${health.recent.last_error === null ? '' : `: ${health.recent.last_error}`}`,
+          ],
+        ]}
+      />
+      {may('catalog', 'write') ? (
+        <ChannelTest
+          id={channel.id}
+          models={(offers.data?.data ?? []).map(({ model }) => model).filter((model) => model !== '*')}
+        />
+      ) : null}
+      <ChannelCredentials channel={channel} cooldowns={health?.cooldowns ?? []} mayChange={mayChange} />
+      <ChannelOffers
+        channel={channel}
+        offers={offers.data?.data}
+        error={offers.error}
+        mayChange={mayChange}
+      />
+      <Section title="All settings">
+        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} />
+      </Section>
+    </Page>
+  )
+}
+
+function Breaker({
+  channel,
+  breaker,
+}: {
+  channel: Schema<'Channel'>
+  breaker: NonNullable<Schema<'Health'>['channels'][number]['breaker']>
+}) {
+  const may = useMay()
+  const queries = useQueryClient()
+  const close = useMutation({
+    mutationFn: () =>
+      ask(api.POST('/admin/v1/channels/{id}/breaker/reset', { params: { path: { id: channel.id } } })),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['health'] }),
+    onError: (error) => fails('Closing the breaker', error),
+  })
+  return (
+    <Notice
+      tone="bad"
+      action={
+        may('health', 'write') ? (
+          <Button variant="default" loading={close.isPending} onClick={() => close.mutate()}>
+            Close the breaker
+          </Button>
+        ) : undefined
+      }
+    >
+      The breaker is {breaker.state} since <Moment at={breaker.since} />: {breaker.reason}. Requests go to
+      other channels. It tries again <Moment at={breaker.open_until} />.
+    </Notice>
+  )
+}
+
+function Switches({ channel }: { channel: Schema<'Channel'> }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  const path = { params: { path: { id: channel.id } } }
+  const turn = useMutation({
+    mutationFn: async () => {
+      if (channel.state === 'enabled') await ask(api.POST('/admin/v1/channels/{id}/disable', path))
+      else await ask(api.POST('/admin/v1/channels/{id}/enable', path))
+    },
+    onSuccess: async () => {
+      done(channel.state === 'enabled' ? 'The channel gets no more requests' : 'The channel gets requests')
+      await queries.invalidateQueries({ queryKey: ['channels'] })
+    },
+    onError: (error) => fails('The change', error),
+  })
+  return (
+    <>
+      <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate()}>
+        {channel.state === 'enabled' ? 'Disable the channel' : 'Enable the channel'}
+      </Button>
+      <Button variant="default" color="red" onClick={() => setDeleting(true)}>
+        Delete the channel
+      </Button>
+      <ConfirmByName
+        opened={isDeleting}
+        onClose={() => setDeleting(false)}
+        verb="Delete the channel"
+        name={channel.name}
+        act={async () => {
+          await ask(api.DELETE('/admin/v1/channels/{id}', path))
+          await queries.invalidateQueries({ queryKey: ['channels'] })
+          await navigate({ to: '/console/channels' })
+        }}
+      >
+        It gets no more requests. Its {channel.credentials.length} credentials and its models are erased. Its
+        rows stay in the log.
+      </ConfirmByName>
+    </>
+  )
 }

@@ -1,5 +1,128 @@
+import { Button, Modal } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { PlusIcon } from '@primer/octicons-react'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
+import type { Column } from '../../parts/grid.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { State } from '../../parts/tone.tsx'
+import { ChannelForm } from './channel-form.tsx'
+import { stateOf } from './channel-state.ts'
+import { useChannelHealth } from './channels-query.ts'
 
+type Channel = Schema<'Channel'>
+
+/** Where requests go, and whether it answers. */
 export function ChannelsPage() {
-  return <Page title="Channels">{null}</Page>
+  const may = useMay()
+  const navigate = useNavigate()
+  const [isOpen, form] = useDisclosure(false)
+  const health = useChannelHealth().data
+  const list = useList<Channel>({
+    queryKey: ['channels', 'all'],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/channels', {
+          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  const columns = useMemo<readonly Column<Channel>[]>(() => {
+    const of = ({ id }: Channel) => health?.channels.find((channel) => channel.id === id)
+    return [
+      { id: 'name', head: 'Name', width: 144, grows: true, cell: ({ name }) => name },
+      {
+        id: 'state',
+        head: 'State',
+        width: 232,
+        grows: true,
+        cell: (channel) => {
+          const { tone, words } = stateOf(channel, of(channel))
+          return <State tone={tone}>{words}</State>
+        },
+      },
+      {
+        id: 'formats',
+        head: 'Formats',
+        width: 200,
+        isWide: true,
+        cell: ({ protocols }) => Object.keys(protocols).join(', '),
+      },
+      {
+        id: 'models',
+        head: 'Models',
+        width: 88,
+        align: 'right',
+        isWide: true,
+        cell: ({ models }) => modelsOf(models),
+      },
+      {
+        id: 'credentials',
+        head: 'Credentials',
+        width: 88,
+        align: 'right',
+        isWide: true,
+        cell: ({ credentials }) => credentials.length,
+      },
+      {
+        id: 'running',
+        head: 'Running',
+        width: 72,
+        align: 'right',
+        isWide: true,
+        cell: (channel) => of(channel)?.load.running ?? '–',
+      },
+      {
+        id: 'order',
+        head: 'Priority / weight',
+        width: 112,
+        align: 'right',
+        isWide: true,
+        cell: ({ priority, weight }) => `${priority} / ${weight}`,
+      },
+      { id: 'managed', head: 'Managed by', width: 88, isWide: true, cell: ({ managed_by }) => managed_by },
+    ]
+  }, [health])
+  const add = (
+    <Button leftSection={<PlusIcon size={14} />} onClick={form.open}>
+      Add a channel
+    </Button>
+  )
+  return (
+    <Page wide title="Channels" actions={may('catalog', 'write') ? add : undefined}>
+      <ListGrid
+        label="Channels"
+        things="channels"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/channels/$id', params: { id } })}
+        empty={
+          <Teach title="No channel yet" action={may('catalog', 'write') ? add : undefined}>
+            A channel is a route to a vendor, or to a server of your own: its address, its keys and its
+            models.
+          </Teach>
+        }
+      />
+      <Modal opened={isOpen} onClose={form.close} title="Add a channel" size="md">
+        <ChannelForm
+          onMade={({ id }) => {
+            form.close()
+            void navigate({ to: '/console/channels/$id', params: { id } })
+          }}
+        />
+      </Modal>
+    </Page>
+  )
+}
+
+function modelsOf(models: Channel['models']): string {
+  if (typeof models === 'string') return 'all'
+  return String(Object.keys(models).length)
 }

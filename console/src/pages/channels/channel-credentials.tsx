@@ -1,0 +1,165 @@
+import { Button, Group, Modal, PasswordInput, Stack } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { duration } from '../../format/numbers.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { done } from '../../parts/toast.tsx'
+import { State } from '../../parts/tone.tsx'
+import classes from './channels.module.css'
+
+type Credential = Schema<'ChannelCredential'>
+type Cooldown = Schema<'Health'>['channels'][number]['cooldowns'][number]
+
+/** Write-only: of each one the last four characters are shown, and whether it rests. In the order of their use. */
+export function ChannelCredentials({
+  channel,
+  cooldowns,
+  mayChange,
+}: {
+  channel: Schema<'Channel'>
+  cooldowns: readonly Cooldown[]
+  mayChange: boolean
+}) {
+  const [edits, setEdits] = useState<{ replaces: Credential | undefined } | undefined>(undefined)
+  const [removes, setRemoves] = useState<Credential | undefined>(undefined)
+  const queries = useQueryClient()
+  const reload = () => queries.invalidateQueries({ queryKey: ['channels'] })
+  return (
+    <Section
+      title="Credentials"
+      actions={
+        mayChange ? (
+          <Button variant="default" onClick={() => setEdits({ replaces: undefined })}>
+            Add a credential
+          </Button>
+        ) : undefined
+      }
+    >
+      {channel.credentials.length === 0 ? (
+        <span className="tg-quiet">It has none: its server wants none.</span>
+      ) : null}
+      <ul className={classes.list}>
+        {channel.credentials.map((credential) => {
+          const rest = cooldowns.filter((cooldown) => cooldown.credential === credential.id)
+          return (
+            <li key={credential.id}>
+              <span className="tg-mono">…{credential.last_four ?? '????'}</span>
+              <span className="tg-quiet">id {credential.id}</span>
+              <span className={classes.grows}>
+                {rest.length === 0 ? (
+                  <State tone="good">in use</State>
+                ) : (
+                  rest.map(({ why, model, left_ms }) => (
+                    <State key={`${why} ${model}`} tone={why === 'limited' ? 'warning' : 'bad'}>
+                      {why}
+                      {model === null ? '' : ` for ${model}`}, rests {duration(left_ms)} more
+                    </State>
+                  ))
+                )}
+              </span>
+              {mayChange ? (
+                <>
+                  <Button variant="subtle" onClick={() => setEdits({ replaces: credential })}>
+                    Replace
+                  </Button>
+                  <Button variant="subtle" color="red" onClick={() => setRemoves(credential)}>
+                    Remove
+                  </Button>
+                </>
+              ) : null}
+            </li>
+          )
+        })}
+      </ul>
+      <Modal
+        opened={edits !== undefined}
+        onClose={() => setEdits(undefined)}
+        title={
+          edits?.replaces === undefined ? 'Add a credential' : `Replace …${edits.replaces.last_four ?? ''}`
+        }
+      >
+        <SecretForm
+          id={channel.id}
+          replaces={edits?.replaces}
+          onDone={async () => {
+            setEdits(undefined)
+            await reload()
+          }}
+        />
+      </Modal>
+      <ConfirmByName
+        opened={removes !== undefined}
+        onClose={() => setRemoves(undefined)}
+        verb="Remove the credential"
+        name={removes?.last_four ?? removes?.id ?? ''}
+        act={async () => {
+          if (removes === undefined) return
+          await ask(
+            api.DELETE('/admin/v1/channels/{id}/credentials/{credential}', {
+              params: { path: { id: channel.id, credential: removes.id } },
+            }),
+          )
+          done('The credential is removed')
+          await reload()
+        }}
+      >
+        Requests that run with it end as they are. New ones use the other {channel.credentials.length - 1}{' '}
+        credentials of this channel.
+      </ConfirmByName>
+    </Section>
+  )
+}
+
+function SecretForm({
+  id,
+  replaces,
+  onDone,
+}: {
+  id: string
+  replaces: Credential | undefined
+  onDone(): Promise<void>
+}) {
+  const [secret, setSecret] = useState('')
+  const save = useMutation({
+    mutationFn: () =>
+      replaces === undefined
+        ? ask(api.POST('/admin/v1/channels/{id}/credentials', { params: { path: { id } }, body: { secret } }))
+        : ask(
+            api.PUT('/admin/v1/channels/{id}/credentials/{credential}', {
+              params: { path: { id, credential: replaces.id } },
+              body: { secret },
+            }),
+          ),
+    onSuccess: async () => {
+      done('The credential is stored. Test the channel to see that it works.')
+      await onDone()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap={12}>
+        <PasswordInput
+          label="Secret"
+          description="It is stored encrypted, and never shown again."
+          autoComplete="off"
+          data-autofocus
+          value={secret}
+          onChange={(event) => setSecret(event.currentTarget.value)}
+        />
+        {save.error === null ? null : <Problem error={save.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Store the credential
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -3,7 +3,10 @@ import { join } from 'node:path'
 import type { BuildMessage } from './build.ts'
 import { buildPages } from './build-pages.ts'
 
-/** Builds the pages into console/dist, unless they are as new as their sources. `npm run build:pages` runs it too. */
+/**
+ * Builds the pages of a checkout into its console/dist, unless they are as new as their sources: of the first argument, or of
+ * this one. `npm run build:pages` runs it too.
+ */
 
 const ended = new Set<BuildMessage['event']>(['built', 'fresh', 'failed'])
 
@@ -33,6 +36,6 @@ function inWords(message: BuildMessage): string {
 setPriority(10)
 // The gateway has ended, however it ended.
 process.once('disconnect', () => process.exit())
-await buildPages(join(import.meta.dirname, '../..'), tell)
+await buildPages(process.argv[2] ?? join(import.meta.dirname, '../..'), tell)
 // A bundler may hold something open.
 if (process.send === undefined) process.exit()

@@ -2,12 +2,10 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { Log } from '../telemetry/log.ts'
 
-/** How far the build of the pages is, for whom it may concern. */
+/** How far the build of the pages is, for whoever asks for one. */
 export type BuildState =
-  | { step: 'waiting' }
   /** `since`: in ms of Date.now(). */
-  | { step: 'building'; since: number; modules: number }
-  | { step: 'failed'; reason: string }
+  { step: 'building'; since: number; modules: number } | { step: 'failed'; reason: string }
 
 /** What build-process.ts tells the process that started it. */
 export type BuildMessage =
@@ -20,21 +18,25 @@ export type BuildMessage =
 
 /** The build of the pages, in a process of its own, which gets the time that no other process wants. */
 export class PagesBuild {
+  readonly #root: string
   readonly #log: Log
-  #state: BuildState = { step: 'waiting' }
+  #state: BuildState | undefined
 
-  constructor(log: Log) {
+  /** `root`: the checkout. */
+  constructor(root: string, log: Log) {
+    this.#root = root
     this.#log = log
   }
 
-  get state(): BuildState {
-    return this.#state
-  }
-
-  /** Build the pages unless they are as new as their sources. The process ends when this one does. */
-  start(): void {
-    this.#state = { step: 'building', since: Date.now(), modules: 0 }
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'build-process.ts')], {
+  /**
+   * Build the pages unless they are as new as their sources, or another process builds them, or a build has failed. Returns
+   * how far it is. The build's process ends when this one does.
+   */
+  start(): BuildState {
+    if (this.#state !== undefined) return this.#state
+    const begun: BuildState = { step: 'building', since: Date.now(), modules: 0 }
+    this.#state = begun
+    const child = spawn(process.execPath, [join(import.meta.dirname, 'build-process.ts'), this.#root], {
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     let hasEnded = false
@@ -49,6 +51,7 @@ export class PagesBuild {
     })
     child.unref()
     child.channel?.unref()
+    return begun
   }
 
   #take(message: BuildMessage): void {
@@ -57,14 +60,14 @@ export class PagesBuild {
         this.#log.info({}, 'building the pages')
         return
       case 'read':
-        if (this.#state.step === 'building') this.#state = { ...this.#state, modules: message.modules }
+        if (this.#state?.step === 'building') this.#state = { ...this.#state, modules: message.modules }
         return
       case 'built':
-        this.#state = { step: 'waiting' }
+        this.#state = undefined
         this.#log.info({}, `pages built in ${message.seconds.toFixed(1)} s`)
         return
       case 'fresh':
-        this.#state = { step: 'waiting' }
+        this.#state = undefined
         return
       case 'failed':
         this.#fail(message.reason)

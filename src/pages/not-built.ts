@@ -20,14 +20,16 @@ export function notBuiltPage({ name, url }: Site, state: BuildState, nonce: stri
     <style nonce="${nonce}">
       body { margin: 0; font: 14px/20px system-ui, sans-serif; color: CanvasText; background: Canvas; }
       main { max-width: 560px; margin: 15vh auto 0; padding: 0 24px; }
+      main > div { font-weight: 600; }
       h1 { font-size: 20px; line-height: 28px; }
       p { overflow-wrap: anywhere; }
     </style>
   </head>
   <body>
     <main>
+      <div>${escapeHtml(name)}</div>
       <h1>${escapeHtml(title)}</h1>
-      ${[...lines, `The API works already: ${api} answers.`].map((line) => `<p>${escapeHtml(line)}</p>`).join('\n      ')}
+      ${[...lines, `The API works ${state.step === 'failed' ? 'without them' : 'already'}: ${api} answers.`].map((line) => `<p>${escapeHtml(line)}</p>`).join('\n      ')}
     </main>
   </body>
 </html>
@@ -36,24 +38,21 @@ export function notBuiltPage({ name, url }: Site, state: BuildState, nonce: stri
 
 function wordsFor(state: BuildState): { title: string; lines: string[] } {
   switch (state.step) {
-    case 'waiting':
-      return {
-        title: 'The pages are not built yet',
-        lines: [
-          'The process that builds them says in its log how far it is. This page asks again by itself.',
-        ],
-      }
     case 'building': {
       const seconds = Math.round((Date.now() - state.since) / 1_000)
       return {
         title: 'The pages are being built',
         lines: [
-          `This happens once, after an installation or a change. ${state.modules.toLocaleString('en')} modules are read, in ${seconds} s.`,
-          'This page asks again by itself.',
+          'This happens once, after an installation or a change, and takes some seconds.',
+          `${readSoFar(state.modules)}${seconds} s so far. This page asks again by itself.`,
         ],
       }
     }
     case 'failed':
       return { title: 'The pages are not built', lines: [state.reason] }
   }
+}
+
+function readSoFar(modules: number): string {
+  return modules === 0 ? '' : `${modules.toLocaleString('en')} modules are read, `
 }

@@ -23,19 +23,18 @@ export interface Pages {
   build(): void
 }
 
-/** Where vite writes the pages. */
-const builtFolder = join(import.meta.dirname, '../../console/dist')
+const ownRoot = join(import.meta.dirname, '../..')
 
 /**
  * The pages that people look at: the console, the home page, the models, the documents. Undefined: all of them are off.
- * Throws an Error for the operator. `folder`: the built pages.
+ * Throws an Error for the operator. `root`: the checkout, whose console/dist is served.
  */
-export function openPages(config: Config, log: Log, folder: string = builtFolder): Pages | undefined {
+export function openPages(config: Config, log: Log, root: string = ownRoot): Pages | undefined {
   if (config.pages.length === 0) return undefined
   const site = readSite(config)
-  const build = new PagesBuild(log)
+  const build = new PagesBuild(root, log)
   const stallMs = config.bounds.clientStallMs
-  const built = new Built(folder, stallMs)
+  const built = new Built(join(root, 'console/dist'), stallMs)
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     const path = pathOf(request)
@@ -52,7 +51,8 @@ export function openPages(config: Config, log: Log, folder: string = builtFolder
     if (page === undefined || !asksForPage(request)) return false
     const template = await built.template()
     const nonce = makeNonce()
-    if (template === undefined) sendPage(response, 503, nonce, notBuiltPage(site, build.state, nonce))
+    // Of several processes one has begun to build. Any other learns from its own how that goes.
+    if (template === undefined) sendPage(response, 503, nonce, notBuiltPage(site, build.start(), nonce))
     else sendPage(response, 200, nonce, pageOf(template, site, nonce))
     return true
   }
@@ -87,7 +87,9 @@ export function openPages(config: Config, log: Log, folder: string = builtFolder
       if (request.method !== 'GET' && request.method !== 'HEAD') next()
       else answer(request, response).then((isAnswered) => isAnswered || next(), next)
     },
-    build: () => build.start(),
+    build() {
+      build.start()
+    },
   }
 }
 

@@ -7,7 +7,7 @@ import { repository } from '../support/former-release.ts'
 import { ownPort } from '../support/own-port.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { until } from '../support/until.ts'
+import { holdsFor, until } from '../support/until.ts'
 import { temporaryFolder, writeFiles } from './served-pages.ts'
 
 /** A checkout of its own, so that no other test's pages are built or served. */
@@ -49,7 +49,7 @@ describe('the first start', () => {
       const quick = readFileSync(config)
       writeFileSync(
         config,
-        `export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => {}) }] }`,
+        `export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => setInterval(() => {}, 1000)) }] }`,
       )
       const tollgate = await start(directory, allPages)
       await until(() => linesOf(tollgate, 'building the pages').length > 0)
@@ -67,13 +67,23 @@ describe('the first start', () => {
 
   test('says what is missing where nothing can build the pages, and the API works', async () => {
     const directory = checkout({ vite: false })
-    const tollgate = await start(directory, allPages)
+    const tollgate = await start(directory, { PROCESSES: '2', ...allPages })
+    await until(() => tollgate.stderr().includes('"msg":"all processes serve"'))
     await until(() => linesOf(tollgate, /the pages cannot be built/).length > 0)
-    const page = await fetch(`${tollgate.url}/console`, { headers: { accept } })
-    expect(page.status).toBe(503)
-    const text = await page.text()
-    expect(text).toContain('npm ci without --omit=dev')
-    expect(text).not.toContain('http-equiv="refresh"')
+    await holdsFor(500, () => expect(linesOf(tollgate, /the pages cannot be built/)).toHaveLength(1))
+    // Each connection goes to one of both processes, and each learns why, once it is asked for a page.
+    await until(async () => {
+      const texts = await Promise.all(
+        Array.from({ length: 10 }, async () => {
+          const page = await fetch(`${tollgate.url}/console`, { headers: { accept, connection: 'close' } })
+          expect(page.status).toBe(503)
+          return await page.text()
+        }),
+      )
+      return texts.every(
+        (text) => text.includes('npm ci without --omit=dev') && !text.includes('http-equiv="refresh"'),
+      )
+    })
     expect((await fetch(`${tollgate.url}/openapi.json`)).status).toBe(200)
   })
 

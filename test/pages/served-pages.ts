@@ -22,16 +22,17 @@ export const index =
   '<!doctype html><html><head><title>Tollgate</title><!--site--></head><body><div id="root"></div></body></html>'
 
 /**
- * The pages of this folder on a socket, for one test. `files`: what vite would have written, by path. A request that the pages
+ * The pages on a socket, for one test. `files`: what vite would have written, by path. A request that the pages
  * leave to others gets 404 and the text `left`.
  */
 export async function servePages(
   files: Record<string, string | Buffer>,
   env: Record<string, string> = {},
 ): Promise<{ get: Get; folder: string }> {
-  const folder = temporaryFolder()
+  const root = temporaryFolder()
+  const folder = join(root, 'console/dist')
   writeFiles(folder, files)
-  const pages = openPages(readConfig(env), makeLog('silent'), folder)
+  const pages = openPages(readConfig(env), makeLog('silent'), root)
   const server = createServer((request, response) => {
     const leave = (cause?: unknown) => response.writeHead(cause === undefined ? 404 : 500).end('left')
     if (pages === undefined) leave()

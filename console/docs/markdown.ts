@@ -1,6 +1,6 @@
-import MarkdownIt from 'markdown-it'
+import MarkdownIt, { type StateBlock, type Token } from 'markdown-it'
 import anchor from 'markdown-it-anchor'
-import { escapeHtml, fenceOf } from './code.ts'
+import { escapeHtml, type Fence, fenceOf } from './code.ts'
 import { codeHtml } from './code-html.ts'
 import { slugOf } from './slug.ts'
 
@@ -62,10 +62,7 @@ export function render(markdown: string, around: Around): Rendered {
   md.core.ruler.push('fences', (state) => {
     state.tokens = joinFences(state.tokens)
   })
-  md.renderer.rules.fence = (tokens, index) => {
-    const { meta } = tokens[index] as { meta: ReturnType<typeof fenceOf>[] }
-    return codeHtml(meta, `code-${index}`)
-  }
+  md.renderer.rules.fence = (tokens, index) => codeHtml(fencesOf(tokens[index]), `code-${index}`)
   md.renderer.rules.code_block = (tokens, index) =>
     codeHtml([fenceOf('text', tokens[index]?.content ?? '')], `code-${index}`)
   for (const kind of ['td_open', 'th_open'] as const) {
@@ -100,11 +97,8 @@ export function render(markdown: string, around: Around): Rendered {
   return { title, lead, html: md.renderer.render(tokens, md.options, {}), headings, parts }
 }
 
-type Token = ReturnType<MarkdownIt['parse']>[number]
-type BlockRule = Parameters<MarkdownIt['block']['ruler']['before']>[2]
-
 /** A comment says something to those who write or test the documents. */
-const comment: BlockRule = (state, startLine, endLine, silent) => {
+function comment(state: StateBlock, startLine: number, endLine: number, silent: boolean): boolean {
   const lineText = (line: number) =>
     state.src.slice((state.bMarks[line] ?? 0) + (state.tShift[line] ?? 0), state.eMarks[line])
   if (!lineText(startLine).startsWith('<!--')) return false
@@ -157,13 +151,17 @@ function joinFences(tokens: Token[]): Token[] {
     }
     const last = joined.at(-1)
     const fence = fenceOf(token.info, token.content)
-    if (last?.type === 'fence') last.meta.push(fence)
+    if (last?.type === 'fence') fencesOf(last).push(fence)
     else {
-      token.meta = [fence]
+      token.meta = { fences: [fence] }
       joined.push(token)
     }
   }
   return joined
+}
+
+function fencesOf(token: Token | undefined): Fence[] {
+  return (token?.meta?.fences ?? []) as Fence[]
 }
 
 function partsOf(tokens: readonly Token[]): Part[] {
@@ -177,7 +175,9 @@ function partsOf(tokens: readonly Token[]): Part[] {
     if (part === undefined || tokens[index - 1]?.type === 'heading_open') continue
     const text =
       token.type === 'fence'
-        ? (token.meta as { text: string }[]).map(({ text }) => text).join(' ')
+        ? fencesOf(token)
+            .map(({ text }) => text)
+            .join(' ')
         : token.type === 'inline' || token.type === 'code_block'
           ? plain(token)
           : ''

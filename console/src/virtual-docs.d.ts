@@ -18,8 +18,7 @@ declare module 'virtual:docs' {
 }
 
 declare module 'virtual:snippets' {
-  import type { Snippet, SnippetKind } from '../docs/snippets.ts'
-
-  export type { SnippetKind }
+  type Snippet = import('../docs/snippets.ts').Snippet
+  export type SnippetKind = import('../docs/snippets.ts').SnippetKind
   export const snippets: Readonly<Record<SnippetKind, readonly (Snippet & { html: string })[]>>
 }

@@ -1,0 +1,3 @@
+export function ApiGroupPage() {
+  return null
+}

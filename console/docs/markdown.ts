@@ -65,19 +65,23 @@ export function render(markdown: string, around: Around): Rendered {
   md.renderer.rules.fence = (tokens, index) => codeHtml(fencesOf(tokens[index]), `code-${index}`)
   md.renderer.rules.code_block = (tokens, index) =>
     codeHtml([fenceOf('text', tokens[index]?.content ?? '')], `code-${index}`)
+  let isCorner = false
   for (const kind of ['td_open', 'th_open'] as const) {
     // Alignment comes as a style attribute, which the pages' policy forbids.
     md.renderer.rules[kind] = (tokens, index) => {
       const style = String(tokens[index]?.attrGet('style') ?? '')
+      // A corner without words is no head of a column.
+      const isEmpty = kind === 'th_open' && tokens[index + 1]?.content === ''
+      isCorner = isEmpty
+      if (isEmpty) return '<td>'
       return `<${kind.slice(0, 2)}${/right/.test(style) ? ' class="right"' : ''}${kind === 'th_open' ? ' scope="col"' : ''}>`
     }
   }
+  md.renderer.rules.th_close = () => (isCorner ? '</td>' : '</th>')
   let heading = ''
   md.renderer.rules.table_open = () =>
     `<div class="table" role="region" tabindex="0" aria-label="Table: ${escapeHtml(heading)}"><table>`
   md.renderer.rules.table_close = () => '</table></div>\n'
-  const { heading_open: _, ...others } = md.renderer.rules
-  md.renderer.rules = others
   md.renderer.rules.heading_open = (tokens, index, options, _env, self) => {
     heading = plain(tokens[index + 1])
     return self.renderToken(tokens, index, options)

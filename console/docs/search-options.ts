@@ -14,6 +14,8 @@ const searchOptions: SearchOptions = {
   fuzzy: (term) => (term.length > 4 ? 0.2 : false),
   combineWith: 'AND',
   boost: { page: 3, heading: 4 },
+  // Who asks how something works wants the reference first, and its history later.
+  boostDocument: (id) => (String(id).startsWith('/docs/decisions/') ? 0.3 : 1),
   tokenize: (text) => text.split(notOfWords).filter(Boolean),
 }
 

@@ -20,7 +20,10 @@ export const snippets: Readonly<Record<SnippetKind, readonly Snippet[]>> = {
       text: `import os
 from openai import OpenAI
 
-client = OpenAI(base_url="__GATEWAY__/v1", api_key=os.environ["TOLLGATE_KEY"])
+client = OpenAI(
+    base_url="__GATEWAY__/v1",
+    api_key=os.environ["TOLLGATE_KEY"],
+)
 answer = client.chat.completions.create(
     model="__MODEL__",
     messages=[{"role": "user", "content": "Hello"}],
@@ -107,7 +110,10 @@ console.log(answer.content)`,
       text: `import os
 from anthropic import Anthropic
 
-client = Anthropic(base_url="__GATEWAY__", api_key=os.environ["TOLLGATE_KEY"])
+client = Anthropic(
+    base_url="__GATEWAY__",
+    api_key=os.environ["TOLLGATE_KEY"],
+)
 answer = client.messages.create(
     model="__MODEL__",
     max_tokens=1024,
@@ -139,7 +145,10 @@ console.log(answer.output_text)`,
       text: `import os
 from openai import OpenAI
 
-client = OpenAI(base_url="__GATEWAY__/v1", api_key=os.environ["TOLLGATE_KEY"])
+client = OpenAI(
+    base_url="__GATEWAY__/v1",
+    api_key=os.environ["TOLLGATE_KEY"],
+)
 answer = client.images.generate(model="__MODEL__", prompt="A red bicycle")
 print(answer.data[0])`,
     },
@@ -174,7 +183,10 @@ console.log(answer.data?.[0])`,
       text: `import os
 from openai import OpenAI
 
-client = OpenAI(base_url="__GATEWAY__/v1", api_key=os.environ["TOLLGATE_KEY"])
+client = OpenAI(
+    base_url="__GATEWAY__/v1",
+    api_key=os.environ["TOLLGATE_KEY"],
+)
 answer = client.embeddings.create(model="__MODEL__", input="Hello")
 print(len(answer.data[0].embedding))`,
     },

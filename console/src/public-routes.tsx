@@ -15,17 +15,19 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./public/home/home-page.tsx'), 'HomePage'),
 })
 
+const catalog = createRoute({ getParentRoute: () => frame, path: '/models' })
+
 const models = createRoute({
-  getParentRoute: () => frame,
-  path: '/models',
+  getParentRoute: () => catalog,
+  path: '/',
   validateSearch: textsOf,
   component: lazyRouteComponent(() => import('./public/models/models-page.tsx'), 'ModelsPage'),
 })
 
 /** The id of a model may have slashes. */
 const model = createRoute({
-  getParentRoute: () => frame,
-  path: '/models/$',
+  getParentRoute: () => catalog,
+  path: '/$',
   validateSearch: textsOf,
   component: lazyRouteComponent(() => import('./public/models/model-page.tsx'), 'ModelPage'),
 })
@@ -54,7 +56,6 @@ const apiGroup = createRoute({
 
 export const publicRoutes = frame.addChildren([
   home,
-  models,
-  model,
+  catalog.addChildren([models, model]),
   docs.addChildren([docsStart, api, apiGroup, docsPage]),
 ])

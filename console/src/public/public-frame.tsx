@@ -42,14 +42,12 @@ export function PublicFrame() {
         </nav>
         <div className={classes.tools}>
           {hasDocs ? (
-            <UnstyledButton
-              className={classes.search}
-              aria-label="Search the documents"
-              onClick={() => setIsSearching(true)}
-            >
+            <UnstyledButton className={classes.search} onClick={() => setIsSearching(true)}>
               <SearchIcon size={16} aria-hidden />
               <span>Search the docs</span>
-              <Kbd size="xs">/</Kbd>
+              <Kbd size="xs" aria-hidden>
+                /
+              </Kbd>
             </UnstyledButton>
           ) : null}
           <SchemeSwitch />

@@ -88,8 +88,8 @@ function factsOf(model: Model, offers: { group: string }[]): Fact[] {
   const facts: (Fact | undefined)[] = [
     ['Endpoints', <Endpoints key="endpoints" paths={endpoints} />],
     aliases.length === 0 ? undefined : ['Other names', aliases.join(', ')],
-    ['Context', <Tokens key="context" value={context_length} />],
-    ['Max output', <Tokens key="output" value={max_output_tokens} />],
+    ['Context', <Size key="context" tokens={context_length} />],
+    ['Max output', <Size key="output" tokens={max_output_tokens} />],
     ['Reads', <Words key="reads" words={capabilities.input} />],
     ['Writes', <Words key="writes" words={capabilities.output} />],
     capabilities.reasoning_efforts === null
@@ -108,6 +108,15 @@ function Endpoints({ paths }: { paths: readonly string[] }) {
         <code key={path}>{path}</code>
       ))}
     </span>
+  )
+}
+
+function Size({ tokens }: { tokens: number | null }) {
+  return (
+    <>
+      <Tokens value={tokens} />
+      {tokens === null ? null : ' tokens'}
+    </>
   )
 }
 

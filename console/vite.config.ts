@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
 import react from '@vitejs/plugin-react'
 import { defineConfig, type Plugin } from 'vite'
+import { documentsPlugin } from './docs/plugin.ts'
 
 /** Names have a hash of the content, so browsers keep them for ever. */
 const assets = 'assets'
@@ -10,7 +11,7 @@ const assets = 'assets'
 const gateway = process.env.TOLLGATE_URL ?? 'http://127.0.0.1:8787'
 
 export default defineConfig({
-  plugins: [react(), compressed()],
+  plugins: [react(), documentsPlugin(join(import.meta.dirname, '../docs')), compressed()],
   // For `vite` while one works on the pages: a gateway that runs answers the calls.
   server: {
     proxy: Object.fromEntries(
@@ -38,7 +39,7 @@ function compressed(): Plugin {
     name: 'tollgate-compressed',
     apply: 'build',
     async writeBundle({ dir = '' }, bundle) {
-      const names = Object.keys(bundle).filter((name) => /\.(js|css|svg|json|md|txt)$/.test(name))
+      const names = Object.keys(bundle).filter((name) => /\.(js|css|svg|json|txt)$/.test(name))
       for (const name of names) {
         const path = join(dir, name)
         const source = await readFile(path)

@@ -1,0 +1,38 @@
+import type { DocPage } from 'virtual:docs'
+import { useNavigate } from '@tanstack/react-router'
+import { useEffect, useRef } from 'react'
+import '../highlight.css'
+import './article.css'
+import { onChosen } from '../chosen.ts'
+import { onArticleClick, onArticleKey, showChosen } from './article-behaviour.ts'
+
+/** The text of a document, made when the pages were built. */
+export function Article({ page }: { page: DocPage }) {
+  const article = useRef<HTMLElement>(null)
+  const navigate = useNavigate()
+  useEffect(() => {
+    const root = article.current
+    if (root === null) return
+    const onClick = (event: MouseEvent) =>
+      onArticleClick(event, (to) => {
+        void navigate({ to })
+      })
+    const show = () => showChosen(root)
+    show()
+    root.addEventListener('click', onClick)
+    root.addEventListener('keydown', onArticleKey)
+    const unsubscribe = onChosen(show)
+    return () => {
+      root.removeEventListener('click', onClick)
+      root.removeEventListener('keydown', onArticleKey)
+      unsubscribe()
+    }
+  }, [navigate])
+  useEffect(() => {
+    const id = decodeURIComponent(window.location.hash.slice(1))
+    // The text comes after the browser has looked for the anchor.
+    if (id !== '') document.getElementById(id)?.scrollIntoView()
+  }, [])
+  // biome-ignore lint/security/noDangerouslySetInnerHtml: of our own documents; tags in their text are escaped
+  return <article ref={article} className="tg-article" dangerouslySetInnerHTML={{ __html: page.html }} />
+}

@@ -1,0 +1,139 @@
+import { useDocumentTitle } from '@mantine/hooks'
+import { ArrowLeftIcon, CheckIcon, DashIcon, XIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { Copy } from '../../parts/copy.tsx'
+import { Facts, Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { None, Tokens } from '../../parts/values.tsx'
+import { Waiting } from '../../shell/waiting.tsx'
+import { site } from '../../site.ts'
+import { SnippetTabs } from '../snippet-tabs.tsx'
+import { catalogQuery, findModel, type Model, otherVendor, vendorOf } from './catalog.ts'
+import { features } from './features.ts'
+import { snippetsOf } from './model-snippets.ts'
+import classes from './models.module.css'
+import { PriceTable } from './price-table.tsx'
+
+/** What a model can do, what it costs, and how to ask it. */
+export function ModelPage() {
+  const { _splat: id = '' } = useParams({ strict: false })
+  useDocumentTitle(`${id} · ${site.name}`)
+  const { data, error, refetch, isPending } = useQuery(catalogQuery)
+  const offers = data ? findModel(data, id) : []
+  const [first] = offers
+  return (
+    <div className={classes.page}>
+      <Link to="/models" className={classes.back}>
+        <ArrowLeftIcon size={14} aria-hidden /> All models
+      </Link>
+      {isPending ? (
+        <Waiting />
+      ) : error !== null && data === undefined ? (
+        <Problem error={error} doing="Read the models" onAgain={() => void refetch()} />
+      ) : first === undefined ? (
+        <Teach title="There is no such public model">
+          No public group has a model <code>{id}</code>. With a key, <code>GET /v1/models</code> lists the
+          models that you may use.
+        </Teach>
+      ) : (
+        <Shown model={first.model} offers={offers} />
+      )}
+    </div>
+  )
+}
+
+function Shown({ model, offers }: { model: Model; offers: { group: string; model: Model }[] }) {
+  const vendor = vendorOf(model.id)
+  const snippets = snippetsOf(model)
+  return (
+    <>
+      <header className={classes.head}>
+        <h1>{model.id}</h1>
+        <Copy text={model.id} what="the model’s id" />
+        {vendor === otherVendor ? null : <span className="tg-quiet">{vendor}</span>}
+      </header>
+      <div className={classes.columns}>
+        <div className={classes.column}>
+          <Section title="What it is">
+            <Facts facts={factsOf(model, offers)} />
+          </Section>
+          <Section title="Features">
+            <ul className={classes.grid}>
+              {features.map(({ id, label, has }) => (
+                <FeatureLine key={id} label={label} has={has(model)} />
+              ))}
+            </ul>
+          </Section>
+        </div>
+        {snippets.length === 0 ? null : (
+          <Section title="Ask it">
+            <SnippetTabs snippets={snippets} model={model.id} />
+          </Section>
+        )}
+      </div>
+      <Section title="Price">
+        <PriceTable offers={offers} />
+      </Section>
+    </>
+  )
+}
+
+type Fact = readonly [name: string, value: ReactNode]
+
+function factsOf(model: Model, offers: { group: string }[]): Fact[] {
+  const { capabilities, aliases, endpoints, context_length, max_output_tokens } = model
+  const facts: (Fact | undefined)[] = [
+    ['Endpoints', <Endpoints key="endpoints" paths={endpoints} />],
+    aliases.length === 0 ? undefined : ['Other names', aliases.join(', ')],
+    ['Context', <Size key="context" tokens={context_length} />],
+    ['Max output', <Size key="output" tokens={max_output_tokens} />],
+    ['Reads', <Words key="reads" words={capabilities.input} />],
+    ['Writes', <Words key="writes" words={capabilities.output} />],
+    capabilities.reasoning_efforts === null
+      ? undefined
+      : ['Efforts', capabilities.reasoning_efforts.join(', ')],
+    ['Groups', offers.map(({ group }) => group).join(', ')],
+  ]
+  return facts.filter((fact) => fact !== undefined)
+}
+
+function Endpoints({ paths }: { paths: readonly string[] }) {
+  if (paths.length === 0) return <None why="Not known" />
+  return (
+    <span className={classes.endpoints}>
+      {paths.map((path) => (
+        <code key={path}>{path}</code>
+      ))}
+    </span>
+  )
+}
+
+function Size({ tokens }: { tokens: number | null }) {
+  return (
+    <>
+      <Tokens value={tokens} />
+      {tokens === null ? null : ' tokens'}
+    </>
+  )
+}
+
+function Words({ words }: { words: readonly string[] | null }) {
+  return words === null || words.length === 0 ? <None why="Not known" /> : words.join(', ')
+}
+
+function FeatureLine({ label, has }: { label: string; has: boolean | null }) {
+  const [Icon, word] = has === null ? [DashIcon, 'not known'] : has ? [CheckIcon, 'yes'] : [XIcon, 'no']
+  return (
+    <li data-has={word}>
+      <Icon size={14} aria-hidden />
+      <span>
+        {label}
+        {/* A list of ticks needs no word; what is missing or unknown does. */}
+        {has === true ? <span className="tg-heard">: yes</span> : <span className="tg-quiet">: {word}</span>}
+      </span>
+    </li>
+  )
+}

@@ -70,6 +70,10 @@ export class DocumentRun {
         if (!matches(text, this.#printed))
           throw new Error(`it prints\n${this.#printed}\nand not what the document shows:\n${text}`)
         return
+      case 'jsonc':
+        // The configuration of another program: it is read by nobody here, but must be readable.
+        JSON.parse(text.replace(/^ *\/\/.*$/gm, ''))
+        return
       case 'toml':
         return
       default:

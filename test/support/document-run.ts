@@ -8,7 +8,7 @@ import { type Block, matches } from './document-blocks.ts'
 const repository = resolve(import.meta.dirname, '../..')
 
 /** The parts of a checkout that the commands of documents need. */
-const parts = ['package.json', 'runtime.cjs', 'src', 'workers', 'migrations', 'node_modules']
+const parts = ['package.json', 'runtime.cjs', 'tollgate.cjs', 'src', 'workers', 'migrations', 'node_modules']
 
 /** The port of `npm start` in documents that set no PORT. */
 const usualPort = '8787'

@@ -259,7 +259,10 @@ describe('the lists of documents', () => {
   })
 
   test('docs/README.md has the same documents in the same order under the same headings', () => {
-    const listed = contents.map(({ title, pages }) => ({ title, pages: pages.filter((page) => page !== index) }))
+    const listed = contents.map(({ title, pages }) => ({
+      title,
+      pages: pages.filter((page) => page !== index),
+    }))
     const groups = read('docs/README.md').split(/^## /m).slice(1)
     const linked = groups.map((group) => ({
       title: group.split('\n')[0],

@@ -16,11 +16,19 @@ const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }
 /** The only blocks that no test runs: document, first line, reason. */
 const notRun = [
   ['docs/clients/claude-code.md', "claude -p 'Say hello'", 'needs Claude Code'],
-  ['docs/clients/cline.md', 'cline auth -p openai -k "$TOLLGATE_KEY" -b http://127.0.0.1:8787/v1 -m demo-chat', 'needs Cline'],
+  [
+    'docs/clients/cline.md',
+    'cline auth -p openai -k "$TOLLGATE_KEY" -b http://127.0.0.1:8787/v1 -m demo-chat',
+    'needs Cline',
+  ],
   ['docs/clients/codex.md', "codex exec 'Say hello'", 'needs Codex'],
   ['docs/clients/langchain.md', 'npm install @langchain/openai @langchain/core', 'needs LangChain'],
   ['docs/clients/langchain.md', "import { ChatOpenAI } from '@langchain/openai'", 'needs LangChain'],
-  ['docs/clients/langchain.md', 'This is the demo channel of Tollgate; no model is behind it. You said: "Hello"', 'needs LangChain'],
+  [
+    'docs/clients/langchain.md',
+    'This is the demo channel of Tollgate; no model is behind it. You said: "Hello"',
+    'needs LangChain',
+  ],
   ['docs/clients/opencode.md', "opencode run --model tollgate/demo-chat 'Say hello'", 'needs OpenCode'],
   ['docs/clients/pi.md', "pi --provider tollgate --model demo-chat -p 'Say hello'", 'needs pi'],
   ['docs/clients/qwen-code.md', "qwen -p 'Say hello'", 'needs Qwen Code'],
@@ -121,11 +129,25 @@ const mistakes: Mistake[] = [
   { path: '/v1/audio/transcriptions' },
   { path: '/v1/messages/batches' },
   { path: '/v1/chat/completions', headers: {} },
-  { path: '/v1/chat/completions', headers: { authorization: 'Bearer sk-of-a-vendor' } },
+  {
+    path: '/v1/chat/completions',
+    headers: { authorization: 'Bearer sk-proj-0123456789abcdef0123456789abcdef' },
+  },
+  { path: '/v1/messages', headers: { 'x-api-key': 'sk-ant-api03-0123456789abcdef0123456789abcdef' } },
+  { path: '/v1/chat/completions', headers: { authorization: 'Bearer $TOLLGATE_KEY' } },
   { path: '/v1/chat/completions', body: { model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] } },
-  { path: '/v1/chat/completions', body: { model: 'qwen3-coder-plus', messages: [{ role: 'user', content: 'Hi' }] } },
-  { path: '/v1/chat/completions', body: { model: 'tollgate/demo-chat', messages: [{ role: 'user', content: 'Hi' }] } },
-  { path: '/v1/chat/completions', body: { model: 'demo-image', messages: [{ role: 'user', content: 'Hi' }] } },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'qwen3-coder-plus', messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'tollgate/demo-chat', messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'demo-image', messages: [{ role: 'user', content: 'Hi' }] },
+  },
   { path: '/v1/images/generations', body: { model: 'demo-chat', prompt: 'A harbour' } },
   { path: '/v1/responses', body: { model: 'gpt-5-codex', input: 'Hi' } },
   { path: '/v1/responses', body: { model: 'demo-chat', input: 'Hi', previous_response_id: 'resp_123' } },
@@ -154,7 +176,9 @@ async function answerTo({ path, body = {}, headers }: Mistake, base: string, key
 /** The second cells of the table below "Typical mistakes". */
 function mistakesOn(page: string): string[] {
   const [, table = ''] = read(page).split('## Typical mistakes\n')
-  return [...table.split('\n## ')[0]?.matchAll(/^\|[^|]+\| `([^|]+)` +\|/gm) ?? []].map(([, message = '']) => message)
+  return [...(table.split('\n## ')[0]?.matchAll(/^\|[^|]+\| `([^|]+)` +\|/gm) ?? [])].map(
+    ([, message = '']) => message,
+  )
 }
 
 function read(path: string): string {

@@ -62,11 +62,15 @@ const othersVariables = [
   'ANTHROPIC_AUTH_TOKEN',
   'ANTHROPIC_BASE_URL',
   'ANTHROPIC_DEFAULT_HAIKU_MODEL',
+  'ANTHROPIC_DEFAULT_OPUS_MODEL',
+  'ANTHROPIC_DEFAULT_SONNET_MODEL',
   'ANTHROPIC_MODEL',
   'CLAUDE_CODE_MAX_CONTEXT_TOKENS',
   'NODE_COMPILE_CACHE',
   'NODE_EXTRA_CA_CERTS',
   'NO_COLOR',
+  'OPENAI_API_KEY',
+  'OPENAI_BASE_URL',
   'SO_REUSEPORT',
   'TEST_CONTAINERS',
   'TEST_DATABASE_URL',
@@ -243,6 +247,29 @@ test.each(['README.md', 'gateway.example.yaml'])('the configuration in %s is acc
     [...text.matchAll(/\$\{(\w+)\}/g)].map(([, name]) => [name, `a-secret-for-${name}`]),
   )
   expect(readGatewayYaml(text, { path, env }).models.length).toBeGreaterThan(0)
+})
+
+describe('the lists of documents', () => {
+  const index = 'README.md'
+  const pages = globSync('**/*.md', { cwd: join(root, 'docs') }).sort()
+  const contents: { title: string; pages: string[] }[] = JSON.parse(read('docs/contents.json'))
+
+  test('docs/contents.json has every document once', () => {
+    expect(contents.flatMap(({ pages }) => pages).sort()).toEqual(pages)
+  })
+
+  test('docs/README.md has the same documents in the same order under the same headings', () => {
+    const listed = contents.map(({ title, pages }) => ({
+      title,
+      pages: pages.filter((page) => page !== index),
+    }))
+    const groups = read('docs/README.md').split(/^## /m).slice(1)
+    const linked = groups.map((group) => ({
+      title: group.split('\n')[0],
+      pages: [...group.matchAll(/^- \[[^\]]+\]\(([^)]+)\)/gm)].map(([, page]) => page),
+    }))
+    expect(linked).toEqual(listed)
+  })
 })
 
 test('every link between documents leads somewhere', () => {

@@ -7,15 +7,31 @@ import { ownPort } from './support/own-port.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from './support/upstream.ts'
 import { chat } from './support/upstream-plans.ts'
 
-/** Follows README and the tutorials in a checkout of their own, and compares the output with the documents. */
+/** Follows README, the tutorials and the pages of clients in a checkout of their own, and compares the output with the documents. */
 
 const root = resolve(import.meta.dirname, '..')
-const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }).sort()]
+const clients = globSync('docs/clients/*.md', { cwd: root }).sort()
+const documents = ['README.md', ...globSync('docs/tutorials/*.md', { cwd: root }).sort(), ...clients]
 
 /** The only blocks that no test runs: document, first line, reason. */
 const notRun = [
-  ['docs/tutorials/coding-agent.md', 'npm install -g @anthropic-ai/claude-code', 'needs Claude Code'],
-  ['docs/tutorials/coding-agent.md', 'npm install -g @openai/codex', 'needs Codex'],
+  ['docs/clients/claude-code.md', "claude -p 'Say hello'", 'needs Claude Code'],
+  [
+    'docs/clients/cline.md',
+    'cline auth -p openai -k "$TOLLGATE_KEY" -b http://127.0.0.1:8787/v1 -m demo-chat',
+    'needs Cline',
+  ],
+  ['docs/clients/codex.md', "codex exec 'Say hello'", 'needs Codex'],
+  ['docs/clients/langchain.md', 'npm install @langchain/openai @langchain/core', 'needs LangChain'],
+  ['docs/clients/langchain.md', "import { ChatOpenAI } from '@langchain/openai'", 'needs LangChain'],
+  [
+    'docs/clients/langchain.md',
+    'This is the demo channel of Tollgate; no model is behind it. You said: "Hello"',
+    'needs LangChain',
+  ],
+  ['docs/clients/opencode.md', "opencode run --model tollgate/demo-chat 'Say hello'", 'needs OpenCode'],
+  ['docs/clients/pi.md', "pi --provider tollgate --model demo-chat -p 'Say hello'", 'needs pi'],
+  ['docs/clients/qwen-code.md', "qwen -p 'Say hello'", 'needs Qwen Code'],
 ]
 
 let vendor: ScriptedUpstream
@@ -58,6 +74,26 @@ test('the curl lines that a start prints work unchanged', { timeout: 180_000 }, 
   }
 })
 
+test('Tollgate answers the mistakes on the pages of clients as they say', { timeout: 180_000 }, async () => {
+  const run = new DocumentRun()
+  try {
+    await run.follow({ language: 'sh', text: 'npm start' })
+    const [, base = ''] = /^base URL: (\S+)\/v1$/m.exec(run.printed) ?? []
+    const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(run.printed) ?? []
+    const answered = await Promise.all(mistakes.map((mistake) => answerTo(mistake, base, key)))
+    const documented = clients.flatMap((page) => mistakesOn(page).map((message) => [page, message] as const))
+    for (const [page, message] of documented) {
+      expect(
+        answered.some((answer) => matches(message, answer)),
+        `${page}: no mistake of the test is answered "${message}" but\n${answered.join('\n')}`,
+      ).toBe(true)
+    }
+    for (const page of clients) expect(mistakesOn(page).length, `mistakes on ${page}`).toBeGreaterThan(1)
+  } finally {
+    await run.end()
+  }
+})
+
 test('every block runs, except these', () => {
   const marked = documents.flatMap((document) =>
     blocksIn(read(document)).flatMap(({ text, notRun }) =>
@@ -73,6 +109,77 @@ test('the runner fails if a command does not print what the document shows', () 
   expect(matches('{ "status": 200 }', '{"id":"abc","status":200}')).toBe(false)
   expect(matches('a.c', 'abc')).toBe(false)
 })
+
+interface Mistake {
+  path: string
+  body?: Record<string, unknown>
+  /** Without it, a good key as bearer token. */
+  headers?: Record<string, string>
+}
+
+/** What people do wrong when they set up a client. */
+const mistakes: Mistake[] = [
+  { path: '/chat/completions' },
+  { path: '/responses' },
+  { path: '/messages' },
+  { path: '/v1/v1/messages' },
+  { path: '/v1/v1/chat/completions' },
+  { path: '/v1/chat/completions/chat/completions' },
+  { path: '/v1/responses/responses' },
+  { path: '/v1/audio/transcriptions' },
+  { path: '/v1/messages/batches' },
+  { path: '/v1/chat/completions', headers: {} },
+  {
+    path: '/v1/chat/completions',
+    headers: { authorization: 'Bearer sk-proj-0123456789abcdef0123456789abcdef' },
+  },
+  { path: '/v1/messages', headers: { 'x-api-key': 'sk-ant-api03-0123456789abcdef0123456789abcdef' } },
+  { path: '/v1/chat/completions', headers: { authorization: 'Bearer $TOLLGATE_KEY' } },
+  { path: '/v1/chat/completions', body: { model: 'gpt-5', messages: [{ role: 'user', content: 'Hi' }] } },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'qwen3-coder-plus', messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'tollgate/demo-chat', messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  {
+    path: '/v1/chat/completions',
+    body: { model: 'demo-image', messages: [{ role: 'user', content: 'Hi' }] },
+  },
+  { path: '/v1/images/generations', body: { model: 'demo-chat', prompt: 'A harbour' } },
+  { path: '/v1/responses', body: { model: 'gpt-5-codex', input: 'Hi' } },
+  { path: '/v1/responses', body: { model: 'demo-chat', input: 'Hi', previous_response_id: 'resp_123' } },
+  { path: '/v1/messages', body: { model: 'demo-chat', messages: [{ role: 'user', content: 'Hi' }] } },
+  {
+    path: '/v1/messages',
+    body: { model: 'claude-sonnet-5', max_tokens: 9, messages: [{ role: 'user', content: 'Hi' }] },
+  },
+]
+
+/** The message of the error. */
+async function answerTo({ path, body = {}, headers }: Mistake, base: string, key: string): Promise<string> {
+  const answer = await fetch(`${base}${path}`, {
+    method: 'POST',
+    headers: {
+      ...json,
+      ...(path.includes('messages') && { 'anthropic-version': '2023-06-01' }),
+      ...(headers ?? { authorization: `Bearer ${key}` }),
+    },
+    body: JSON.stringify(body),
+  })
+  const { error } = (await answer.json()) as { error: { message: string } }
+  return error.message
+}
+
+/** The second cells of the table below "Typical mistakes". */
+function mistakesOn(page: string): string[] {
+  const [, table = ''] = read(page).split('## Typical mistakes\n')
+  return [...(table.split('\n## ')[0]?.matchAll(/^\|[^|]+\| `([^|]+)` +\|/gm) ?? [])].map(
+    ([, message = '']) => message,
+  )
+}
 
 function read(path: string): string {
   return readFileSync(join(root, path), 'utf8')

@@ -140,10 +140,14 @@ of another format. The tool runners of the vendor's SDKs then go on without it.`
 
 const introduction = `# Translation
 
+You send a request in one format, and the model is served in another. This page says what becomes of each field: whether it
+arrives, in which words, or why not. [Migration](../tutorials/migration.md) shows how to see it for a request of yours.
+
 A channel that speaks the client's format gets the client's own bytes, without an empty list of tools: see
-[below](#what-every-upstream-gets). Any other channel gets a translation. This page says what becomes of each documented
-field of a request, one field at a time.
-\`test/protocols/fields.test.ts\` makes the lists and tables from the code and fails when they differ
+[below](#what-every-upstream-gets). Any other channel gets a translation. The lists and tables have each documented field of
+a request by itself. To look one up, go to the format that you send: [chat completions](#from-openai-chat),
+[Responses](#from-openai-responses), [Messages](#from-anthropic-messages).
+\`test/protocols/fields.test.ts\` makes them from the code and fails when they differ
 (\`npm test -- test/protocols/fields.test.ts -u\` writes them anew).
 
 - **mapped**: the other format says the same in its own words.

@@ -8,7 +8,7 @@ import { type Block, matches } from './document-blocks.ts'
 const repository = resolve(import.meta.dirname, '../..')
 
 /** The parts of a checkout that the commands of documents need. */
-const parts = ['package.json', 'runtime.cjs', 'src', 'workers', 'migrations', 'node_modules']
+const parts = ['package.json', 'runtime.cjs', 'tollgate.cjs', 'src', 'workers', 'migrations', 'node_modules']
 
 /** The port of `npm start` in documents that set no PORT. */
 const usualPort = '8787'
@@ -69,6 +69,10 @@ export class DocumentRun {
       case 'text':
         if (!matches(text, this.#printed))
           throw new Error(`it prints\n${this.#printed}\nand not what the document shows:\n${text}`)
+        return
+      case 'jsonc':
+        // The configuration of another program: it is read by nobody here, but must be readable.
+        JSON.parse(text.replace(/^ *\/\/.*$/gm, ''))
         return
       case 'toml':
         return

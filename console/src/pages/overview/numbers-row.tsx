@@ -36,7 +36,7 @@ export function NumbersRow({ terms }: { terms: Terms }) {
           before={then && `before: ${percentiles(then.latency_ms.first_token)}`}
         />
         <Figure
-          name="Whole answer, p50 / p95"
+          name="Total, p50 / p95"
           value={percentiles(total.latency_ms.total)}
           before={then && `before: ${percentiles(then.latency_ms.total)}`}
         />

@@ -50,27 +50,28 @@ function OutcomesChart({ terms, onRange }: ChartsProps) {
 const nanoPerUsd = 1e9
 
 function SpendChart({ terms, onRange }: ChartsProps) {
-  const { data, error, refetch } = useTimeline(terms, 'model', '-cost')
+  // Sums of minutes are kept by channel and outcome alone.
+  const by = terms.step === 'minute' ? 'channel' : 'model'
+  const title = `Spend by ${by}`
+  const { data, error, refetch } = useTimeline(terms, by, '-cost')
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const stepMs = data?.step === 'hour' ? 3_600_000 : terms.stepMs
-  const shown = useMemo(() => ({ ...terms, stepMs }), [terms, stepMs])
   const chart = useMemo(
     () =>
-      (data?.series ?? []).map(({ model, other, points }, at) => ({
-        name: other ? 'all others' : (model ?? 'unknown models'),
+      (data?.series ?? []).map(({ model, channel, other, points }, at) => ({
+        name: other ? 'all others' : ((by === 'model' ? model : channel) ?? `no ${by}`),
         color: seriesColor(scheme, other ? 7 : at),
         ...alignedTo(
-          shown,
+          terms,
           points.map(({ at, cost_nano_usd }) => ({ at, value: Number(cost_nano_usd) / nanoPerUsd })),
         ),
       })),
-    [data, shown, scheme],
+    [data, terms, scheme, by],
   )
   return (
-    <section className={classes.chart} aria-label="Spend by model">
-      <h2>Spend by model</h2>
+    <section className={classes.chart} aria-label={title}>
+      <h2>{title}</h2>
       {error === null ? (
-        <Chart label="Spend by model" series={chart} terms={shown} onRange={onRange} format={inUsd} />
+        <Chart label={title} series={chart} terms={terms} onRange={onRange} format={inUsd} />
       ) : (
         <Problem error={error} onAgain={() => void refetch()} />
       )}

@@ -66,10 +66,8 @@ export function useTotals(terms: Terms, range: { from: string; to: string }) {
   })
 }
 
-export function useTimeline(terms: Terms, by: 'outcome' | 'model' | undefined, sort: '-requests' | '-cost') {
+export function useTimeline(terms: Terms, by: 'outcome' | 'model' | 'channel', sort: '-requests' | '-cost') {
   const { from, to, step } = terms
-  // Minutes are kept by channel and outcome alone.
-  const isKept = step !== 'minute' || by !== 'model'
   return useQuery({
     ...common,
     queryKey: ['timeline', terms.tenant_id, from, to, step, by, sort],
@@ -81,10 +79,10 @@ export function useTimeline(terms: Terms, by: 'outcome' | 'model' | undefined, s
               ...filters(terms),
               from,
               to,
-              step: isKept ? step : 'hour',
+              step,
               sort,
               top: 8,
-              ...(by === undefined ? {} : { by }),
+              by,
             },
           },
           signal,

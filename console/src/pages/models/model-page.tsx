@@ -1,5 +1,140 @@
-import { Page } from '../../parts/page.tsx'
+import { Button } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import { count } from '../../format/numbers.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { JsonEditor } from '../../parts/json-editor.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { done, fails } from '../../parts/toast.tsx'
+import { State } from '../../parts/tone.tsx'
+import { Moment, None } from '../../parts/values.tsx'
+import { Waiting } from '../../shell/waiting.tsx'
+import { ModelOffers } from './model-offers.tsx'
+import { ModelPrices } from './model-prices.tsx'
+import { VerdictGrid } from './verdict-grid.tsx'
 
+/** One model: who offers it, what it can do there and how that is known, and its price. */
 export function ModelPage() {
-  return <Page title="Model">{null}</Page>
+  const { id = '' } = useParams({ strict: false })
+  const model = useQuery({
+    queryKey: ['models', id],
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/models/{id}', { params: { path: { id } }, signal })),
+  })
+  if (model.error !== null) {
+    return (
+      <Page title={id}>
+        <Problem error={model.error} onAgain={() => void model.refetch()} />
+      </Page>
+    )
+  }
+  if (model.data === undefined) return <Waiting />
+  return <Shown key={id} model={model.data} />
+}
+
+function Shown({ model }: { model: Schema<'AdminModelDetails'> }) {
+  const may = useMay()
+  const queries = useQueryClient()
+  const isFile = model.managed_by === 'file'
+  const mayChange = may('catalog', 'write') && !isFile
+  const why = isFile
+    ? 'gateway.yaml manages this model: change it there.'
+    : may('catalog', 'write')
+      ? undefined
+      : 'You may read models, and not change them.'
+  const offers = useQuery({
+    queryKey: ['offers', model.id],
+    queryFn: ({ signal }) =>
+      ask(api.GET('/admin/v1/offers', { params: { query: { model: model.id, limit: 200 } }, signal })),
+  })
+  const save = async (patch: Record<string, unknown>) => {
+    await ask(api.PATCH('/admin/v1/models/{id}', { params: { path: { id: model.id } }, body: patch }))
+    done('The settings are in force')
+    await queries.invalidateQueries({ queryKey: ['models'] })
+  }
+  const { aliases, fallbacks, context_length, max_output_tokens, images, traits } = model
+  const settings = { aliases, fallbacks, context_length, max_output_tokens, images, traits }
+  return (
+    <Page
+      title={model.id}
+      lead={<State tone={model.state === 'enabled' ? 'good' : 'quiet'}>{model.state}</State>}
+      actions={
+        <>
+          <Link to="/console/log" search={{ model: model.id }}>
+            Its requests
+          </Link>
+          {mayChange ? <Switches model={model} /> : null}
+        </>
+      }
+    >
+      <Facts
+        facts={[
+          ['Context', context_length === null ? <None key="context" /> : `${count(context_length)} tokens`],
+          [
+            'Most output',
+            max_output_tokens === null ? <None key="output" /> : `${count(max_output_tokens)} tokens`,
+          ],
+          ['Aliases', aliases.join(', ') || <None key="aliases" />],
+          ['Fallbacks', fallbacks.join(', ') || <None key="fallbacks" />],
+          ['Made', <Moment key="made" at={model.created_at} />],
+        ]}
+      />
+      <ModelPrices model={model} why={may('catalog', 'write') ? undefined : why} mayChange={mayChange} />
+      {offers.error === null ? null : <Problem error={offers.error} onAgain={() => void offers.refetch()} />}
+      {offers.data === undefined ? null : (
+        <>
+          <ModelOffers offers={offers.data.data} />
+          <VerdictGrid model={model.id} offers={offers.data.data} />
+        </>
+      )}
+      <Section title="All settings">
+        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} />
+      </Section>
+    </Page>
+  )
+}
+
+function Switches({ model }: { model: Schema<'AdminModelDetails'> }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const [isDeleting, setDeleting] = useState(false)
+  const path = { params: { path: { id: model.id } } }
+  const turn = useMutation({
+    mutationFn: async () => {
+      if (model.state === 'enabled') await ask(api.POST('/admin/v1/models/{id}/disable', path))
+      else await ask(api.POST('/admin/v1/models/{id}/enable', path))
+    },
+    onSuccess: async () => {
+      done(model.state === 'enabled' ? 'Nobody can ask for the model now' : 'Clients can ask for the model')
+      await queries.invalidateQueries({ queryKey: ['models'] })
+    },
+    onError: (error) => fails('The change', error),
+  })
+  return (
+    <>
+      <Button variant="default" loading={turn.isPending} onClick={() => turn.mutate()}>
+        {model.state === 'enabled' ? 'Disable the model' : 'Enable the model'}
+      </Button>
+      <Button variant="default" color="red" onClick={() => setDeleting(true)}>
+        Delete the model
+      </Button>
+      <ConfirmByName
+        opened={isDeleting}
+        onClose={() => setDeleting(false)}
+        verb="Delete the model"
+        name={model.id}
+        act={async () => {
+          await ask(api.DELETE('/admin/v1/models/{id}', path))
+          await queries.invalidateQueries({ queryKey: ['models'] })
+          await navigate({ to: '/console/models' })
+        }}
+      >
+        Requests for it become a 404. The gateway refuses the deletion while a group, a key or another model
+        names it. Its rows stay in the log.
+      </ConfirmByName>
+    </>
+  )
 }

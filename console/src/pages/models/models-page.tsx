@@ -1,5 +1,133 @@
+import { Button, Modal } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { PlusIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useMemo } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
+import { short } from '../../format/numbers.ts'
+import type { Column } from '../../parts/grid.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { State } from '../../parts/tone.tsx'
+import { None } from '../../parts/values.tsx'
+import { ModelForm } from './model-form.tsx'
+import { shortPrice } from './prices.ts'
 
+type Model = Schema<'AdminModel'>
+
+/** What clients may ask for, who answers it, and for how much. */
 export function ModelsPage() {
-  return <Page title="Models">{null}</Page>
+  const may = useMay()
+  const navigate = useNavigate()
+  const [isOpen, form] = useDisclosure(false)
+  const list = useList<Model>({
+    queryKey: ['models', 'all'],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/models', {
+          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  const offers = useQuery({
+    queryKey: ['offers', 'all'],
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/offers', { params: { query: { limit: 200 } }, signal })),
+  })
+  const columns = useMemo<readonly Column<Model>[]>(() => {
+    const channels = new Map<string, string[]>()
+    for (const { model, channel } of offers.data?.data ?? []) {
+      channels.set(model, [...(channels.get(model) ?? []), channel])
+    }
+    return [
+      {
+        id: 'id',
+        head: 'Model',
+        width: 200,
+        grows: true,
+        sort: 'id',
+        cell: ({ id }) => (id === '*' ? '* (any other name)' : id),
+      },
+      {
+        id: 'state',
+        head: 'State',
+        width: 104,
+        cell: ({ state }) => <State tone={state === 'enabled' ? 'good' : 'quiet'}>{state}</State>,
+      },
+      {
+        id: 'channels',
+        head: 'Channels',
+        width: 184,
+        grows: true,
+        isWide: true,
+        cell: ({ id }) => channels.get(id)?.join(', ') ?? <None why="No channel offers it under this name" />,
+      },
+      {
+        id: 'price',
+        head: 'In / out, USD per million tokens',
+        width: 208,
+        align: 'right',
+        cell: ({ price }) =>
+          shortPrice(price) ?? <None why="No price of the operator: a library may have one" />,
+      },
+      {
+        id: 'context',
+        head: 'Context',
+        width: 88,
+        align: 'right',
+        isWide: true,
+        cell: ({ context_length }) => (context_length === null ? <None /> : short(context_length)),
+      },
+      {
+        id: 'output',
+        head: 'Most output',
+        width: 96,
+        align: 'right',
+        isWide: true,
+        cell: ({ max_output_tokens }) => (max_output_tokens === null ? <None /> : short(max_output_tokens)),
+      },
+      {
+        id: 'aliases',
+        head: 'Aliases',
+        width: 120,
+        isWide: true,
+        cell: ({ aliases }) => aliases.join(', ') || <None />,
+      },
+      { id: 'managed', head: 'Managed by', width: 88, isWide: true, cell: ({ managed_by }) => managed_by },
+    ]
+  }, [offers.data])
+  const add = (
+    <Button leftSection={<PlusIcon size={14} />} onClick={form.open}>
+      Add a model
+    </Button>
+  )
+  return (
+    <Page wide title="Models" actions={may('catalog', 'write') ? add : undefined}>
+      <ListGrid
+        label="Models"
+        things="models"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/models/$id', params: { id } })}
+        empty={
+          <Teach title="No model yet" action={may('catalog', 'write') ? add : undefined}>
+            A model is a name that clients use, with its sizes and its price. Channels offer it.
+          </Teach>
+        }
+      />
+      <Modal opened={isOpen} onClose={form.close} title="Add a model">
+        <ModelForm
+          onMade={(id) => {
+            form.close()
+            void navigate({ to: '/console/models/$id', params: { id } })
+          }}
+        />
+      </Modal>
+    </Page>
+  )
 }

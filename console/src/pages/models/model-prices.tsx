@@ -1,0 +1,165 @@
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { done } from '../../parts/toast.tsx'
+import { Moment } from '../../parts/values.tsx'
+import classes from './models.module.css'
+import { partOf, priceParts } from './prices.ts'
+
+/** The price in force, where it comes from, and those before it. Rows of the log keep the price that they were charged by. */
+export function ModelPrices({
+  model,
+  why,
+  mayChange,
+}: {
+  model: Schema<'AdminModelDetails'>
+  why: string | undefined
+  mayChange: boolean
+}) {
+  const [isOpen, form] = useDisclosure(false)
+  const versions = useQuery({
+    queryKey: ['models', model.id, 'prices'],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/models/{id}/prices', {
+          params: { path: { id: model.id }, query: { limit: 20 } },
+          signal,
+        }),
+      ),
+  })
+  const rows = [
+    ...(versions.data?.data.map(({ id, created_at, source, price }, at) => ({
+      id,
+      price,
+      words: (
+        <>
+          {at === 0 ? 'in force since ' : 'from '}
+          <Moment at={created_at} />, {source}
+        </>
+      ),
+    })) ?? []),
+    ...model.library_prices.map(({ channel, source, price }) => ({
+      id: `library ${channel}`,
+      price,
+      words: (
+        <>
+          of {source}, for channel {channel}
+        </>
+      ),
+    })),
+  ]
+  return (
+    <Section
+      title="Prices"
+      actions={
+        mayChange ? (
+          <Button variant="default" onClick={form.open}>
+            Set a new price
+          </Button>
+        ) : undefined
+      }
+    >
+      {versions.error === null ? null : (
+        <Problem error={versions.error} onAgain={() => void versions.refetch()} />
+      )}
+      {why === undefined ? null : <span className="tg-quiet">{why}</span>}
+      {versions.data !== undefined && rows.length === 0 ? (
+        <span className="tg-quiet">
+          No price: the cost of its requests is unknown, and a tenant with a balance cannot use it.
+        </span>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable
+        <section className={classes.scrolls} tabIndex={0} aria-label="Prices by version">
+          <table className={classes.table}>
+            <thead>
+              <tr>
+                <th>Version</th>
+                {priceParts.map(([part, title]) => (
+                  <th key={part} data-number>
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map(({ id, price, words }) => (
+                <tr key={id}>
+                  <th scope="row">{words}</th>
+                  {priceParts.map(([part]) => (
+                    <td key={part} data-number>
+                      {partOf(price, part) ?? '–'}
+                    </td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+          <span className="tg-quiet">USD for a million tokens; for an image in USD.</span>
+        </section>
+      )}
+      <Modal opened={isOpen} onClose={form.close} title="Set a new price">
+        <PriceForm model={model} onDone={form.close} />
+      </Modal>
+    </Section>
+  )
+}
+
+function PriceForm({ model, onDone }: { model: Schema<'AdminModelDetails'>; onDone(): void }) {
+  const queries = useQueryClient()
+  const price = (model.price ?? {}) as Record<string, unknown>
+  const [texts, setTexts] = useState<Record<string, string>>(() =>
+    Object.fromEntries(
+      priceParts.map(([part]) => [part, typeof price[part] === 'string' ? price[part] : '']),
+    ),
+  )
+  const save = useMutation({
+    mutationFn: () => {
+      const stated = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim() !== ''))
+      // What this form does not show stays as it is: tiers, fees, sizes of images.
+      const others = Object.fromEntries(
+        Object.entries(price).filter(([part, value]) => !(part in texts) && value !== null),
+      )
+      return ask(
+        api.POST('/admin/v1/models/{id}/prices', {
+          params: { path: { id: model.id } },
+          body: { ...others, ...stated },
+        }),
+      )
+    },
+    onSuccess: async () => {
+      done('The new price is in force. Requests that run keep the one before.')
+      await queries.invalidateQueries({ queryKey: ['models'] })
+      onDone()
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    save.mutate()
+  }
+  return (
+    <form onSubmit={submit}>
+      <Stack gap={12}>
+        {priceParts.map(([part, title], at) => (
+          <TextInput
+            key={part}
+            label={`${title}, USD${part === 'image' ? '' : ' per million tokens'}`}
+            inputMode="decimal"
+            data-autofocus={at === 0 || undefined}
+            value={texts[part] ?? ''}
+            onChange={(event) => setTexts({ ...texts, [part]: event.currentTarget.value })}
+          />
+        ))}
+        {save.error === null ? null : <Problem error={save.error} />}
+        <Group justify="flex-end">
+          <Button type="submit" loading={save.isPending}>
+            Set the price
+          </Button>
+        </Group>
+      </Stack>
+    </form>
+  )
+}

@@ -1,30 +1,4 @@
-import hljs from 'highlight.js/lib/core'
-import bash from 'highlight.js/lib/languages/bash'
-import ini from 'highlight.js/lib/languages/ini'
-import json from 'highlight.js/lib/languages/json'
-import python from 'highlight.js/lib/languages/python'
-import sql from 'highlight.js/lib/languages/sql'
-import typescript from 'highlight.js/lib/languages/typescript'
-import yaml from 'highlight.js/lib/languages/yaml'
-
-/** By the word behind the fence. */
-const grammars = {
-  bash,
-  console: bash,
-  ini,
-  js: typescript,
-  json,
-  mjs: typescript,
-  py: python,
-  python,
-  sh: bash,
-  sql,
-  toml: ini,
-  ts: typescript,
-  typescript,
-  yaml,
-}
-for (const [name, grammar] of Object.entries(grammars)) hljs.registerLanguage(name, grammar)
+import { highlight } from './grammars.mjs'
 
 /** What a reader chooses between. Other languages, such as `text`, show an answer, and stand alone. */
 const choices: Readonly<Record<string, string>> = {
@@ -69,7 +43,7 @@ export function labelOf({ language, label }: Fence): string {
 
 /** With classes of highlight.js, and without a style attribute, which the pages' policy forbids. */
 export function highlighted({ language, text }: Fence): string {
-  const html = language in grammars ? hljs.highlight(text, { language }).value : escapeHtml(text)
+  const html = highlight(text, language) ?? escapeHtml(text)
   if (!hasPrompts(language, text)) return html
   return html.replace(/^\$ /gm, '<span class="prompt">$ </span>')
 }

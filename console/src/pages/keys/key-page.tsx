@@ -1,5 +1,204 @@
-import { Page } from '../../parts/page.tsx'
+import { Button, Modal } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useMay, useSession } from '../../api/session.ts'
+import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/who.ts'
+import { Copy } from '../../parts/copy.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Rows } from '../../parts/rows.tsx'
+import { Clock, Moment, None } from '../../parts/values.tsx'
+import { ManagedByFile } from '../who/managed-by-file.tsx'
+import classes from '../who/parts.module.css'
+import { NotThere } from '../who/resource-page.tsx'
+import { SpendByModel } from '../who/spend-by-model.tsx'
+import { budgetInWords, callersOf, limitsInWords } from '../who/words.ts'
+import { DisableKey, RevokeKey, RotateKey } from './key-acts.tsx'
+import { EditKeyForm } from './key-form.tsx'
+import { KeyState } from './keys-page.tsx'
+import { SecretOnce } from './secret-once.tsx'
+import { WhatIsLeft } from './what-is-left.tsx'
 
+type Dialog = 'edit' | 'rotate' | 'disable' | 'revoke' | undefined
+
+/** One key: what it may, what is left of its limits, who uses it, and what it cost. */
 export function KeyPage() {
-  return <Page title="Key">{null}</Page>
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(keyQuery(id))
+  if (query.data === undefined)
+    return <NotThere what="Key" query={query} back={<Link to="/console/keys">Show all keys</Link>} />
+  return <KeyView of={query.data.data} etag={query.data.etag} />
+}
+
+function KeyView({ of, etag }: { of: Key; etag: string | undefined }) {
+  const may = useMay()
+  const isMember = useSession().role === 'member'
+  const queryClient = useQueryClient()
+  const [dialog, setDialog] = useState<Dialog>()
+  const [made, setMade] = useState<MadeKey>()
+  const close = () => setDialog(undefined)
+  const reread = () => void queryClient.invalidateQueries({ queryKey: ['keys'] })
+  const isFile = of.managed_by === 'file'
+  const mayChange = may('keys', 'write') && !isFile && of.revoked_at === null
+  const mayEnable = !of.disabled || !isMember || of.disabled_by === 'member'
+  return (
+    <Page
+      title={of.name}
+      lead={<KeyState of={of} />}
+      actions={
+        mayChange ? (
+          <>
+            <Button variant="default" onClick={() => setDialog('edit')}>
+              Edit key
+            </Button>
+            <Button variant="default" onClick={() => setDialog('rotate')}>
+              Rotate secret
+            </Button>
+            {mayEnable ? (
+              <Button variant="default" onClick={() => setDialog('disable')}>
+                {of.disabled ? 'Enable key' : 'Disable key'}
+              </Button>
+            ) : null}
+            <Button color="red" variant="outline" onClick={() => setDialog('revoke')}>
+              Revoke key
+            </Button>
+          </>
+        ) : undefined
+      }
+    >
+      {isFile ? <ManagedByFile what="key" name={of.name} /> : null}
+      {of.disabled && of.disabled_by === 'admin' && isMember ? (
+        <p className="tg-quiet">An admin has disabled this key. Only an admin can enable it again.</p>
+      ) : null}
+      <div className={classes.columns}>
+        <WhatIsLeft id={of.id} />
+        <Section title="What it may">
+          <WhatItMay of={of} />
+        </Section>
+      </div>
+      <LastUse of={of} />
+      <SpendByModel of={{ key: of.id }} filter={{ key_id: of.id }} />
+      <Modal opened={dialog === 'edit'} onClose={close} size="xl" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+        <EditKeyForm of={of} etag={etag} onDone={close} onCancel={close} />
+      </Modal>
+      <RotateKey
+        of={of}
+        opened={dialog === 'rotate'}
+        onClose={close}
+        onMade={(key) => {
+          close()
+          setMade(key)
+          reread()
+        }}
+      />
+      <DisableKey of={of} etag={etag} opened={dialog === 'disable'} onClose={close} onDone={reread} />
+      <RevokeKey of={of} opened={dialog === 'revoke'} onClose={close} onDone={reread} />
+      <Modal
+        opened={made !== undefined}
+        onClose={() => setMade(undefined)}
+        size="xl"
+        title={`The new secret of ${of.name}`}
+        closeOnClickOutside={false}
+        closeOnEscape={false}
+        withCloseButton={false}
+      >
+        {made === undefined ? null : <SecretOnce made={made} onClose={() => setMade(undefined)} />}
+      </Modal>
+    </Page>
+  )
+}
+
+function WhatItMay({ of }: { of: Key }) {
+  const isMember = useSession().role === 'member'
+  const asGroup = <span className="tg-quiet">as its group</span>
+  return (
+    <Facts
+      facts={[
+        [
+          'Tenant',
+          <Link key="tenant" className={classes.link} to="/console/tenants/$id" params={{ id: of.tenant_id }}>
+            {of.tenant}
+          </Link>,
+        ],
+        [
+          'Group',
+          isMember ? (
+            of.group
+          ) : (
+            <Link key="group" className={classes.link} to="/console/groups/$id" params={{ id: of.group_id }}>
+              {of.group}
+            </Link>
+          ),
+        ],
+        ['Models', of.allowed_models?.join(', ') ?? 'all models of its group'],
+        ['Channels, endpoints', 'those of its group and its models'],
+        ['Networks', of.allowed_cidrs?.join(', ') ?? 'any address'],
+        ['Limits', of.limits === null ? asGroup : (limitsInWords(of.limits) ?? 'unbounded')],
+        ['Budget', budgetInWords(of.budget) ?? 'none of its own'],
+        ['Expires', <Moment key="expires" at={of.expires_at} none="never" />],
+        ['Secret begins', <span key="hint" className="tg-mono">{of.hint}…</span>],
+        ...(of.former_secret_until === null
+          ? []
+          : [['Former secret works until', <Moment key="former" at={of.former_secret_until} />] as const]),
+        ['Bodies in the log', of.capture],
+        ['Answers in the log', of.capture_answers === null ? asGroup : of.capture_answers ? 'kept' : 'not kept'],
+        ['Sees', of.usage_scope === 'key' ? 'its own rows, jobs and files' : 'rows, jobs and files of its tenant'],
+        ['Sub-keys', of.sub_keys === null ? 'it may make none' : `up to ${of.sub_keys} at once`],
+        ...(of.parent_id === null
+          ? []
+          : [
+              [
+                'Made by',
+                <Link key="parent" className={classes.link} to="/console/keys/$id" params={{ id: of.parent_id }}>
+                  the key above it
+                </Link>,
+              ] as const,
+            ]),
+        ['Made', <Moment key="made" at={of.created_at} />],
+        [
+          'Id',
+          <span key="id" className="tg-mono">
+            {of.id} <Copy text={of.id} what="the id" />
+          </span>,
+        ],
+      ]}
+    />
+  )
+}
+
+function LastUse({ of }: { of: Key }) {
+  const uses = useQuery(usesQuery(of.id, 30 * 24, 50))
+  const callers = callersOf(uses.data?.data ?? [])
+  return (
+    <Section title="Last use">
+      {uses.isError ? (
+        <Problem error={uses.error} onAgain={() => void uses.refetch()} />
+      ) : uses.data === undefined ? null : (
+        <Rows
+          label="Who used the key last"
+          rows={callers}
+          idOf={({ address, program }) => `${address} ${program}`}
+          none="Nobody has used this key in the last 30 days."
+          foot={`Callers of the newest ${uses.data.data.length} requests`}
+          columns={[
+            {
+              head: 'network address',
+              cell: ({ address }) =>
+                address === null ? (
+                  <None />
+                ) : (
+                  <Link className={classes.link} to="/console/log" search={{ key_id: of.id, client_address: address, last: '30d' }}>
+                    {address}
+                  </Link>
+                ),
+            },
+            { head: 'program', cell: ({ program }) => program ?? <None /> },
+            { head: 'requests', align: 'right', cell: ({ requests }) => requests },
+            { head: 'last use', align: 'right', cell: ({ last }) => <Clock at={last} /> },
+          ]}
+        />
+      )}
+    </Section>
+  )
 }

@@ -1,5 +1,186 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { groupNamesQuery, type Key, sumsQuery, spendHours, tenantNamesQuery } from '../../api/who.ts'
+import { count } from '../../format/numbers.ts'
+import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/grid.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { State } from '../../parts/tone.tsx'
+import { Moment, Money, None } from '../../parts/values.tsx'
+import classes from '../who/parts.module.css'
+import { stateOfKey } from '../who/words.ts'
+import { keyFilters } from './key-filters.ts'
+import { ImportKey, MakeKey } from './make-key.tsx'
 
+const states = [
+  { value: '', label: 'Any state' },
+  { value: 'enabled', label: 'Enabled' },
+  { value: 'disabled', label: 'Disabled' },
+  { value: 'revoked', label: 'Revoked' },
+]
+const expiries = [
+  { value: '', label: 'Any expiry' },
+  { value: '7', label: 'Expires in 7 days' },
+  { value: '30', label: 'Expires in 30 days' },
+]
+const managers = [
+  { value: '', label: 'Managed anywhere' },
+  { value: 'admin', label: 'Managed here' },
+  { value: 'file', label: 'Managed by the file' },
+]
+
+/** Which keys there are, who uses them, and what they cost. */
 export function KeysPage() {
-  return <Page title="Keys">{null}</Page>
+  const may = useMay()
+  const isMember = useSession().role === 'member'
+  const navigate = useNavigate()
+  const filters = useFilters(['search', 'tenant', 'group', 'state', 'expires', 'managed_by', 'hint'])
+  const [isMaking, setMaking] = useState(false)
+  const [isImporting, setImporting] = useState(false)
+  const tenants = useQuery({ ...tenantNamesQuery, enabled: !isMember })
+  const groups = useQuery({ ...groupNamesQuery, enabled: !isMember })
+  const asked = keyFilters(filters.get)
+  const list = useList<Key>({
+    queryKey: ['keys', 'list', asked],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/keys', {
+          params: { query: { ...keyFilters(filters.get), limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  const sums = useQuery(sumsQuery({ by: 'key', hours: spendHours }))
+  const mayChange = may('keys', 'write')
+  const make = <Button onClick={() => setMaking(true)}>Make key</Button>
+  const spendOf = (id: string) => sums.data?.data.find(({ key_id }) => key_id === id)
+  const noSpend = sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest keys of the last 30 days.'
+  const columns: Column<Key>[] = [
+    {
+      id: 'name',
+      head: 'name',
+      width: 152,
+      grows: true,
+      sort: 'name',
+      cell: ({ id, name }) => (
+        <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
+          {name}
+        </Link>
+      ),
+    },
+    { id: 'state', head: 'state', width: 120, cell: (key) => <KeyState of={key} /> },
+    ...(isMember ? [] : [{ id: 'tenant', head: 'tenant', width: 136, grows: true, cell: ({ tenant }: Key) => tenant }]),
+    { id: 'group', head: 'group', width: 112, isWide: true, cell: ({ group }) => group },
+    { id: 'hint', head: 'secret begins', width: 112, isWide: true, cell: ({ hint }) => <span className="tg-mono">{hint}…</span> },
+    {
+      id: 'requests',
+      head: 'requests, 30 days',
+      width: 120,
+      align: 'right',
+      isWide: true,
+      cell: ({ id }) => {
+        const row = spendOf(id)
+        return row !== undefined ? count(row.requests) : sums.data?.other === null ? '0' : <None why={noSpend} />
+      },
+    },
+    {
+      id: 'spend',
+      head: 'spend, 30 days',
+      width: 112,
+      align: 'right',
+      cell: ({ id }) => {
+        const row = spendOf(id)
+        if (row === undefined) return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={noSpend} />
+        return <Money nanoUsd={row.cost_nano_usd} />
+      },
+    },
+    {
+      id: 'expires',
+      head: 'expires',
+      width: 136,
+      sort: 'expires_at',
+      isWide: true,
+      cell: ({ expires_at }) => <Moment at={expires_at} none="never" />,
+    },
+    {
+      id: 'created',
+      head: 'made',
+      width: 136,
+      sort: 'created_at',
+      isWide: true,
+      cell: ({ created_at }) => <Moment at={created_at} />,
+    },
+  ]
+  return (
+    <Page
+      title="Keys"
+      wide
+      actions={
+        mayChange ? (
+          <>
+            {isMember ? null : (
+              <Button variant="default" onClick={() => setImporting(true)}>
+                Import key
+              </Button>
+            )}
+            {make}
+          </>
+        ) : undefined
+      }
+    >
+      <FilterBar>
+        <SearchField filters={filters} label="Search names" />
+        {isMember ? null : (
+          <>
+            <ChoiceFilter filters={filters} name="tenant" label="Tenant" options={named('All tenants', tenants.data?.data, filters.get('tenant'))} />
+            <ChoiceFilter filters={filters} name="group" label="Group" options={named('All groups', groups.data?.data, filters.get('group'))} />
+          </>
+        )}
+        <ChoiceFilter filters={filters} name="state" label="State" options={states} />
+        <ChoiceFilter filters={filters} name="expires" label="Expiry" options={expiries} />
+        <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
+      </FilterBar>
+      <ListGrid
+        label="Keys"
+        things="keys"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/keys/$id', params: { id } })}
+        sort={filters.get('sort') || '-created_at'}
+        onSort={(sort) => filters.set({ sort })}
+        empty={
+          filters.isAny ? (
+            <Teach title="No key fits these filters" action={<Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>Show all keys</Button>} />
+          ) : (
+            <Teach title="There is no key yet" action={mayChange ? make : undefined}>
+              A key is what a program sends to be let in. It belongs to a tenant, which pays, and to a group, which says
+              which models it may use.
+            </Teach>
+          )
+        }
+      />
+      <MakeKey opened={isMaking} onClose={() => setMaking(false)} />
+      <ImportKey opened={isImporting} onClose={() => setImporting(false)} />
+    </Page>
+  )
+}
+
+export function KeyState({ of }: { of: Key }) {
+  const { tone, words } = stateOfKey(of, new Date())
+  return <State tone={tone}>{words}</State>
+}
+
+/** The value that the address has is offered too, also where the list of names does not reach it. */
+function named(all: string, rows: readonly { name: string }[] | undefined, chosen: string) {
+  const names = rows?.map(({ name }) => name) ?? []
+  const known = chosen === '' || names.includes(chosen) ? names : [chosen, ...names]
+  return [{ value: '', label: all }, ...known.map((name) => ({ value: name, label: name }))]
 }

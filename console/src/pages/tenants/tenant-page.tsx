@@ -1,5 +1,259 @@
-import { Page } from '../../parts/page.tsx'
+import { Button, Tabs } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { ifMatch } from '../../api/tagged.ts'
+import { type Key, spendHours, sumsQuery, type Tenant, tenantQuery } from '../../api/who.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { useFilters } from '../../parts/filters.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { ListRows } from '../../parts/rows.tsx'
+import { done } from '../../parts/toast.tsx'
+import { Moment, Money } from '../../parts/values.tsx'
+import { MakeKey } from '../keys/make-key.tsx'
+import { KeyState } from '../keys/keys-page.tsx'
+import { ManagedByFile } from '../who/managed-by-file.tsx'
+import classes from '../who/parts.module.css'
+import { NotThere } from '../who/resource-page.tsx'
+import { SpendByModel } from '../who/spend-by-model.tsx'
+import { counted, limitsInWords } from '../who/words.ts'
+import { Files, KeptAnswers } from './kept.tsx'
+import { Entries, TenantMoney } from './tenant-money.tsx'
+import { EditTenant } from './tenant-form.tsx'
+import { TenantState } from './tenants-page.tsx'
 
+/** One tenant: its money, its keys, what it spent and what is kept of it. */
 export function TenantPage() {
-  return <Page title="Tenant">{null}</Page>
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(tenantQuery(id))
+  if (query.data === undefined)
+    return <NotThere what="Tenant" query={query} back={<Link to="/console/tenants">Show all tenants</Link>} />
+  return <TenantView of={query.data.data} etag={query.data.etag} />
+}
+
+const tabs = [
+  { value: 'overview', title: 'Overview' },
+  { value: 'keys', title: 'Keys' },
+  { value: 'entries', title: 'Entries' },
+  { value: 'answers', title: 'Kept answers' },
+  { value: 'files', title: 'Files' },
+] as const
+
+function TenantView({ of, etag }: { of: Tenant; etag: string | undefined }) {
+  const may = useMay()
+  const filters = useFilters(['tab'])
+  const [dialog, setDialog] = useState<'edit' | 'disable'>()
+  const close = () => setDialog(undefined)
+  const isFile = of.managed_by === 'file'
+  const mayChange = may('tenants', 'write') && !isFile
+  const tab = tabs.find(({ value }) => value === filters.get('tab'))?.value ?? 'overview'
+  return (
+    <Page
+      title={of.name}
+      lead={<TenantState of={of} />}
+      actions={
+        <>
+          <Button component={Link} to="/console/log" search={{ tenant_id: of.id } as never} variant="default">
+            Open its log
+          </Button>
+          {mayChange ? (
+            <>
+              <Button variant="default" onClick={() => setDialog('edit')}>
+                Edit tenant
+              </Button>
+              <Button
+                variant={of.disabled ? 'default' : 'outline'}
+                onClick={() => setDialog('disable')}
+                {...(of.disabled ? {} : { color: 'red' })}
+              >
+                {of.disabled ? 'Enable tenant' : 'Disable tenant'}
+              </Button>
+            </>
+          ) : null}
+        </>
+      }
+    >
+      {isFile ? <ManagedByFile what="tenant" name={of.name} /> : null}
+      <Tabs
+        value={tab}
+        onChange={(value) => filters.set({ tab: value === 'overview' ? '' : (value ?? '') })}
+        keepMounted={false}
+      >
+        <Tabs.List aria-label="What is shown of the tenant">
+          {tabs.map(({ value, title }) => (
+            <Tabs.Tab key={value} value={value}>
+              {title}
+            </Tabs.Tab>
+          ))}
+        </Tabs.List>
+        {tabs.map(({ value }) => (
+          <Tabs.Panel key={value} value={value} pt={16} className={value === tab ? classes.panel : undefined}>
+            {value === 'overview' ? <Overview of={of} /> : null}
+            {value === 'keys' ? <TenantKeys of={of} /> : null}
+            {value === 'entries' ? <Entries of={of} /> : null}
+            {value === 'answers' ? <KeptAnswers of={of} /> : null}
+            {value === 'files' ? <Files of={of} /> : null}
+          </Tabs.Panel>
+        ))}
+      </Tabs>
+      {dialog === 'edit' ? <EditTenant of={of} etag={etag} opened onClose={close} /> : null}
+      <DisableTenant of={of} etag={etag} opened={dialog === 'disable'} onClose={close} />
+    </Page>
+  )
+}
+
+function Overview({ of }: { of: Tenant }) {
+  const may = useMay()
+  const { retention } = of
+  const days = (value: number | null) => (value === null ? 'as for all tenants' : counted(value, 'day'))
+  return (
+    <>
+      <div className={classes.columns}>
+        {may('money') ? <TenantMoney of={of} /> : null}
+        <Section title="Settings">
+          <Facts
+            facts={[
+              ['Limits', limitsInWords(of.limits) ?? 'unbounded'],
+              ['Rows of the log', days(retention.rows_days)],
+              ['Bodies', days(retention.bodies_days)],
+              ['Answers', days(retention.answers_days)],
+              ['Managed by', of.managed_by === 'file' ? 'gateway.yaml' : 'admins'],
+              ['Made', <Moment key="made" at={of.created_at} />],
+              ...(of.disabled_at === null
+                ? []
+                : [['Disabled', <Moment key="disabled" at={of.disabled_at} />] as const]),
+              [
+                'Id',
+                <span key="id" className="tg-mono">
+                  {of.id} <Copy text={of.id} what="the id" />
+                </span>,
+              ],
+            ]}
+          />
+        </Section>
+      </div>
+      <SpendByModel of={{ tenant: of.id }} filter={{ tenant_id: of.id }} />
+    </>
+  )
+}
+
+function TenantKeys({ of }: { of: Tenant }) {
+  const may = useMay()
+  const isMember = useSession().role === 'member'
+  const [isMaking, setMaking] = useState(false)
+  const list = useList<Key>({
+    queryKey: ['keys', 'of tenant', of.id],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/keys', {
+          params: { query: { tenant: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  const sums = useQuery(sumsQuery({ by: 'key', hours: spendHours, tenant: of.id }))
+  return (
+    <Section
+      title="Keys"
+      actions={
+        <>
+          <Link className={classes.link} to="/console/keys" search={(isMember ? {} : { tenant: of.name }) as never}>
+            Search its keys
+          </Link>
+          {may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make key</Button> : null}
+        </>
+      }
+    >
+      <ListRows
+        label="Keys of the tenant"
+        things="keys"
+        list={list}
+        idOf={({ id }) => id}
+        none="It has no key yet. Nobody can call in its name."
+        columns={[
+          {
+            head: 'name',
+            cell: ({ id, name }) => (
+              <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
+                {name}
+              </Link>
+            ),
+          },
+          { head: 'state', keeps: true, cell: (key) => <KeyState of={key} /> },
+          { head: 'group', cell: ({ group }) => group },
+          { head: 'expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
+          {
+            head: 'spend, 30 days',
+            align: 'right',
+            cell: ({ id }) => (
+              <Money
+                nanoUsd={
+                  sums.data?.data.find(({ key_id }) => key_id === id)?.cost_nano_usd ??
+                  (sums.data?.other === null ? '0' : null)
+                }
+                unknown="Not among the 200 costliest keys."
+              />
+            ),
+          },
+        ]}
+      />
+      <MakeKey opened={isMaking} onClose={() => setMaking(false)} tenant={of.id} />
+    </Section>
+  )
+}
+
+function DisableTenant({
+  of,
+  etag,
+  opened,
+  onClose,
+}: {
+  of: Tenant
+  etag: string | undefined
+  opened: boolean
+  onClose(): void
+}) {
+  const queryClient = useQueryClient()
+  const sums = useQuery({ ...sumsQuery({ by: 'key', hours: 24, tenant: of.id }), enabled: opened })
+  const keys = sums.data?.data.filter(({ requests }) => requests > 0).length ?? 0
+  const verb = of.disabled ? 'Enable tenant' : 'Disable tenant'
+  return (
+    <ConfirmByName
+      opened={opened}
+      onClose={onClose}
+      verb={verb}
+      name={of.name}
+      act={async () => {
+        await ask(
+          api.PATCH('/admin/v1/tenants/{id}', {
+            params: { path: { id: of.id }, header: ifMatch(etag) },
+            body: { disabled: !of.disabled },
+          }),
+        )
+        await queryClient.invalidateQueries({ queryKey: ['tenants'] })
+        done(`Tenant ${of.name} is ${of.disabled ? 'enabled' : 'disabled'}`)
+      }}
+    >
+      {of.disabled ? (
+        <>All its keys that are enabled work again, within a second.</>
+      ) : (
+        <>
+          The gateway refuses all its keys, within a second, until somebody enables it again.{' '}
+          <strong>
+            {sums.isError
+              ? 'What its keys did in the last 24 hours cannot be read now.'
+              : sums.data === undefined
+                ? 'Reading what its keys did in the last 24 hours…'
+                : keys === 0
+                  ? 'None of its keys made a request in the last 24 hours.'
+                  : `${counted(keys, 'key')} made ${counted(sums.data.total.requests, 'request')} in the last 24 hours.`}
+          </strong>
+        </>
+      )}
+    </ConfirmByName>
+  )
 }

@@ -1,5 +1,182 @@
+import { Button } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { Link, Navigate, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { balanceQuery, spendHours, sumsQuery, type Tenant } from '../../api/who.ts'
+import { count } from '../../format/numbers.ts'
+import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/grid.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import { State } from '../../parts/tone.tsx'
+import { Moment, Money, None } from '../../parts/values.tsx'
+import classes from '../who/parts.module.css'
+import { limitsInWords } from '../who/words.ts'
+import { MakeTenant } from './tenant-form.tsx'
 
+const states = [
+  { value: '', label: 'Any state' },
+  { value: 'false', label: 'Enabled' },
+  { value: 'true', label: 'Disabled' },
+]
+const moneys = [
+  { value: '', label: 'With or without limit' },
+  { value: 'true', label: 'Limited to a balance' },
+  { value: 'false', label: 'Not limited' },
+]
+const managers = [
+  { value: '', label: 'Managed anywhere' },
+  { value: 'admin', label: 'Managed here' },
+  { value: 'file', label: 'Managed by the file' },
+]
+const sorts = ['name', '-name', 'created_at', '-created_at'] as const
+
+/** Who pays, what they have left, and what they spent. A member has one tenant only, and goes there. */
 export function TenantsPage() {
-  return <Page title="Tenants">{null}</Page>
+  const { role, tenant_id } = useSession()
+  if (role === 'member' && tenant_id !== null)
+    return <Navigate to="/console/tenants/$id" params={{ id: tenant_id }} replace />
+  return <AllTenants />
+}
+
+function AllTenants() {
+  const may = useMay()
+  const navigate = useNavigate()
+  const filters = useFilters(['search', 'disabled', 'limited', 'managed_by'])
+  const [isMaking, setMaking] = useState(false)
+  const asked = askedOf(filters.get)
+  const list = useList<Tenant>({
+    queryKey: ['tenants', 'list', asked],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/tenants', {
+          params: { query: { ...asked, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  const sums = useQuery(sumsQuery({ by: 'tenant', hours: spendHours }))
+  const sumOf = (id: string) => sums.data?.data.find(({ tenant_id }) => tenant_id === id)
+  const make = <Button onClick={() => setMaking(true)}>Make tenant</Button>
+  const unknown = sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest tenants of the last 30 days.'
+  const columns: Column<Tenant>[] = [
+    {
+      id: 'name',
+      head: 'name',
+      width: 136,
+      grows: true,
+      sort: 'name',
+      cell: ({ id, name }) => (
+        <Link className={classes.link} to="/console/tenants/$id" params={{ id }}>
+          {name}
+        </Link>
+      ),
+    },
+    { id: 'state', head: 'state', width: 104, cell: (tenant) => <TenantState of={tenant} /> },
+    { id: 'balance', head: 'balance', width: 112, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
+    {
+      id: 'spend',
+      head: 'spend, 30 days',
+      width: 112,
+      align: 'right',
+      isWide: true,
+      cell: ({ id }) => {
+        const row = sumOf(id)
+        if (row === undefined) return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={unknown} />
+        return <Money nanoUsd={row.cost_nano_usd} />
+      },
+    },
+    {
+      id: 'requests',
+      head: 'requests, 30 days',
+      width: 120,
+      align: 'right',
+      isWide: true,
+      cell: ({ id }) => {
+        const row = sumOf(id)
+        return row !== undefined ? count(row.requests) : sums.data?.other === null ? '0' : <None why={unknown} />
+      },
+    },
+    {
+      id: 'limits',
+      head: 'limits',
+      width: 200,
+      isWide: true,
+      cell: ({ limits }) => limitsInWords(limits) ?? <span className="tg-quiet">unbounded</span>,
+    },
+    { id: 'managed', head: 'managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
+    {
+      id: 'made',
+      head: 'made',
+      width: 136,
+      sort: 'created_at',
+      isWide: true,
+      cell: ({ created_at }) => <Moment at={created_at} />,
+    },
+  ]
+  return (
+    <Page title="Tenants" wide actions={may('tenants', 'write') ? make : undefined}>
+      <FilterBar>
+        <SearchField filters={filters} label="Search names" />
+        <ChoiceFilter filters={filters} name="disabled" label="State" options={states} />
+        <ChoiceFilter filters={filters} name="limited" label="Money" options={moneys} />
+        <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
+      </FilterBar>
+      <ListGrid
+        label="Tenants"
+        things="tenants"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/tenants/$id', params: { id } })}
+        sort={filters.get('sort') || 'name'}
+        onSort={(sort) => filters.set({ sort })}
+        empty={
+          filters.isAny ? (
+            <Teach
+              title="No tenant fits these filters"
+              action={
+                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
+                  Show all tenants
+                </Button>
+              }
+            />
+          ) : (
+            <Teach title="There is no tenant yet" action={may('tenants', 'write') ? make : undefined}>
+              A tenant is a customer, a team or a product: it has keys, limits and money of its own.
+            </Teach>
+          )
+        }
+      />
+      <MakeTenant opened={isMaking} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+export function TenantState({ of }: { of: Tenant }) {
+  return of.disabled ? <State tone="quiet">disabled</State> : <State tone="good">enabled</State>
+}
+
+function Balance({ of }: { of: Tenant }) {
+  const may = useMay()
+  const balance = useQuery({ ...balanceQuery(of.id), enabled: of.limited && may('money') })
+  if (!of.limited) return <span className="tg-quiet">no limit</span>
+  if (balance.data === undefined) return <None why={balance.isError ? 'It cannot be read now.' : 'Not read yet.'} />
+  return <Money nanoUsd={balance.data.balance_nano_usd} />
+}
+
+function askedOf(get: (name: string) => string) {
+  const [search, disabled, limited, managed] = ['search', 'disabled', 'limited', 'managed_by'].map(get)
+  const sort = sorts.find((known) => known === get('sort'))
+  return {
+    ...(search ? { search } : {}),
+    ...(disabled === 'true' || disabled === 'false' ? { disabled: disabled as 'true' | 'false' } : {}),
+    ...(limited === 'true' || limited === 'false' ? { limited: limited as 'true' | 'false' } : {}),
+    ...(managed === 'file' || managed === 'admin' ? { managed_by: managed as 'file' | 'admin' } : {}),
+    ...(sort === undefined ? {} : { sort }),
+  }
 }

@@ -1,0 +1,133 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, ask, type Schema } from './client.ts'
+import { askTagged } from './tagged.ts'
+
+/** Reads of tenants, keys and groups that several pages need. A change of one of them calls `queryClient.invalidateQueries`. */
+export type Tenant = Schema<'Tenant'>
+export type Key = Schema<'Key'>
+export type GroupRow = Schema<'Group'>
+export type MadeKey = Schema<'MadeKey'>
+export type SummaryRow = Schema<'Summary'>['data'][number]
+
+export function tenantQuery(id: string) {
+  return queryOptions({
+    queryKey: ['tenants', 'one', id],
+    queryFn: ({ signal }) =>
+      askTagged(api.GET('/admin/v1/tenants/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+export function balanceQuery(id: string) {
+  return queryOptions({
+    queryKey: ['tenants', 'balance', id],
+    staleTime: 15_000,
+    queryFn: ({ signal }) =>
+      ask(api.GET('/admin/v1/tenants/{id}/balance', { params: { path: { id } }, signal })),
+  })
+}
+
+export function keyQuery(id: string) {
+  return queryOptions({
+    queryKey: ['keys', 'one', id],
+    queryFn: ({ signal }) => askTagged(api.GET('/admin/v1/keys/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+export function groupQuery(id: string) {
+  return queryOptions({
+    queryKey: ['groups', 'one', id],
+    queryFn: ({ signal }) =>
+      askTagged(api.GET('/admin/v1/groups/{id}', { params: { path: { id } }, signal })),
+  })
+}
+
+/** For fields that choose one: the first 200 by name. Where there are more, a text is taken as it is. */
+export const tenantNamesQuery = queryOptions({
+  queryKey: ['tenants', 'names'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) =>
+    ask(api.GET('/admin/v1/tenants', { params: { query: { limit: 200, sort: 'name' } }, signal })),
+})
+
+export const groupNamesQuery = queryOptions({
+  queryKey: ['groups', 'names'],
+  staleTime: 60_000,
+  queryFn: ({ signal }) =>
+    ask(api.GET('/admin/v1/groups', { params: { query: { limit: 200, sort: 'name' } }, signal })),
+})
+
+/** Models that the gateway knows, for fields that take some. Only where the caller may read the catalog. */
+export const modelNamesQuery = queryOptions({
+  queryKey: ['models', 'names'],
+  staleTime: 60_000,
+  queryFn: async ({ signal }) =>
+    (await ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal }))).data.map(
+      ({ id }) => id,
+    ),
+})
+
+export const channelNamesQuery = queryOptions({
+  queryKey: ['channels', 'names'],
+  staleTime: 60_000,
+  queryFn: async ({ signal }) =>
+    (await ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200 } }, signal }))).data.map(
+      ({ name }) => name,
+    ),
+})
+
+interface SumsOf {
+  by: 'tenant' | 'key' | 'model'
+  hours: number
+  tenant?: string
+  key?: string
+  group?: string
+}
+
+/** What was asked and spent in the last hours, the costliest first, at most 200 of them. */
+export function sumsQuery({ by, hours, tenant, key, group }: SumsOf) {
+  return queryOptions({
+    queryKey: ['summary', by, hours, tenant, key, group],
+    staleTime: 60_000,
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/summary', {
+          params: {
+            query: {
+              from: new Date(Date.now() - hours * 3_600_000).toISOString(),
+              group_by: by,
+              sort: '-cost',
+              limit: 200,
+              ...(tenant === undefined ? {} : { tenant_id: tenant }),
+              ...(key === undefined ? {} : { key_id: key }),
+              ...(group === undefined ? {} : { group_id: group }),
+            },
+          },
+          signal,
+        }),
+      ),
+  })
+}
+
+/** Days of which the pages show what was spent. */
+export const spendHours = 30 * 24
+
+/** The newest requests of a key, at most 200: for its last use, and for what used it in the last hour. */
+export function usesQuery(key: string, hours: number, limit: number) {
+  return queryOptions({
+    queryKey: ['requests', 'of key', key, hours, limit],
+    staleTime: 15_000,
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/requests', {
+          params: {
+            query: {
+              key_id: [key],
+              limit,
+              from: new Date(Date.now() - hours * 3_600_000).toISOString(),
+            },
+          },
+          signal,
+        }),
+      ),
+  })
+}

@@ -1,0 +1,141 @@
+import { Select, Stack } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { newId } from '../../api/new-id.ts'
+import { ifMatch } from '../../api/tagged.ts'
+import { type Key, type MadeKey, usesQuery } from '../../api/who.ts'
+import { AskFirst } from '../../parts/ask-first.tsx'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { done } from '../../parts/toast.tsx'
+import { callersOf, counted } from '../who/words.ts'
+
+interface Act {
+  of: Key
+  opened: boolean
+  onClose(): void
+}
+
+const graces = [
+  { value: '0', label: 'At once: the secret has leaked' },
+  { value: '3600', label: 'In an hour' },
+  { value: '86400', label: 'In a day' },
+  { value: '604800', label: 'In 7 days' },
+  { value: '2592000', label: 'In 30 days' },
+]
+
+/** Gives the key a new secret. The former one works on for a while, so that programs can be changed one by one. */
+export function RotateKey({ of, opened, onClose, onMade }: Act & { onMade(made: MadeKey): void }) {
+  const [grace, setGrace] = useState('86400')
+  const [id, setId] = useState(newId)
+  return (
+    <AskFirst
+      opened={opened}
+      onClose={onClose}
+      verb="Rotate secret"
+      act={async () => {
+        try {
+          onMade(
+            await ask(
+              api.POST('/admin/v1/keys/{id}/rotate', {
+                params: { path: { id: of.id }, header: { 'idempotency-key': `${id}-${grace}` } },
+                body: { grace_seconds: Number(grace) },
+              }),
+            ),
+          )
+        } finally {
+          setId(newId())
+        }
+      }}
+    >
+      <Stack gap={12}>
+        <div>
+          <strong>{of.name}</strong> gets a new secret, which is shown once. <UsedBy of={of} />
+        </div>
+        <Select
+          label="The former secret ends"
+          data={graces}
+          value={grace}
+          onChange={(value) => setGrace(value ?? '0')}
+        />
+      </Stack>
+    </AskFirst>
+  )
+}
+
+export function DisableKey({ of, etag, opened, onClose, onDone }: Act & { etag: string | undefined; onDone(): void }) {
+  const verb = of.disabled ? 'Enable key' : 'Disable key'
+  return (
+    <AskFirst
+      opened={opened}
+      onClose={onClose}
+      verb={verb}
+      isBad={!of.disabled}
+      act={async () => {
+        await ask(
+          api.PATCH('/admin/v1/keys/{id}', {
+            params: { path: { id: of.id }, header: ifMatch(etag) },
+            body: { disabled: !of.disabled },
+          }),
+        )
+        done(`Key ${of.name} is ${of.disabled ? 'enabled' : 'disabled'}`)
+        onDone()
+      }}
+    >
+      {of.disabled ? (
+        <>The gateway takes requests with this key again, within a second.</>
+      ) : (
+        <>
+          The gateway refuses all requests with this key, within a second, until somebody enables it again.{' '}
+          <UsedBy of={of} />
+        </>
+      )}
+    </AskFirst>
+  )
+}
+
+export function RevokeKey({ of, opened, onClose, onDone }: Act & { onDone(): void }) {
+  return (
+    <ConfirmByName
+      opened={opened}
+      onClose={onClose}
+      verb="Revoke key"
+      name={of.name}
+      act={async () => {
+        await ask(api.POST('/admin/v1/keys/{id}/revoke', { params: { path: { id: of.id } } }))
+        done(`Key ${of.name} is revoked`)
+        onDone()
+      }}
+    >
+      The gateway refuses this key and its sub-keys for ever. It cannot be undone. <UsedBy of={of} />
+    </ConfirmByName>
+  )
+}
+
+const most = 200
+
+/** What stops when the key does. Read when a dialog opens. */
+function UsedBy({ of }: { of: Key }) {
+  const uses = useQuery({ ...usesQuery(of.id, 1, most), staleTime: 0 })
+  if (uses.isError) return <span>What used it in the last hour cannot be read now.</span>
+  if (uses.data === undefined) return <span>Reading what used it in the last hour…</span>
+  const rows = uses.data.data
+  if (rows.length === 0) return <span>Nothing used it in the last hour.</span>
+  const callers = callersOf(rows)
+  return (
+    <>
+      <strong>
+        {rows.length >= most ? `${most} requests or more` : counted(rows.length, 'request')} of{' '}
+        {counted(callers.length, 'program')} used it in the last hour:
+      </strong>
+      <ul>
+        {callers.slice(0, 5).map(({ address, program, requests }) => (
+          <li key={`${address} ${program}`}>
+            {program ?? 'an unnamed program'} at {address ?? 'an unknown address'}: {counted(requests, 'request')}
+          </li>
+        ))}
+        {callers.length > 5 ? <li>and {callers.length - 5} more</li> : null}
+      </ul>
+    </>
+  )
+}

@@ -1,0 +1,174 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { newId } from '../../api/new-id.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { ifMatch } from '../../api/tagged.ts'
+import {
+  groupNamesQuery,
+  type Key,
+  keyQuery,
+  type MadeKey,
+  modelNamesQuery,
+  tenantNamesQuery,
+} from '../../api/who.ts'
+import type { JsonObject } from '../../parts/fields.ts'
+import { SettingsForm } from '../../parts/settings-form.tsx'
+import { done } from '../../parts/toast.tsx'
+import { Waiting } from '../../shell/waiting.tsx'
+import { keyFields, keySettings } from './key-fields.ts'
+
+/**
+ * Makes a key. `tenant` (id or name): the tenant is not asked for. `onMade` gets the key with its secret, which must be shown
+ * then: `SecretOnce` does. The form sends one Idempotency-Key, so that a second click makes no second key.
+ */
+export function KeyForm({
+  tenant,
+  group,
+  name,
+  onMade,
+  onCancel,
+}: {
+  tenant?: string
+  group?: string
+  /** What the field begins with. */
+  name?: string
+  onMade(made: MadeKey): void
+  onCancel?(): void
+}) {
+  const session = useSession()
+  const queryClient = useQueryClient()
+  const own = tenant ?? session.tenant_id ?? undefined
+  const choices = useChoices(own === undefined)
+  const [id, setId] = useState(newId)
+  if (choices === undefined) return <Waiting rows={6} />
+  const { tenants, ...others } = choices
+  return (
+    <SettingsForm
+      groups={keyFields({ ...others, ...(own === undefined ? { tenants } : {}), isNew: true })}
+      preset={{ name, group, ...(own === undefined && tenants.length === 1 ? { tenant: tenants[0] } : {}) }}
+      names={own === undefined ? ['tenant', ...keySettings] : keySettings}
+      verb="Make key"
+      {...(onCancel === undefined ? {} : { onCancel })}
+      save={async (body) => {
+        try {
+          const made = await ask(
+            api.POST('/admin/v1/keys', {
+              params: { header: { 'idempotency-key': id } },
+              body: { ...(own === undefined ? {} : { tenant: own }), ...body } as Schema<'NewKey'>,
+            }),
+          )
+          void queryClient.invalidateQueries({ queryKey: ['keys'] })
+          onMade(made)
+        } catch (error) {
+          // Another body under the same Idempotency-Key would be refused.
+          if (isAnswered(error)) setId(newId())
+          throw error
+        }
+      }}
+    />
+  )
+}
+
+/** Takes over a key with the secret that it has elsewhere. */
+export function ImportKeyForm({ onMade, onCancel }: { onMade(key: Key): void; onCancel(): void }) {
+  const queryClient = useQueryClient()
+  const choices = useChoices(true)
+  if (choices === undefined) return <Waiting rows={6} />
+  return (
+    <SettingsForm
+      groups={keyFields({ ...choices, isImport: true, isNew: true })}
+      names={['tenant', 'secret', ...keySettings]}
+      verb="Import key"
+      onCancel={onCancel}
+      save={async (body) => {
+        const key = await ask(api.POST('/admin/v1/keys/import', { body: body as Schema<'ImportedKey'> }))
+        void queryClient.invalidateQueries({ queryKey: ['keys'] })
+        done(`Key ${key.name} is imported`)
+        onMade(key)
+      }}
+    />
+  )
+}
+
+/** Changes what a key may. */
+export function EditKeyForm({
+  of,
+  etag,
+  onDone,
+  onCancel,
+}: {
+  of: Key
+  etag: string | undefined
+  onDone(): void
+  onCancel(): void
+}) {
+  const queryClient = useQueryClient()
+  const choices = useChoices(false)
+  if (choices === undefined) return <Waiting rows={6} />
+  const groups = choices.groups.includes(of.group) ? choices.groups : [of.group, ...choices.groups]
+  return (
+    <SettingsForm
+      groups={keyFields({ groups, models: choices.models, isNew: false })}
+      resource={of}
+      names={keySettings}
+      verb="Save key"
+      onCancel={onCancel}
+      onReload={() => {
+        void queryClient.invalidateQueries({ queryKey: ['keys', 'one', of.id] })
+        onCancel()
+      }}
+      save={async (patch: JsonObject) => {
+        if (Object.keys(patch).length > 0) {
+          await ask(
+            api.PATCH('/admin/v1/keys/{id}', {
+              params: { path: { id: of.id }, header: ifMatch(etag) },
+              body: patch as Schema<'KeyChange'>,
+            }),
+          )
+          await queryClient.invalidateQueries({ queryKey: keyQuery(of.id).queryKey })
+          void queryClient.invalidateQueries({ queryKey: ['keys'] })
+        }
+        done(`Key ${of.name} is saved`)
+        onDone()
+      }}
+    />
+  )
+}
+
+/**
+ * What a field may offer. A member may not list groups: those that keys of its tenant are in are the ones that it may use.
+ * Undefined: not read yet. What cannot be read is not offered; the JSON takes it all the same.
+ */
+function useChoices(
+  needsTenants: boolean,
+): { tenants: readonly string[]; groups: readonly string[]; models: readonly string[] } | undefined {
+  const may = useMay()
+  const isMember = useSession().role === 'member'
+  const tenants = useQuery({ ...tenantNamesQuery, enabled: needsTenants })
+  const groups = useQuery({ ...groupNamesQuery, enabled: !isMember })
+  const ownKeys = useQuery({
+    queryKey: ['keys', 'for groups'],
+    enabled: isMember,
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys', { params: { query: { limit: 200 } }, signal })),
+  })
+  const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
+  const isWaiting = [tenants, groups, ownKeys, models].some(({ isLoading }) => isLoading)
+  return useMemo(
+    () =>
+      isWaiting
+        ? undefined
+        : {
+            tenants: tenants.data?.data.map(({ name }) => name) ?? [],
+            groups: isMember
+              ? [...new Set(ownKeys.data?.data.map(({ group }) => group))]
+              : (groups.data?.data.map(({ name }) => name) ?? []),
+            models: models.data ?? [],
+          },
+    [isWaiting, isMember, tenants.data, ownKeys.data, groups.data, models.data],
+  )
+}
+
+function isAnswered(error: unknown): boolean {
+  return typeof error === 'object' && error !== null && 'status' in error && error.status !== 0
+}

@@ -1,0 +1,90 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { exactMoney, money } from '../../format/money.ts'
+import { count, duration } from '../../format/numbers.ts'
+import { WaitingRows } from '../../parts/list-grid.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Moment } from '../../parts/values.tsx'
+import classes from '../who/parts.module.css'
+import { leftOf } from '../who/words.ts'
+
+const owners = { key: 'this key', parent: 'the key that made it', group: 'all keys of its group', tenant: 'all keys of its tenant' } as const
+const limits = { requests_per_minute: 'requests a minute', tokens_per_minute: 'tokens a minute', concurrency: 'requests at once' } as const
+const periods = { day: 'Budget of the day', month: 'Budget of the month', total: 'Budget in all' } as const
+
+/** What is left of each limit and budget of a key: the least of them refuses its next request. */
+export function WhatIsLeft({ id }: { id: string }) {
+  const usage = useQuery({
+    queryKey: ['keys', 'usage', id],
+    refetchInterval: 15_000,
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys/{id}/usage', { params: { path: { id } }, signal })),
+  })
+  return (
+    <Section title="What is left">
+      {usage.data !== undefined ? (
+        <Bars usage={usage.data} />
+      ) : usage.isError ? (
+        <Problem error={usage.error} onAgain={() => void usage.refetch()} />
+      ) : (
+        <WaitingRows />
+      )}
+    </Section>
+  )
+}
+
+function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'KeyUsage'> }) {
+  if (bounds.length === 0 && budgets.length === 0 && balance === null)
+    return <p className="tg-quiet">Nothing bounds this key: no limit, no budget and no balance.</p>
+  return (
+    <div>
+      {balance === null ? null : (
+        <div className={classes.left}>
+          <span>Balance of the tenant</span>
+          <strong className="tg-number" title={exactMoney(balance.free_nano_usd)}>
+            {money(balance.free_nano_usd)} free
+          </strong>
+          <span className={classes.note}>
+            {money(balance.left_nano_usd)} left, {money(balance.held_nano_usd)} held by running requests
+          </span>
+        </div>
+      )}
+      {budgets.map(({ of, period, limit_nano_usd, free_nano_usd, spent_nano_usd, held_nano_usd, resets_at }) => (
+        <div className={classes.left} key={`${of} ${period}`}>
+          <span>
+            {periods[period]}, {owners[of]}
+          </span>
+          <strong className="tg-number" title={exactMoney(free_nano_usd)}>
+            {money(free_nano_usd)} of {money(limit_nano_usd)} left
+          </strong>
+          <Bar {...leftOf(BigInt(free_nano_usd), BigInt(limit_nano_usd))} />
+          <span className={classes.note}>
+            {money(spent_nano_usd)} spent, {money(held_nano_usd)} held by running requests.{' '}
+            {resets_at === null ? 'It never resets.' : <>It resets at <Moment at={resets_at} />.</>}
+          </span>
+        </div>
+      ))}
+      {bounds.map(({ of, limit, allowed, left, full_in_ms }) => (
+        <div className={classes.left} key={`${of} ${limit}`}>
+          <span>
+            {count(allowed)} {limits[limit]}, {owners[of]}
+          </span>
+          <strong className="tg-number">{left === null ? 'not counted here' : `${count(left)} left`}</strong>
+          {left === null ? null : <Bar {...leftOf(BigInt(left), BigInt(allowed))} />}
+          {full_in_ms === null || full_in_ms === 0 ? null : (
+            <span className={classes.note}>Whole again in {duration(full_in_ms)} without further requests.</span>
+          )}
+        </div>
+      ))}
+    </div>
+  )
+}
+
+/** The words beside it say the same. */
+function Bar({ part, tone }: { part: number; tone: string }) {
+  return (
+    <div className={classes.bar} data-tone={tone} aria-hidden="true">
+      <div style={{ width: `${part * 100}%` }} />
+    </div>
+  )
+}

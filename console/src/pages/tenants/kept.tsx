@@ -1,0 +1,147 @@
+import { Button } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
+import type { Tenant } from '../../api/who.ts'
+import { bytes } from '../../format/numbers.ts'
+import { AskFirst } from '../../parts/ask-first.tsx'
+import { Section } from '../../parts/page.tsx'
+import { ListRows } from '../../parts/rows.tsx'
+import { done } from '../../parts/toast.tsx'
+import { Moment } from '../../parts/values.tsx'
+import classes from '../who/parts.module.css'
+
+/** Answers that clients may continue by their id. */
+export function KeptAnswers({ of }: { of: Tenant }) {
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const [chosen, setChosen] = useState<Schema<'AdminKeptAnswer'>>()
+  const queryKey = ['tenants', 'answers', of.id]
+  const list = useList<Schema<'AdminKeptAnswer'>>({
+    queryKey,
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/tenants/{id}/kept-answers', {
+          params: { path: { id: of.id }, query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  return (
+    <Section title="Kept answers">
+      <ListRows
+        label="Kept answers"
+        things="answers"
+        list={list}
+        idOf={({ id }) => id}
+        none="No answer is kept. Answers are kept where the key or its group says so."
+        columns={[
+          { head: 'made', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+          { head: 'id', cell: ({ id }) => <span className="tg-mono">{id}</span> },
+          { head: 'model', cell: ({ model }) => model },
+          { head: 'size', align: 'right', cell: (answer) => bytes(answer.bytes) },
+          { head: 'kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+          {
+            head: 'Actions',
+            align: 'right',
+            cell: (answer) =>
+              may('keys', 'write') ? (
+                <Button variant="subtle" color="red" onClick={() => setChosen(answer)}>
+                  Delete
+                </Button>
+              ) : null,
+          },
+        ]}
+      />
+      <AskFirst
+        opened={chosen !== undefined}
+        onClose={() => setChosen(undefined)}
+        verb="Delete answer"
+        isBad
+        act={async () => {
+          if (chosen === undefined) return
+          await ask(
+            api.DELETE('/admin/v1/tenants/{id}/kept-answers/{answer}', {
+              params: { path: { id: of.id, answer: chosen.id } },
+            }),
+          )
+          await queryClient.invalidateQueries({ queryKey })
+          done('The answer is deleted')
+        }}
+      >
+        Clients cannot read or continue <span className="tg-mono">{chosen?.id}</span> any more. It cannot be undone.
+      </AskFirst>
+    </Section>
+  )
+}
+
+/** Files that its keys have uploaded. */
+export function Files({ of }: { of: Tenant }) {
+  const may = useMay()
+  const queryClient = useQueryClient()
+  const [chosen, setChosen] = useState<Schema<'AdminFile'>>()
+  const queryKey = ['tenants', 'files', of.id]
+  const list = useList<Schema<'AdminFile'>>({
+    queryKey,
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/files', {
+          params: { query: { tenant_id: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  return (
+    <Section title="Files">
+      <ListRows
+        label="Files"
+        things="files"
+        list={list}
+        idOf={({ id }) => id}
+        none="It has no files. Clients upload them with POST /v1/files."
+        columns={[
+          { head: 'uploaded', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+          { head: 'name', cell: ({ filename }) => filename },
+          { head: 'type', cell: ({ media_type }) => media_type },
+          {
+            head: 'key',
+            cell: ({ key_id }) => (
+              <Link className={classes.link} to="/console/keys/$id" params={{ id: key_id }}>
+                Open the key
+              </Link>
+            ),
+          },
+          { head: 'size', align: 'right', cell: (file) => bytes(file.bytes) },
+          { head: 'kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+          {
+            head: 'Actions',
+            align: 'right',
+            cell: (file) =>
+              may('keys', 'write') ? (
+                <Button variant="subtle" color="red" onClick={() => setChosen(file)}>
+                  Delete
+                </Button>
+              ) : null,
+          },
+        ]}
+      />
+      <AskFirst
+        opened={chosen !== undefined}
+        onClose={() => setChosen(undefined)}
+        verb="Delete file"
+        isBad
+        act={async () => {
+          if (chosen === undefined) return
+          await ask(api.DELETE('/admin/v1/files/{id}', { params: { path: { id: chosen.id } } }))
+          await queryClient.invalidateQueries({ queryKey })
+          done('The file is deleted')
+        }}
+      >
+        Requests that name {chosen?.filename} are refused from now on. It cannot be undone.
+      </AskFirst>
+    </Section>
+  )
+}

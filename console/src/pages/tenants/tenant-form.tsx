@@ -1,0 +1,126 @@
+import { Modal } from '@mantine/core'
+import { useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { newId } from '../../api/new-id.ts'
+import { ifMatch } from '../../api/tagged.ts'
+import { type Tenant, tenantQuery } from '../../api/who.ts'
+import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
+import { done } from '../../parts/toast.tsx'
+
+const settings = ['name', 'disabled', 'limits', 'retention'] as const
+
+function groupsOf(takesBalance: boolean): FieldGroup[] {
+  return [
+    {
+      title: 'Who pays',
+      fields: [
+        { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'acme' },
+        ...(takesBalance
+          ? [
+              {
+                path: 'balance_usd',
+                label: 'Limit to a balance',
+                kind: 'usd' as const,
+                about: 'It can spend no more. Empty: not limited',
+              },
+            ]
+          : []),
+      ],
+    },
+    {
+      title: 'Limits of all its keys together',
+      about: 'Empty: unbounded.',
+      fields: [
+        { path: 'limits.requests_per_minute', label: 'Requests a minute', kind: 'integer' },
+        { path: 'limits.tokens_per_minute', label: 'Tokens a minute', kind: 'integer' },
+        { path: 'limits.concurrency', label: 'Requests at once', kind: 'integer' },
+      ],
+    },
+    {
+      title: 'Days to keep',
+      about: 'Empty: as for all tenants. More days than those of all tenants have no effect.',
+      fields: [
+        { path: 'retention.rows_days', label: 'Rows of the log', kind: 'integer' },
+        { path: 'retention.bodies_days', label: 'Bodies', kind: 'integer' },
+        { path: 'retention.answers_days', label: 'Answers', kind: 'integer' },
+      ],
+    },
+  ]
+}
+
+export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): void }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [id, setId] = useState(newId)
+  return (
+    <Modal opened={opened} onClose={onClose} size="lg" title="Make a tenant" closeOnClickOutside={false}>
+      <SettingsForm
+        groups={groupsOf(true)}
+        names={[...settings, 'balance_usd']}
+        verb="Make tenant"
+        onCancel={onClose}
+        save={async (body) => {
+          try {
+            const made = await ask(
+              api.POST('/admin/v1/tenants', {
+                params: { header: { 'idempotency-key': id } },
+                body: body as Schema<'NewTenant'>,
+              }),
+            )
+            void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+            done(`Tenant ${made.name} is made`)
+            onClose()
+            await navigate({ to: '/console/tenants/$id', params: { id: made.id } })
+          } finally {
+            setId(newId())
+          }
+        }}
+      />
+    </Modal>
+  )
+}
+
+export function EditTenant({
+  of,
+  etag,
+  opened,
+  onClose,
+}: {
+  of: Tenant
+  etag: string | undefined
+  opened: boolean
+  onClose(): void
+}) {
+  const queryClient = useQueryClient()
+  return (
+    <Modal opened={opened} onClose={onClose} size="lg" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+      <SettingsForm
+        groups={groupsOf(!of.limited)}
+        resource={of}
+        names={settings}
+        verb="Save tenant"
+        onCancel={onClose}
+        onReload={() => {
+          void queryClient.invalidateQueries({ queryKey: ['tenants', 'one', of.id] })
+          onClose()
+        }}
+        save={async (patch) => {
+          if (Object.keys(patch).length > 0) {
+            await ask(
+              api.PATCH('/admin/v1/tenants/{id}', {
+                params: { path: { id: of.id }, header: ifMatch(etag) },
+                body: patch as Schema<'TenantChange'>,
+              }),
+            )
+            await queryClient.invalidateQueries({ queryKey: tenantQuery(of.id).queryKey })
+            void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+          }
+          done(`Tenant ${of.name} is saved`)
+          onClose()
+        }}
+      />
+    </Modal>
+  )
+}

@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { spendHours, sumsQuery } from '../../api/who.ts'
+import { exactMoney } from '../../format/money.ts'
+import { count } from '../../format/numbers.ts'
+import { WaitingRows } from '../../parts/list-grid.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { Rows } from '../../parts/rows.tsx'
+import { Money, None, Tokens } from '../../parts/values.tsx'
+import classes from './parts.module.css'
+
+/** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
+export function SpendByModel({ of, filter }: { of: { tenant?: string; key?: string; group?: string }; filter: Record<string, string> }) {
+  const sums = useQuery(sumsQuery({ by: 'model', hours: spendHours, ...of }))
+  return (
+    <Section
+      title="Spend of the last 30 days"
+      actions={
+        <Link className={classes.link} to="/console/log" search={{ ...filter, last: '30d' }}>
+          Open its log
+        </Link>
+      }
+    >
+      {sums.isError ? (
+        <Problem error={sums.error} onAgain={() => void sums.refetch()} />
+      ) : sums.data === undefined ? (
+        <WaitingRows />
+      ) : (
+        <Rows
+          label="Spend by model"
+          rows={sums.data.data}
+          idOf={({ model }) => model ?? ''}
+          none="There were no requests in the last 30 days."
+          columns={[
+            {
+              head: 'model',
+              cell: ({ model }) =>
+                model === null || model === undefined ? (
+                  <None why="These requests named no model that the gateway has." />
+                ) : (
+                  <Link className={classes.link} to="/console/log" search={{ ...filter, model, last: '30d' }}>
+                    {model}
+                  </Link>
+                ),
+            },
+            { head: 'requests', align: 'right', cell: ({ requests }) => count(requests) },
+            { head: 'errors', align: 'right', cell: ({ errors }) => count(errors) },
+            {
+              head: 'input tokens',
+              align: 'right',
+              cell: ({ tokens }) => (
+                <Tokens value={tokens.input + tokens.cache_read + tokens.cache_write} />
+              ),
+            },
+            {
+              head: 'output tokens',
+              align: 'right',
+              cell: ({ tokens }) => <Tokens value={tokens.output + tokens.reasoning} />,
+            },
+            {
+              head: 'cost',
+              align: 'right',
+              cell: ({ cost_nano_usd, unpriced_requests, requests }) =>
+                unpriced_requests === requests && requests > 0 ? (
+                  <None why="The cost of these requests is not known: their model has no price." />
+                ) : (
+                  <Money nanoUsd={cost_nano_usd} />
+                ),
+            },
+          ]}
+          foot={`${count(sums.data.total.requests)} requests, ${exactMoney(sums.data.total.cost_nano_usd)} in all${
+            sums.data.total.unpriced_requests === 0
+              ? ''
+              : `; the cost of ${count(sums.data.total.unpriced_requests)} of them is not known`
+          }`}
+        />
+      )}
+    </Section>
+  )
+}

@@ -1,0 +1,163 @@
+/** One setting of a resource in a form. `path` is that of the API with dots: `limits.concurrency`. */
+export interface Field {
+  path: string
+  label: string
+  kind: 'text' | 'words' | 'integer' | 'usd' | 'tags' | 'switch' | 'choice' | 'moment' | 'secret'
+  about?: string
+  /** Of a `choice`. `''` is the default: null for the API. */
+  options?: readonly { value: string; label: string }[]
+  /** A `choice` between yes and no. */
+  isBoolean?: boolean
+  placeholder?: string
+  required?: boolean
+  suggestions?: readonly string[]
+  /** Stands in the form, and cannot be changed there. */
+  isFixed?: boolean
+}
+
+/** What a form holds: texts, lists of texts and switches, nested as the API nests its settings. */
+export type Values = { [name: string]: string | boolean | string[] | Values }
+
+/** JSON, as the API takes and gives it. */
+export type Json = string | number | boolean | null | Json[] | { [name: string]: Json }
+export type JsonObject = { [name: string]: Json }
+
+/** The values of a form for a resource, or for a new one. */
+export function valuesOf(fields: readonly Field[], resource: unknown): Values {
+  const values: Values = {}
+  for (const field of fields) put(values, field.path, shown(field, at(resource, field.path)))
+  return values
+}
+
+/**
+ * The merge patch from one state of a form to another: what did not change is left out, and what is empty becomes null, the
+ * default. A map of which nothing is set any more becomes null as a whole.
+ */
+export function patchOf(fields: readonly Field[], before: Values, after: Values): JsonObject {
+  const patch: JsonObject = {}
+  for (const field of fields) {
+    const value = at(after, field.path)
+    if (JSON.stringify(value) === JSON.stringify(at(before, field.path))) continue
+    put(patch, field.path, sent(field, value))
+  }
+  for (const name of new Set(fields.flatMap(({ path }) => (path.includes('.') ? [headOf(path)] : [])))) {
+    const parts = fields.filter(({ path }) => headOf(path) === name)
+    if (patch[name] !== undefined && parts.every((field) => sent(field, at(after, field.path)) === null))
+      patch[name] = null
+  }
+  return patch
+}
+
+/** The body that makes a resource: only what is set. */
+export function bodyOf(fields: readonly Field[], values: Values): JsonObject {
+  const body: JsonObject = {}
+  for (const field of fields) {
+    const value = sent(field, at(values, field.path))
+    if (value !== null) put(body, field.path, value)
+  }
+  return body
+}
+
+/** What is wrong with the values, by path, before the API is asked. */
+export function faultsOf(fields: readonly Field[], values: Values): Record<string, string> {
+  const faults: Record<string, string> = {}
+  for (const { path, kind, required, label } of fields) {
+    const value = at(values, path)
+    const text = typeof value === 'string' ? value.trim() : ''
+    if (required === true && text === '') faults[path] = `${label} is missing.`
+    if (text === '') continue
+    if (kind === 'integer' && !/^\d+$/.test(text)) faults[path] = 'Write a whole number, such as 60.'
+    if (kind === 'usd' && !/^-?\d+(\.\d{1,9})?$/.test(text))
+      faults[path] = 'Write a decimal number of USD with a dot and at most 9 decimals, such as 12.50.'
+    if (kind === 'moment' && Number.isNaN(new Date(text).getTime())) faults[path] = 'Choose a day and a time.'
+  }
+  return faults
+}
+
+/** The settings of a resource that a form or a JSON editor may change, as the API has them. */
+export function settingsOf(names: readonly string[], resource: unknown): JsonObject {
+  const settings: JsonObject = {}
+  for (const name of names) {
+    const value = at(resource, name)
+    if (value !== undefined) settings[name] = value as Json
+  }
+  return settings
+}
+
+/** The merge patch (RFC 7396) from one JSON object to another. */
+export function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
+  const patch: JsonObject = {}
+  for (const name of Object.keys(before)) if (!(name in after)) patch[name] = null
+  for (const [name, value] of Object.entries(after)) {
+    const former = before[name]
+    if (JSON.stringify(former) === JSON.stringify(value)) continue
+    patch[name] = isObject(former) && isObject(value) ? mergePatch(former, value) : value
+  }
+  return patch
+}
+
+/** Reads an object of a text area; throws a sentence for its reader. */
+export function readObject(text: string): JsonObject {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw new Error(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  if (!isObject(value)) throw new Error('Write an object: { "name": value, ... }.')
+  return value
+}
+
+function shown({ kind, isBoolean }: Field, value: unknown): string | boolean | string[] {
+  if (kind === 'switch') return value === true
+  if (kind === 'tags') return Array.isArray(value) ? value.map(String) : []
+  if (value === null || value === undefined) return ''
+  if (isBoolean === true) return value === true ? 'yes' : 'no'
+  if (kind === 'moment') return localMoment(String(value))
+  return String(value)
+}
+
+function sent({ kind, isBoolean }: Field, value: unknown): Json {
+  if (kind === 'switch') return value === true
+  if (kind === 'tags') return Array.isArray(value) && value.length > 0 ? (value as string[]) : null
+  const text = typeof value === 'string' ? value.trim() : ''
+  if (text === '') return null
+  if (isBoolean === true) return text === 'yes'
+  if (kind === 'integer') return Number(text)
+  if (kind === 'moment') return new Date(text).toISOString()
+  return text
+}
+
+/** As a field of the kind `datetime-local` has it, on the reader's clock. */
+export function localMoment(iso: string): string {
+  const here = new Date(iso)
+  if (Number.isNaN(here.getTime())) return ''
+  const two = (value: number) => String(value).padStart(2, '0')
+  const day = `${here.getFullYear()}-${two(here.getMonth() + 1)}-${two(here.getDate())}`
+  return `${day}T${two(here.getHours())}:${two(here.getMinutes())}:${two(here.getSeconds())}`
+}
+
+export function at(from: unknown, path: string): unknown {
+  let value = from
+  for (const name of path.split('.')) value = isObject(value) ? value[name] : undefined
+  return value
+}
+
+function put(into: Record<string, unknown>, path: string, value: unknown): void {
+  const names = path.split('.')
+  const last = names.pop()
+  let target = into
+  for (const name of names) {
+    const inner = target[name]
+    target = isObject(inner) ? inner : ((target[name] = {}) as Record<string, unknown>)
+  }
+  if (last !== undefined) target[last] = value
+}
+
+function headOf(path: string): string {
+  return path.split('.')[0] ?? path
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

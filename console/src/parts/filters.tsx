@@ -1,0 +1,109 @@
+import { Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback } from '@mantine/hooks'
+import { SearchIcon } from '@primer/octicons-react'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { useEffect, useRef, useState } from 'react'
+import type { Texts } from '../console-search.ts'
+import { isTyping } from './typing.ts'
+
+/** The filters of a list, which stand in the address of the page. */
+export interface Filters {
+  /** Empty: not set. */
+  get(name: string): string
+  /** An empty text takes the filter out. */
+  set(changes: Readonly<Record<string, string>>): void
+  isAny: boolean
+}
+
+export function useFilters(names: readonly string[]): Filters {
+  const search = useSearch({ strict: false }) as Texts
+  const navigate = useNavigate()
+  const get = (name: string) => {
+    const value = search[name]
+    return typeof value === 'string' ? value : (value?.[0] ?? '')
+  }
+  return {
+    get,
+    set(changes) {
+      void navigate({
+        to: '.',
+        search: ((former: Texts) => {
+          const next: Texts = { ...former, ...changes }
+          for (const name of Object.keys(changes)) if (next[name] === '') delete next[name]
+          return next
+        }) as never,
+        replace: true,
+      })
+    },
+    isAny: names.some((name) => get(name) !== ''),
+  }
+}
+
+/** A search field that writes the address when the reader pauses. `/` leads to it. */
+export function SearchField({ filters, label, name = 'search' }: { filters: Filters; label: string; name?: string }) {
+  const stands = filters.get(name)
+  const [text, setText] = useState(stands)
+  const field = useRef<HTMLInputElement>(null)
+  const write = useDebouncedCallback((value: string) => filters.set({ [name]: value.trim() }), 250)
+  useEffect(() => {
+    // "Back" and a cleared filter change the address; what the reader types must not jump.
+    if (document.activeElement !== field.current) setText(stands)
+  }, [stands])
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key !== '/' || event.defaultPrevented || isTyping(event)) return
+      event.preventDefault()
+      field.current?.focus()
+    }
+    window.addEventListener('keydown', onKey)
+    return () => window.removeEventListener('keydown', onKey)
+  }, [])
+  return (
+    <TextInput
+      ref={field}
+      size="xs"
+      w={208}
+      aria-label={label}
+      placeholder={label}
+      leftSection={<SearchIcon size={14} />}
+      value={text}
+      onChange={(event) => {
+        setText(event.currentTarget.value)
+        write(event.currentTarget.value)
+      }}
+    />
+  )
+}
+
+/** A filter with few values. The first of `options` is "all", with an empty value. */
+export function ChoiceFilter({
+  filters,
+  name,
+  label,
+  options,
+}: {
+  filters: Filters
+  name: string
+  label: string
+  options: readonly { value: string; label: string }[]
+}) {
+  return (
+    <Select
+      size="xs"
+      w={152}
+      aria-label={label}
+      data={options.map((option) => ({ ...option }))}
+      value={filters.get(name)}
+      onChange={(value) => filters.set({ [name]: value ?? '' })}
+      searchable={options.length > 8}
+    />
+  )
+}
+
+export function FilterBar({ children }: { children: React.ReactNode }) {
+  return (
+    <Group gap={8} role="search" aria-label="Filters">
+      {children}
+    </Group>
+  )
+}

@@ -70,7 +70,7 @@ test('a stream shows both wires, without secrets, and has the row of the key, wi
     request: { model: 'main', max_tokens: 10, stream: true, messages },
   })
   expect(seen.status, seen.text).toBe(200)
-  expect(seen.of('client.start')).toEqual([
+  expect(seen.of('client.start')).toMatchObject([
     { status: 200, content_type: expect.stringContaining('event-stream') },
   ])
   expect(seen.client).toContain('event: message_stop')

@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { calledOrigin, clientAddressOf } from '../../http/client-address.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
+import { redactText } from '../../redaction/redact.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
 import { oneOf } from '../parameter.ts'
 import { type PlayServer, startPlayServer } from '../playground/play-server.ts'
@@ -109,12 +110,21 @@ async function play(
   say('client.start', {
     status: answer.statusCode ?? 0,
     content_type: answer.headers['content-type'] ?? null,
+    // Who leaves in the middle finds the row by it.
+    request_id: id,
+    headers: shownHeaders(answer, secrets),
   })
   const text = new WireText(secrets, (part) => say('client.data', { text: part }))
   for await (const part of answer) text.add(part)
   text.end()
   say('client.end', {})
   say('end', { request_id: id })
+}
+
+function shownHeaders({ headers }: IncomingMessage, secrets: readonly string[]): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name, redactText(String(value), secrets)]),
+  )
 }
 
 function ask(

@@ -1,0 +1,116 @@
+import { type Snippet, shellWord } from './snippet.ts'
+
+/** What an agent needs to know. */
+export interface AgentSource {
+  origin: string
+  model: string
+  /** Of the model. Agents cannot know it by a name of ours. */
+  contextLength?: number | null | undefined
+  secret?: string | undefined
+}
+
+/** Settings of the coding agents that people use most. */
+export function agentSnippets(source: AgentSource): Snippet[] {
+  return [claudeCode(source), codex(source), opencode(source), qwenCode(source), cline(source), pi(source)]
+}
+
+const shellKey = (secret: string | undefined) =>
+  secret === undefined ? '"$TOLLGATE_KEY"' : shellWord(secret)
+/** TOML takes the escapes of JSON. */
+const inToml = (text: string) => JSON.stringify(text)
+const exportLine = (secret: string | undefined) =>
+  secret === undefined ? '' : `# in the shell: export TOLLGATE_KEY=${shellWord(secret)}\n`
+
+/** The base URL has no `/v1` here. */
+function claudeCode({ origin, model, contextLength, secret }: AgentSource): Snippet {
+  const name = shellWord(model)
+  return {
+    id: 'claude-code',
+    title: 'Claude Code',
+    before: 'In the shell that starts it, or under "env" of ~/.claude/settings.json.',
+    text: [
+      'unset ANTHROPIC_API_KEY',
+      `export ANTHROPIC_BASE_URL=${shellWord(origin)}`,
+      `export ANTHROPIC_AUTH_TOKEN=${shellKey(secret)}`,
+      `export ANTHROPIC_MODEL=${name} ANTHROPIC_DEFAULT_HAIKU_MODEL=${name}`,
+      ...(contextLength == null ? [] : [`export CLAUDE_CODE_MAX_CONTEXT_TOKENS=${contextLength}`]),
+      'claude',
+    ].join('\n'),
+  }
+}
+
+function codex({ origin, model, contextLength, secret }: AgentSource): Snippet {
+  return {
+    id: 'codex',
+    title: 'Codex',
+    before: '~/.codex/config.toml',
+    text: `${exportLine(secret)}model = ${inToml(model)}
+model_provider = "tollgate"
+${contextLength == null ? '' : `model_context_window = ${contextLength}\n`}
+[model_providers.tollgate]
+name = "Tollgate"
+base_url = ${inToml(`${origin}/v1`)}
+env_key = "TOLLGATE_KEY"
+wire_api = "responses"`,
+  }
+}
+
+function opencode({ origin, model, secret }: AgentSource): Snippet {
+  const settings = {
+    $schema: 'https://opencode.ai/config.json',
+    model: `tollgate/${model}`,
+    provider: {
+      tollgate: {
+        npm: '@ai-sdk/openai-compatible',
+        name: 'Tollgate',
+        options: { baseURL: `${origin}/v1`, apiKey: secret ?? '{env:TOLLGATE_KEY}' },
+        models: { [model]: { name: model } },
+      },
+    },
+  }
+  return { id: 'opencode', title: 'opencode', before: 'opencode.json of the project', text: inFile(settings) }
+}
+
+function qwenCode({ origin, model, secret }: AgentSource): Snippet {
+  return {
+    id: 'qwen-code',
+    title: 'Qwen Code',
+    before: 'In the shell that starts it, or in the .env of the project.',
+    text: [
+      `export OPENAI_BASE_URL=${shellWord(`${origin}/v1`)}`,
+      `export OPENAI_API_KEY=${shellKey(secret)}`,
+      `export OPENAI_MODEL=${shellWord(model)}`,
+      'qwen',
+    ].join('\n'),
+  }
+}
+
+function cline({ origin, model, secret }: AgentSource): Snippet {
+  return {
+    id: 'cline',
+    title: 'Cline',
+    before: 'Settings of the extension.',
+    text: `API Provider: OpenAI Compatible
+Base URL: ${origin}/v1
+API Key: ${secret ?? '$TOLLGATE_KEY'}
+Model ID: ${model}`,
+  }
+}
+
+function pi({ origin, model, contextLength, secret }: AgentSource): Snippet {
+  const settings = {
+    providers: {
+      tollgate: {
+        baseUrl: `${origin}/v1`,
+        api: 'openai-completions',
+        apiKey: secret ?? '$TOLLGATE_KEY',
+        models: [{ id: model, ...(contextLength == null ? {} : { contextWindow: contextLength }) }],
+      },
+    },
+  }
+  return { id: 'pi', title: 'pi', before: '~/.pi/agent/models.json', text: inFile(settings) }
+}
+
+function inFile(settings: object): string {
+  return JSON.stringify(settings, null, 2)
+}

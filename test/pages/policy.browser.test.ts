@@ -13,6 +13,7 @@ const attacks: readonly [directive: string, code: string][] = [
   ['script-src-elem', "add('script', { textContent: 'window.isHurt = true' })"],
   ['script-src-elem', "add('script', { src: 'https://elsewhere.example/x.js' })"],
   ['script-src-attr', "document.body.insertAdjacentHTML('beforeend', '<b onclick=x()></b>')"],
+  // Later: the policy does not hold for code that the test itself evaluates.
   ['script-src', "window.setTimeout('window.isHurt = true', 0)"],
   ['style-src-elem', "add('style', { textContent: 'body { display: none }' })"],
   ['style-src-attr', "document.body.insertAdjacentHTML('beforeend', '<b style=color:red></b>')"],

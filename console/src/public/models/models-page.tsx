@@ -1,4 +1,4 @@
-import { Select, TextInput, UnstyledButton } from '@mantine/core'
+import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { CheckIcon, SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
@@ -57,14 +57,14 @@ function List({ catalog }: { catalog: Catalog }) {
           onChange={({ currentTarget: { value } }) => change({ q: value || undefined })}
         />
         {catalog.groups.length > 1 ? (
-          <Select
+          <NativeSelect
             aria-label="Group, which decides the prices"
             data={[
               { value: '', label: 'All groups' },
               ...catalog.groups.map(({ name }) => ({ value: name, label: `Group ${name}` })),
             ]}
             value={search.group ?? ''}
-            onChange={(group) => change({ group: group || undefined })}
+            onChange={({ currentTarget: { value } }) => change({ group: value || undefined })}
           />
         ) : null}
         <fieldset className={classes.chips}>

@@ -4,6 +4,7 @@ import { CheckIcon, SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Texts } from '../../console-search.ts'
+import { count } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Teach } from '../../parts/teach.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
@@ -91,8 +92,8 @@ function List({ catalog }: { catalog: Catalog }) {
       </div>
       <p className={classes.count} role="status">
         {rows.length === models.length
-          ? `${models.length} ${models.length === 1 ? 'model' : 'models'}`
-          : `${rows.length} of ${models.length} models`}
+          ? `${count(models.length)} ${models.length === 1 ? 'model' : 'models'}`
+          : `${count(rows.length)} of ${count(models.length)} models`}
         . Prices are in US dollars per million tokens
         {catalog.groups.length > 1 && search.group === undefined
           ? ', of the first group that has the model'

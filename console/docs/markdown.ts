@@ -41,6 +41,9 @@ export interface Around {
   image(src: string): Target
 }
 
+/** Code of more characters may break. */
+const longCode = 28
+
 /** HTML of one document. Tags in its text are text; comments are left out. */
 export function render(markdown: string, around: Around): Rendered {
   const headings: Heading[] = []
@@ -65,6 +68,11 @@ export function render(markdown: string, around: Around): Rendered {
   md.renderer.rules.fence = (tokens, index) => codeHtml(fencesOf(tokens[index]), `code-${index}`)
   md.renderer.rules.code_block = (tokens, index) =>
     codeHtml([fenceOf('text', tokens[index]?.content ?? '')], `code-${index}`)
+  md.renderer.rules.code_inline = (tokens, index) => {
+    const text = tokens[index]?.content ?? ''
+    // A column of a table must not be as wide as the longest of its values.
+    return `<code${text.length > longCode ? ' class="long"' : ''}>${escapeHtml(text)}</code>`
+  }
   let isCorner = false
   for (const kind of ['td_open', 'th_open'] as const) {
     // Alignment comes as a style attribute, which the pages' policy forbids.

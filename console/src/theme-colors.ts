@@ -55,7 +55,18 @@ function variables(colors: Readonly<Record<string, string>>, isDark: boolean): R
     '--mantine-color-default-hover': colors.sunk ?? '',
     '--mantine-color-placeholder': colors.quiet ?? '',
     '--mantine-color-error': colors.bad ?? '',
-    ...(isDark ? { '--mantine-color-dark-filled': colors.sunk ?? '' } : {}),
+    ...(isDark ? darkSteps(colors) : {}),
+  }
+}
+
+/** Fields, lists and windows of Mantine take their dark grounds and lines from steps of a colour. */
+function darkSteps(colors: Readonly<Record<string, string>>): Record<string, string> {
+  return {
+    '--mantine-color-dark-filled': colors.sunk ?? '',
+    '--mantine-color-dark-4': colors.line ?? '',
+    '--mantine-color-dark-5': colors.line ?? '',
+    '--mantine-color-dark-6': colors.sunk ?? '',
+    '--mantine-color-dark-7': colors.ground ?? '',
   }
 }
 

@@ -26,7 +26,7 @@ export function EndpointPart({ document, endpoint }: { document: OpenApi; endpoi
           </a>
         )}
       </p>
-      <Parameters parameters={parameters} document={document} />
+      <Parameters parameters={parameters} document={document} of={`${method} ${path}`} />
       {Object.entries(operation.requestBody?.content ?? {}).map(([type, { schema = {} }]) => (
         <SchemaFold key={type} document={document} title="Body" type={type} schema={schema} />
       ))}
@@ -63,7 +63,15 @@ function authOf(security: readonly Record<string, unknown>[] | undefined): strin
   return 'It needs a key: authorization: Bearer, or x-api-key.'
 }
 
-function Parameters({ parameters, document }: { parameters: readonly Parameter[]; document: OpenApi }) {
+function Parameters({
+  parameters,
+  document,
+  of,
+}: {
+  parameters: readonly Parameter[]
+  document: OpenApi
+  of: string
+}) {
   const names = new Set(parameters.map(({ name }) => name))
   // Each filter has a second parameter that turns it round: one line says so.
   const shown = parameters.filter(({ name }) => !(name.startsWith('not_') && names.has(name.slice(4))))
@@ -71,7 +79,7 @@ function Parameters({ parameters, document }: { parameters: readonly Parameter[]
   if (shown.length === 0) return null
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section className={classes.parameters} aria-label="Parameters" tabIndex={0}>
+    <section className={classes.parameters} aria-label={`Parameters of ${of}`} tabIndex={0}>
       <table>
         <thead>
           <tr>

@@ -1,8 +1,9 @@
+import { Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { count } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Teach } from '../../parts/teach.tsx'
-import { Waiting } from '../../shell/waiting.tsx'
 import { site } from '../../site.ts'
 import { allModels, byVendor, type Catalog, type Model } from '../models/catalog.ts'
 import classes from './home-page.module.css'
@@ -12,7 +13,7 @@ const most = 6
 
 export function HomeModels({ catalog }: { catalog: UseQueryResult<Catalog | null> }) {
   const { data, error, refetch, isPending } = catalog
-  if (isPending) return <Waiting rows={4} />
+  if (isPending) return <WaitingVendors />
   if (error !== null && data === undefined) {
     return <Problem error={error} doing="Read the models" onAgain={() => void refetch()} />
   }
@@ -24,7 +25,9 @@ export function HomeModels({ catalog }: { catalog: UseQueryResult<Catalog | null
         <h2>Models</h2>
         {site.pages.includes('models') ? (
           <Link to="/models">
-            {models.length === 1 ? 'See its price' : `See all ${models.length} models and their prices`}
+            {models.length === 1
+              ? 'See its price'
+              : `See all ${count(models.length)} models and their prices`}
           </Link>
         ) : null}
       </div>
@@ -34,6 +37,16 @@ export function HomeModels({ catalog }: { catalog: UseQueryResult<Catalog | null
         ))}
       </div>
     </section>
+  )
+}
+
+function WaitingVendors() {
+  return (
+    <div className={`${classes.vendors} ${classes.waiting}`} role="status" aria-label="Loading">
+      {['one', 'two', 'three', 'four'].map((key) => (
+        <Skeleton key={key} height={144} radius={6} />
+      ))}
+    </div>
   )
 }
 

@@ -42,20 +42,3 @@ export const features: readonly Feature[] = [
 
 /** Those that tell models apart at first glance. The page of a model has all. */
 export const mainFeatures = features.slice(0, 10)
-
-/** The capability of `features` that a proof is about, as the API names it. */
-export const capabilityOf: Readonly<Record<string, string>> = {
-  tools: 'tools',
-  'structured-output': 'structured_output',
-  reasoning: 'reasoning',
-  'reads-images': 'input',
-  'reads-documents': 'input',
-  'reads-audio': 'input',
-  'web-search': 'web_search',
-  caching: 'caching',
-  streaming: 'streaming',
-  'parallel-tools': 'parallel_tools',
-  'strict-tools': 'strict_tools',
-  'json-mode': 'json_mode',
-  prefill: 'prefill',
-}

@@ -94,7 +94,7 @@ function factsOf(model: Model, offers: { group: string }[]): Fact[] {
     ['Writes', <Words key="writes" words={capabilities.output} />],
     capabilities.reasoning_efforts === null
       ? undefined
-      : ['Efforts', capabilities.reasoning_efforts.join(', ')],
+      : ['Reasoning efforts', capabilities.reasoning_efforts.join(', ')],
     ['Groups', offers.map(({ group }) => group).join(', ')],
   ]
   return facts.filter((fact) => fact !== undefined)

@@ -15,10 +15,10 @@ const rowsAtOnce = 200
 
 const columns: readonly { sort: Sort; title: string; isNumber: boolean }[] = [
   { sort: 'name', title: 'Model', isNumber: false },
-  { sort: 'context', title: 'Context', isNumber: true },
-  { sort: 'output', title: 'Max output', isNumber: true },
   { sort: 'input-price', title: 'Input $/M', isNumber: true },
   { sort: 'output-price', title: 'Output $/M', isNumber: true },
+  { sort: 'context', title: 'Context', isNumber: true },
+  { sort: 'output', title: 'Max output', isNumber: true },
 ]
 
 export function ModelTable({
@@ -99,16 +99,16 @@ function Row({ model }: { model: Model }) {
         {vendor === otherVendor ? null : <span className="tg-quiet">{vendor}</span>}
       </th>
       <td className={classes.number}>
-        <Size tokens={context_length} />
-      </td>
-      <td className={classes.number}>
-        <Size tokens={max_output_tokens} />
-      </td>
-      <td className={classes.number}>
         <Price price={pricing?.input} />
       </td>
       <td className={classes.number}>
         <Price price={pricing?.output} />
+      </td>
+      <td className={classes.number}>
+        <Size tokens={context_length} />
+      </td>
+      <td className={classes.number}>
+        <Size tokens={max_output_tokens} />
       </td>
       <td className={classes.features}>
         {mainFeatures

@@ -1,9 +1,10 @@
-import { Select, TextInput, UnstyledButton } from '@mantine/core'
+import { NativeSelect, TextInput, UnstyledButton } from '@mantine/core'
 import { useDocumentTitle } from '@mantine/hooks'
 import { CheckIcon, SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Texts } from '../../console-search.ts'
+import { count } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Teach } from '../../parts/teach.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
@@ -57,14 +58,14 @@ function List({ catalog }: { catalog: Catalog }) {
           onChange={({ currentTarget: { value } }) => change({ q: value || undefined })}
         />
         {catalog.groups.length > 1 ? (
-          <Select
+          <NativeSelect
             aria-label="Group, which decides the prices"
             data={[
               { value: '', label: 'All groups' },
               ...catalog.groups.map(({ name }) => ({ value: name, label: `Group ${name}` })),
             ]}
             value={search.group ?? ''}
-            onChange={(group) => change({ group: group || undefined })}
+            onChange={({ currentTarget: { value } }) => change({ group: value || undefined })}
           />
         ) : null}
         <fieldset className={classes.chips}>
@@ -91,8 +92,8 @@ function List({ catalog }: { catalog: Catalog }) {
       </div>
       <p className={classes.count} role="status">
         {rows.length === models.length
-          ? `${models.length} ${models.length === 1 ? 'model' : 'models'}`
-          : `${rows.length} of ${models.length} models`}
+          ? `${count(models.length)} ${models.length === 1 ? 'model' : 'models'}`
+          : `${count(rows.length)} of ${count(models.length)} models`}
         . Prices are in US dollars per million tokens
         {catalog.groups.length > 1 && search.group === undefined
           ? ', of the first group that has the model'

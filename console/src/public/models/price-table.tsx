@@ -31,7 +31,7 @@ export function PriceTable({ offers }: { offers: readonly { group: string; model
   const lines = rates.filter(([rate]) => priced.some(({ pricing }) => isTold(pricing, rate)))
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, so the keyboard must reach it
-    <section className={classes.table} aria-label="Prices" tabIndex={0}>
+    <section className={`${classes.table} ${classes.prices}`} aria-label="Prices" tabIndex={0}>
       <table>
         <thead>
           <tr>
@@ -66,7 +66,7 @@ export function PriceTable({ offers }: { offers: readonly { group: string; model
           {first.pricing.tiers.flatMap((tier, index) =>
             rates
               .filter(
-                ([rate]) => rate !== 'image' && tier[rate] !== null && tier[rate] !== first.pricing[rate],
+                ([rate]) => rate !== 'image' && isTold(tier, rate) && tier[rate] !== first.pricing[rate],
               )
               .map(([rate, title, unit]) => (
                 <tr key={`${conditionOf(tier)} ${rate}`}>
@@ -91,7 +91,7 @@ function Cell({ price }: { price: string | null | undefined }) {
 }
 
 /** A part that costs what its kind of tokens costs anyway says nothing new. */
-function isTold(pricing: Pricing, rate: Rate): boolean {
+function isTold(pricing: Partial<Record<Rate, string | null>>, rate: Rate): boolean {
   const price = pricing[rate]
   if (price === null || price === undefined) return false
   const usual: Partial<Record<Rate, Rate>> = {

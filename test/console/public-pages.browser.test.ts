@@ -1,0 +1,121 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
+import { gatewayYaml } from '../support/testbed.ts'
+
+let bed: BrowserBed
+beforeAll(async () => {
+  bed = await startBrowser({
+    yaml: (url) => `
+models:
+  - { id: claude-main, aliases: [main], context_length: 200000, max_output_tokens: 64000, price: { input: "3.00", output: "15.00" } }
+  - { id: acme/small, price: { input: "0.0375", output: "0.15" }, traits: { thinking: none } }
+channels:
+  - name: scripted
+    protocols: { openai-chat: ${url} }
+    api_keys: [ "upstream-credential-0001" ]
+    models: { claude-main: claude-sonnet-5, acme/small: small }
+    allow_private_address: true
+groups:
+  - { name: open, public: true, models: ['*'], channels: ['*'] }
+  - { name: twice, public: true, models: ['acme/small'], channels: ['*'], price_multiplier: "2" }
+tenants: []
+`,
+  })
+})
+afterAll(() => bed?.close())
+
+const phone = { viewport: { width: 390, height: 844 } } as const
+
+test.each([{}, { colorScheme: 'dark' as const }, phone])(
+  'the pages fit their window: %j',
+  async (options) => {
+    const page = await bed.page(options)
+    for (const path of ['/', '/models', '/models/acme/small', '/docs/reference/errors', '/docs/api/usage']) {
+      await page.goto(path)
+      await page.getByRole('heading', { level: 1 }).waitFor()
+      await fitsSideways(page)
+      await axe(page)
+    }
+  },
+)
+
+test('a visitor sees how to ask, and finds a model with its exact price', async () => {
+  const page = await bed.page()
+  await page.goto('/')
+  await page.getByText(`${bed.gateway.url}/v1`, { exact: true }).waitFor()
+  await page.getByRole('tab', { name: 'curl' }).click()
+  await page.getByRole('tabpanel').getByText('$TOLLGATE_KEY').waitFor()
+  expect(await page.getByRole('textbox').count()).toBe(0)
+
+  await page.getByRole('navigation', { name: 'Site' }).getByRole('link', { name: 'Models' }).click()
+  await page.getByRole('button', { name: 'reasoning' }).click()
+  await page.waitForURL('**/models?feature=reasoning')
+  await page.getByText('1 of 2 models').waitFor()
+  await page.reload()
+  await page.getByText('1 of 2 models').waitFor()
+  await page.getByRole('button', { name: 'reasoning' }).click()
+  await page.keyboard.press('/')
+  await page.keyboard.type('acme')
+  await page.getByText('1 of 2 models').waitFor()
+  await page.getByRole('link', { name: 'acme/small' }).click()
+  await page.waitForURL('**/models/acme/small')
+  await page.getByRole('cell', { name: '$0.0375' }).waitFor()
+  await page.getByRole('cell', { name: '$0.075', exact: true }).waitFor()
+  // The tab that was chosen on another page.
+  await page.getByRole('tab', { name: 'curl', selected: true }).waitFor()
+  await page.getByRole('tabpanel').getByText('acme/small').waitFor()
+})
+
+test('the search finds a setting, and leads to its heading', async () => {
+  const page = await bed.page()
+  await page.goto('/docs')
+  await page.getByRole('heading', { level: 1 }).waitFor()
+  await page.keyboard.press('/')
+  await page.keyboard.type('SECRET_KEY')
+  const options = page.getByRole('option')
+  await options.first().waitFor()
+  expect(await options.first().locator('mark').count()).toBeGreaterThan(0)
+  await axe(page)
+  await page.keyboard.press('ArrowDown')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/docs\/.+/)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+})
+
+test('a document has working anchors, and leads to the next one without a new start', async () => {
+  const page = await bed.page()
+  await page.goto('/docs/reference/endpoints#repeats')
+  await expect.poll(() => page.locator('#repeats').isVisible()).toBe(true)
+  expect(
+    await page.locator('#repeats').evaluate('(heading) => heading.getBoundingClientRect().top < 400'),
+  ).toBe(true)
+  await page.evaluate('window.isTheSame = true')
+  await page
+    .getByRole('navigation', { name: 'Next and previous page' })
+    .getByRole('link', { name: /^Next/ })
+    .click()
+  await page.waitForURL((url) => url.pathname !== '/docs/reference/endpoints')
+  expect(await page.evaluate('window.isTheSame')).toBe(true)
+})
+
+test('the documents are there without JavaScript too', async () => {
+  const { url } = bed.gateway
+  const list = await (await fetch(`${url}/llms.txt`)).text()
+  const paths = [...list.matchAll(/\]\((\/docs\/[^)]+\.md)\)/g)].map(([, path]) => path)
+  expect(paths.length).toBeGreaterThan(50)
+  const answer = await fetch(url + paths[0])
+  expect(answer.headers.get('content-type')).toBe('text/markdown; charset=utf-8')
+  expect(await answer.text()).toMatch(/^# /)
+})
+
+test('without a public group the pages teach', async () => {
+  const closed = await startBrowser({ yaml: gatewayYaml })
+  try {
+    const page = await closed.page()
+    await page.goto('/models')
+    await page.getByRole('heading', { name: 'The models here are not public' }).waitFor()
+    await axe(page)
+  } finally {
+    await closed.close()
+  }
+})

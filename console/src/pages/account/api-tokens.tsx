@@ -59,7 +59,10 @@ export function ApiTokens() {
     setMade(undefined)
   }
   return (
-    <Section title="Your API tokens" actions={<Button onClick={() => setMaking(true)}>Make API token</Button>}>
+    <Section
+      title="Your API tokens"
+      actions={<Button onClick={() => setMaking(true)}>Make API token</Button>}
+    >
       <ListRows
         label="Your API tokens"
         things="tokens"
@@ -101,7 +104,9 @@ export function ApiTokens() {
             verb="Make API token"
             onCancel={close}
             save={async (body) => {
-              setMade(await ask(api.POST('/admin/v1/api-tokens', { body: body as Schema<'ApiTokenRequest'> })))
+              setMade(
+                await ask(api.POST('/admin/v1/api-tokens', { body: body as Schema<'ApiTokenRequest'> })),
+              )
               await queryClient.invalidateQueries({ queryKey })
             }}
           />

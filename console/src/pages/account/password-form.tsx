@@ -44,14 +44,22 @@ export function PasswordForm() {
   return (
     <form onSubmit={change}>
       <Stack gap={12} maw={400}>
-        <PasswordInput label="Password of now" autoComplete="current-password" {...form.getInputProps('current_password')} />
+        <PasswordInput
+          label="Password of now"
+          autoComplete="current-password"
+          {...form.getInputProps('current_password')}
+        />
         <PasswordInput
           label="New password"
           description={`${shortest} characters or more`}
           autoComplete="new-password"
           {...form.getInputProps('new_password')}
         />
-        <PasswordInput label="New password again" autoComplete="new-password" {...form.getInputProps('again')} />
+        <PasswordInput
+          label="New password again"
+          autoComplete="new-password"
+          {...form.getInputProps('again')}
+        />
         <TextInput
           label="Code"
           description="Only with a second factor: six digits of your app, or a recovery code"

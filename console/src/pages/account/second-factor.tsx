@@ -8,7 +8,10 @@ import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
 
-type Step = { at: 'rest' } | { at: 'secret'; factor: Schema<'SecondFactor'> } | { at: 'codes'; codes: string[] }
+type Step =
+  | { at: 'rest' }
+  | { at: 'secret'; factor: Schema<'SecondFactor'> }
+  | { at: 'codes'; codes: string[] }
 
 /** A second factor: set up, with its recovery codes, and turned off. */
 export function SecondFactor() {
@@ -35,7 +38,10 @@ export function SecondFactor() {
   }
   const begin = () =>
     run(async () => {
-      setStep({ at: 'secret', factor: await ask(api.POST('/admin/v1/second-factor', { body: confirmation() })) })
+      setStep({
+        at: 'secret',
+        factor: await ask(api.POST('/admin/v1/second-factor', { body: confirmation() })),
+      })
     })
   const confirm = () =>
     run(async () => {
@@ -63,8 +69,8 @@ export function SecondFactor() {
     return (
       <Section title="Second factor">
         <Notice tone="warning">
-          Your second factor is on. Copy these recovery codes now: they are not shown again. Each works once in place of
-          a code, when you have lost the app.
+          Your second factor is on. Copy these recovery codes now: they are not shown again. Each works once
+          in place of a code, when you have lost the app.
         </Notice>
         <Code text={step.codes.join('\n')} what="the recovery codes" />
         <Group>
@@ -85,8 +91,8 @@ export function SecondFactor() {
           {step.at === 'secret' ? (
             <>
               <div>
-                Add this secret to your app, or <Anchor href={step.factor.uri}>open it in the app</Anchor>. It is shown
-                once. Then write the first code of the app.
+                Add this secret to your app, or <Anchor href={step.factor.uri}>open it in the app</Anchor>. It
+                is shown once. Then write the first code of the app.
               </div>
               <Code text={step.factor.secret} what="the secret" />
               {code}
@@ -102,8 +108,15 @@ export function SecondFactor() {
             </>
           ) : (
             <>
-              <div>With a second factor, a sign-in asks for a code of an app on your phone beside the password.</div>
-              <PasswordInput label="Password" autoComplete="current-password" required {...form.getInputProps('password')} />
+              <div>
+                With a second factor, a sign-in asks for a code of an app on your phone beside the password.
+              </div>
+              <PasswordInput
+                label="Password"
+                autoComplete="current-password"
+                required
+                {...form.getInputProps('password')}
+              />
               {code}
               {problem}
               <Group gap={8}>

@@ -44,15 +44,46 @@ export function groupFields(models: readonly string[], channels: readonly string
     {
       title: 'What its keys may use',
       fields: [
-        { path: 'models', label: 'Models', kind: 'tags', about: 'Empty or *: all', suggestions: ['*', ...models] },
-        { path: 'channels', label: 'Channels', kind: 'tags', about: 'Empty or *: all', suggestions: ['*', ...channels] },
-        { path: 'price_multiplier', label: 'Price multiplier', kind: 'text', about: 'Prices times this', placeholder: '1' },
-        { path: 'image_priority', label: 'Priority of image jobs', kind: 'integer', about: '0 to 100, higher goes first' },
+        {
+          path: 'models',
+          label: 'Models',
+          kind: 'tags',
+          about: 'Empty or *: all',
+          suggestions: ['*', ...models],
+        },
+        {
+          path: 'channels',
+          label: 'Channels',
+          kind: 'tags',
+          about: 'Empty or *: all',
+          suggestions: ['*', ...channels],
+        },
+        {
+          path: 'price_multiplier',
+          label: 'Price multiplier',
+          kind: 'text',
+          about: 'Prices times this',
+          placeholder: '1',
+        },
+        {
+          path: 'image_priority',
+          label: 'Priority of image jobs',
+          kind: 'integer',
+          about: '0 to 100, higher goes first',
+        },
         { path: 'public', label: 'Public: everybody sees its models and prices', kind: 'switch' },
       ],
     },
-    { title: 'Limits of each key', about: 'For keys without limits of their own. Empty: unbounded.', fields: three('limits') },
-    { title: 'Limits of all its keys together', about: 'Of all tenants. Empty: unbounded.', fields: three('total_limits') },
+    {
+      title: 'Limits of each key',
+      about: 'For keys without limits of their own. Empty: unbounded.',
+      fields: three('limits'),
+    },
+    {
+      title: 'Limits of all its keys together',
+      about: 'Of all tenants. Empty: unbounded.',
+      fields: three('total_limits'),
+    },
     {
       title: 'Budget of all its keys together',
       about: 'In USD. Days and months are those of UTC. Empty: no bound.',

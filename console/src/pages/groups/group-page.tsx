@@ -12,8 +12,8 @@ import { Facts, Page, Section } from '../../parts/page.tsx'
 import { ListRows } from '../../parts/rows.tsx'
 import { done } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
-import { MakeKey } from '../keys/make-key.tsx'
 import { KeyState } from '../keys/keys-page.tsx'
+import { MakeKey } from '../keys/make-key.tsx'
 import { ManagedByFile } from '../who/managed-by-file.tsx'
 import classes from '../who/parts.module.css'
 import { NotThere } from '../who/resource-page.tsx'
@@ -88,7 +88,9 @@ function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
               ],
               [
                 'When a client leaves',
-                of.client_gone.policy === 'drain' ? `reads on for ${of.client_gone.seconds} s` : 'ends the call',
+                of.client_gone.policy === 'drain'
+                  ? `reads on for ${of.client_gone.seconds} s`
+                  : 'ends the call',
               ],
               ['Priority of images', of.image_priority],
               ['Managed by', isFile ? 'gateway.yaml' : 'admins'],
@@ -104,7 +106,9 @@ function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
       </Section>
       <Section
         title="Keys"
-        actions={may('keys', 'write') ? <Button onClick={() => setDialog('key')}>Make key</Button> : undefined}
+        actions={
+          may('keys', 'write') ? <Button onClick={() => setDialog('key')}>Make key</Button> : undefined
+        }
       >
         <ListRows
           label="Keys of the group"

@@ -40,10 +40,34 @@ const columns: Column<GroupRow>[] = [
   },
   { id: 'models', head: 'models', width: 136, grows: true, cell: ({ models }) => listed(models) },
   { id: 'channels', head: 'channels', width: 136, isWide: true, cell: ({ channels }) => listed(channels) },
-  { id: 'price', head: 'price ×', width: 72, align: 'right', cell: ({ price_multiplier }) => price_multiplier },
-  { id: 'limits', head: 'limits of each key', width: 192, isWide: true, cell: ({ limits }) => limitsInWords(limits) ?? <Quiet words="unbounded" /> },
-  { id: 'budget', head: 'budget', width: 144, isWide: true, cell: ({ budget }) => budgetInWords(budget) ?? <Quiet words="none" /> },
-  { id: 'public', head: 'public', width: 72, isWide: true, cell: ({ public: isPublic }) => (isPublic ? 'yes' : 'no') },
+  {
+    id: 'price',
+    head: 'price ×',
+    width: 72,
+    align: 'right',
+    cell: ({ price_multiplier }) => price_multiplier,
+  },
+  {
+    id: 'limits',
+    head: 'limits of each key',
+    width: 192,
+    isWide: true,
+    cell: ({ limits }) => limitsInWords(limits) ?? <Quiet words="unbounded" />,
+  },
+  {
+    id: 'budget',
+    head: 'budget',
+    width: 144,
+    isWide: true,
+    cell: ({ budget }) => budgetInWords(budget) ?? <Quiet words="none" />,
+  },
+  {
+    id: 'public',
+    head: 'public',
+    width: 72,
+    isWide: true,
+    cell: ({ public: isPublic }) => (isPublic ? 'yes' : 'no'),
+  },
   { id: 'managed', head: 'managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
 ]
 

@@ -63,7 +63,13 @@ export function RotateKey({ of, opened, onClose, onMade }: Act & { onMade(made: 
   )
 }
 
-export function DisableKey({ of, etag, opened, onClose, onDone }: Act & { etag: string | undefined; onDone(): void }) {
+export function DisableKey({
+  of,
+  etag,
+  opened,
+  onClose,
+  onDone,
+}: Act & { etag: string | undefined; onDone(): void }) {
   const verb = of.disabled ? 'Enable key' : 'Disable key'
   return (
     <AskFirst
@@ -131,7 +137,8 @@ function UsedBy({ of }: { of: Key }) {
       <ul>
         {callers.slice(0, 5).map(({ address, program, requests }) => (
           <li key={`${address} ${program}`}>
-            {program ?? 'an unnamed program'} at {address ?? 'an unknown address'}: {counted(requests, 'request')}
+            {program ?? 'an unnamed program'} at {address ?? 'an unknown address'}:{' '}
+            {counted(requests, 'request')}
           </li>
         ))}
         {callers.length > 5 ? <li>and {callers.length - 5} more</li> : null}

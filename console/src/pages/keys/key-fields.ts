@@ -40,7 +40,14 @@ export function keyFields({ tenants, groups, models, isImport = false, isNew }: 
     {
       title: 'Who it is',
       fields: [
-        { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'ci', about: 'Unique in its tenant' },
+        {
+          path: 'name',
+          label: 'Name',
+          kind: 'text',
+          required: true,
+          placeholder: 'ci',
+          about: 'Unique in its tenant',
+        },
         ...(tenants === undefined
           ? []
           : [
@@ -60,7 +67,9 @@ export function keyFields({ tenants, groups, models, isImport = false, isNew }: 
           about: 'Models, channels and prices',
           options: [
             ...(isNew ? [{ value: '', label: 'default' }] : []),
-            ...groups.filter((name) => !isNew || name !== 'default').map((name) => ({ value: name, label: name })),
+            ...groups
+              .filter((name) => !isNew || name !== 'default')
+              .map((name) => ({ value: name, label: name })),
           ],
         },
         ...(isImport

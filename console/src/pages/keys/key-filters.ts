@@ -9,7 +9,8 @@ export function keyFilters(get: (name: string) => string, now: Date = new Date()
   const sort = sorts.find((known) => known === get('sort'))
   const managed = get('managed_by')
   // The end of a day, so that the same address asks the same for a while.
-  const until = Number.isFinite(days) && days > 0 ? (Math.floor(now.getTime() / dayMs) + days + 1) * dayMs : undefined
+  const until =
+    Number.isFinite(days) && days > 0 ? (Math.floor(now.getTime() / dayMs) + days + 1) * dayMs : undefined
   return {
     ...text('search', get('search')),
     ...text('tenant', get('tenant')),

@@ -79,7 +79,13 @@ function KeyView({ of, etag }: { of: Key; etag: string | undefined }) {
       </div>
       <LastUse of={of} />
       <SpendByModel of={{ key: of.id }} filter={{ key_id: of.id }} />
-      <Modal opened={dialog === 'edit'} onClose={close} size="xl" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+      <Modal
+        opened={dialog === 'edit'}
+        onClose={close}
+        size="xl"
+        title={`Edit ${of.name}`}
+        closeOnClickOutside={false}
+      >
         <EditKeyForm of={of} etag={etag} onDone={close} onCancel={close} />
       </Modal>
       <RotateKey
@@ -137,20 +143,36 @@ function WhatItMay({ of }: { of: Key }) {
         ['Limits', of.limits === null ? asGroup : (limitsInWords(of.limits) ?? 'unbounded')],
         ['Budget', budgetInWords(of.budget) ?? 'none of its own'],
         ['Expires', <Moment key="expires" at={of.expires_at} none="never" />],
-        ['Secret begins', <span key="hint" className="tg-mono">{of.hint}…</span>],
+        [
+          'Secret begins',
+          <span key="hint" className="tg-mono">
+            {of.hint}…
+          </span>,
+        ],
         ...(of.former_secret_until === null
           ? []
           : [['Former secret works until', <Moment key="former" at={of.former_secret_until} />] as const]),
         ['Bodies in the log', of.capture],
-        ['Answers in the log', of.capture_answers === null ? asGroup : of.capture_answers ? 'kept' : 'not kept'],
-        ['Sees', of.usage_scope === 'key' ? 'its own rows, jobs and files' : 'rows, jobs and files of its tenant'],
+        [
+          'Answers in the log',
+          of.capture_answers === null ? asGroup : of.capture_answers ? 'kept' : 'not kept',
+        ],
+        [
+          'Sees',
+          of.usage_scope === 'key' ? 'its own rows, jobs and files' : 'rows, jobs and files of its tenant',
+        ],
         ['Sub-keys', of.sub_keys === null ? 'it may make none' : `up to ${of.sub_keys} at once`],
         ...(of.parent_id === null
           ? []
           : [
               [
                 'Made by',
-                <Link key="parent" className={classes.link} to="/console/keys/$id" params={{ id: of.parent_id }}>
+                <Link
+                  key="parent"
+                  className={classes.link}
+                  to="/console/keys/$id"
+                  params={{ id: of.parent_id }}
+                >
                   the key above it
                 </Link>,
               ] as const,
@@ -188,7 +210,11 @@ function LastUse({ of }: { of: Key }) {
                 address === null ? (
                   <None />
                 ) : (
-                  <Link className={classes.link} to="/console/log" search={{ key_id: of.id, client_address: address, last: '30d' }}>
+                  <Link
+                    className={classes.link}
+                    to="/console/log"
+                    search={{ key_id: of.id, client_address: address, last: '30d' }}
+                  >
                     {address}
                   </Link>
                 ),

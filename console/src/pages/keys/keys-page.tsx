@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { groupNamesQuery, type Key, sumsQuery, spendHours, tenantNamesQuery } from '../../api/who.ts'
+import { groupNamesQuery, type Key, spendHours, sumsQuery, tenantNamesQuery } from '../../api/who.ts'
 import { count } from '../../format/numbers.ts'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Column } from '../../parts/grid.tsx'
@@ -52,7 +52,9 @@ export function KeysPage() {
     readPage: (cursor, signal) =>
       ask(
         api.GET('/admin/v1/keys', {
-          params: { query: { ...keyFilters(filters.get), limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          params: {
+            query: { ...keyFilters(filters.get), limit: 100, ...(cursor === undefined ? {} : { cursor }) },
+          },
           signal,
         }),
       ),
@@ -61,7 +63,8 @@ export function KeysPage() {
   const mayChange = may('keys', 'write')
   const make = <Button onClick={() => setMaking(true)}>Make key</Button>
   const spendOf = (id: string) => sums.data?.data.find(({ key_id }) => key_id === id)
-  const noSpend = sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest keys of the last 30 days.'
+  const noSpend =
+    sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest keys of the last 30 days.'
   const columns: Column<Key>[] = [
     {
       id: 'name',
@@ -76,9 +79,17 @@ export function KeysPage() {
       ),
     },
     { id: 'state', head: 'state', width: 120, cell: (key) => <KeyState of={key} /> },
-    ...(isMember ? [] : [{ id: 'tenant', head: 'tenant', width: 136, grows: true, cell: ({ tenant }: Key) => tenant }]),
+    ...(isMember
+      ? []
+      : [{ id: 'tenant', head: 'tenant', width: 136, grows: true, cell: ({ tenant }: Key) => tenant }]),
     { id: 'group', head: 'group', width: 112, isWide: true, cell: ({ group }) => group },
-    { id: 'hint', head: 'secret begins', width: 112, isWide: true, cell: ({ hint }) => <span className="tg-mono">{hint}…</span> },
+    {
+      id: 'hint',
+      head: 'secret begins',
+      width: 112,
+      isWide: true,
+      cell: ({ hint }) => <span className="tg-mono">{hint}…</span>,
+    },
     {
       id: 'requests',
       head: 'requests, 30 days',
@@ -87,7 +98,13 @@ export function KeysPage() {
       isWide: true,
       cell: ({ id }) => {
         const row = spendOf(id)
-        return row !== undefined ? count(row.requests) : sums.data?.other === null ? '0' : <None why={noSpend} />
+        return row !== undefined ? (
+          count(row.requests)
+        ) : sums.data?.other === null ? (
+          '0'
+        ) : (
+          <None why={noSpend} />
+        )
       },
     },
     {
@@ -97,7 +114,8 @@ export function KeysPage() {
       align: 'right',
       cell: ({ id }) => {
         const row = spendOf(id)
-        if (row === undefined) return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={noSpend} />
+        if (row === undefined)
+          return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={noSpend} />
         return <Money nanoUsd={row.cost_nano_usd} />
       },
     },
@@ -139,8 +157,18 @@ export function KeysPage() {
         <SearchField filters={filters} label="Search names" />
         {isMember ? null : (
           <>
-            <ChoiceFilter filters={filters} name="tenant" label="Tenant" options={named('All tenants', tenants.data?.data, filters.get('tenant'))} />
-            <ChoiceFilter filters={filters} name="group" label="Group" options={named('All groups', groups.data?.data, filters.get('group'))} />
+            <ChoiceFilter
+              filters={filters}
+              name="tenant"
+              label="Tenant"
+              options={named('All tenants', tenants.data?.data, filters.get('tenant'))}
+            />
+            <ChoiceFilter
+              filters={filters}
+              name="group"
+              label="Group"
+              options={named('All groups', groups.data?.data, filters.get('group'))}
+            />
           </>
         )}
         <ChoiceFilter filters={filters} name="state" label="State" options={states} />
@@ -158,11 +186,18 @@ export function KeysPage() {
         onSort={(sort) => filters.set({ sort })}
         empty={
           filters.isAny ? (
-            <Teach title="No key fits these filters" action={<Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>Show all keys</Button>} />
+            <Teach
+              title="No key fits these filters"
+              action={
+                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
+                  Show all keys
+                </Button>
+              }
+            />
           ) : (
             <Teach title="There is no key yet" action={mayChange ? make : undefined}>
-              A key is what a program sends to be let in. It belongs to a tenant, which pays, and to a group, which says
-              which models it may use.
+              A key is what a program sends to be let in. It belongs to a tenant, which pays, and to a group,
+              which says which models it may use.
             </Teach>
           )
         }

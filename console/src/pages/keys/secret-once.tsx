@@ -23,8 +23,8 @@ export function SecretOnce({
   return (
     <div className={classes.secret}>
       <Notice tone="warning">
-        Copy the secret of <strong>{made.name}</strong> now. It is not shown again: the gateway stores only a hash of
-        it. Whoever has it can spend the tenant's money.
+        Copy the secret of <strong>{made.name}</strong> now. It is not shown again: the gateway stores only a
+        hash of it. Whoever has it can spend the tenant's money.
       </Notice>
       <Code text={made.secret} what="the secret" />
       <Tabs defaultValue="curl" keepMounted={false}>

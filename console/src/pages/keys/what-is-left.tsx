@@ -9,8 +9,17 @@ import { Moment } from '../../parts/values.tsx'
 import classes from '../who/parts.module.css'
 import { leftOf } from '../who/words.ts'
 
-const owners = { key: 'this key', parent: 'the key that made it', group: 'all keys of its group', tenant: 'all keys of its tenant' } as const
-const limits = { requests_per_minute: 'requests a minute', tokens_per_minute: 'tokens a minute', concurrency: 'requests at once' } as const
+const owners = {
+  key: 'this key',
+  parent: 'the key that made it',
+  group: 'all keys of its group',
+  tenant: 'all keys of its tenant',
+} as const
+const limits = {
+  requests_per_minute: 'requests a minute',
+  tokens_per_minute: 'tokens a minute',
+  concurrency: 'requests at once',
+} as const
 const periods = { day: 'Budget of the day', month: 'Budget of the month', total: 'Budget in all' } as const
 
 /** What is left of each limit and budget of a key: the least of them refuses its next request. */
@@ -49,21 +58,29 @@ function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'
           </span>
         </div>
       )}
-      {budgets.map(({ of, period, limit_nano_usd, free_nano_usd, spent_nano_usd, held_nano_usd, resets_at }) => (
-        <div className={classes.left} key={`${of} ${period}`}>
-          <span>
-            {periods[period]}, {owners[of]}
-          </span>
-          <strong className="tg-number" title={exactMoney(free_nano_usd)}>
-            {money(free_nano_usd)} of {money(limit_nano_usd)} left
-          </strong>
-          <Bar {...leftOf(BigInt(free_nano_usd), BigInt(limit_nano_usd))} />
-          <span className={classes.note}>
-            {money(spent_nano_usd)} spent, {money(held_nano_usd)} held by running requests.{' '}
-            {resets_at === null ? 'It never resets.' : <>It resets at <Moment at={resets_at} />.</>}
-          </span>
-        </div>
-      ))}
+      {budgets.map(
+        ({ of, period, limit_nano_usd, free_nano_usd, spent_nano_usd, held_nano_usd, resets_at }) => (
+          <div className={classes.left} key={`${of} ${period}`}>
+            <span>
+              {periods[period]}, {owners[of]}
+            </span>
+            <strong className="tg-number" title={exactMoney(free_nano_usd)}>
+              {money(free_nano_usd)} of {money(limit_nano_usd)} left
+            </strong>
+            <Bar {...leftOf(BigInt(free_nano_usd), BigInt(limit_nano_usd))} />
+            <span className={classes.note}>
+              {money(spent_nano_usd)} spent, {money(held_nano_usd)} held by running requests.{' '}
+              {resets_at === null ? (
+                'It never resets.'
+              ) : (
+                <>
+                  It resets at <Moment at={resets_at} />.
+                </>
+              )}
+            </span>
+          </div>
+        ),
+      )}
       {bounds.map(({ of, limit, allowed, left, full_in_ms }) => (
         <div className={classes.left} key={`${of} ${limit}`}>
           <span>
@@ -72,7 +89,9 @@ function Bars({ usage: { limits: bounds, budgets, balance } }: { usage: Schema<'
           <strong className="tg-number">{left === null ? 'not counted here' : `${count(left)} left`}</strong>
           {left === null ? null : <Bar {...leftOf(BigInt(left), BigInt(allowed))} />}
           {full_in_ms === null || full_in_ms === 0 ? null : (
-            <span className={classes.note}>Whole again in {duration(full_in_ms)} without further requests.</span>
+            <span className={classes.note}>
+              Whole again in {duration(full_in_ms)} without further requests.
+            </span>
           )}
         </div>
       ))}

@@ -92,7 +92,9 @@ export function BookEntry({
           />
           <TextInput
             label="Amount, USD"
-            description={kind === 'top_up' ? 'It brings money.' : 'It brings money or, with a minus, takes it.'}
+            description={
+              kind === 'top_up' ? 'It brings money.' : 'It brings money or, with a minus, takes it.'
+            }
             placeholder={kind === 'top_up' ? '50.25' : '-12.50'}
             inputMode="decimal"
             autoComplete="off"
@@ -100,13 +102,19 @@ export function BookEntry({
             data-autofocus
             {...form.getInputProps('amount_usd')}
           />
-          <TextInput label="Note" placeholder="Invoice 2026-1187" maxLength={1_000} {...form.getInputProps('note')} />
+          <TextInput
+            label="Note"
+            placeholder="Invoice 2026-1187"
+            maxLength={1_000}
+            {...form.getInputProps('note')}
+          />
           <div className="tg-quiet">
             {after === undefined || balance === undefined
               ? 'Entries are never changed and never deleted.'
               : `The balance goes from ${exactMoney(balance)} to ${exactMoney(after)}. Entries are never changed and never deleted.`}
           </div>
-          {error === undefined || Object.keys(formErrors(error)).some((path) => path in form.values) ? null : (
+          {error === undefined ||
+          Object.keys(formErrors(error)).some((path) => path in form.values) ? null : (
             <Problem error={error} doing="Book entry" />
           )}
           <Group justify="flex-end" gap={8}>

@@ -72,7 +72,8 @@ export function KeptAnswers({ of }: { of: Tenant }) {
           done('The answer is deleted')
         }}
       >
-        Clients cannot read or continue <span className="tg-mono">{chosen?.id}</span> any more. It cannot be undone.
+        Clients cannot read or continue <span className="tg-mono">{chosen?.id}</span> any more. It cannot be
+        undone.
       </AskFirst>
     </Section>
   )

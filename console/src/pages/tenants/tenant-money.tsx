@@ -68,7 +68,12 @@ export function TenantMoney({ of }: { of: Tenant }) {
           </p>
         </>
       )}
-      <BookEntry of={of} opened={isBooking} onClose={() => setBooking(false)} balance={data?.balance_nano_usd} />
+      <BookEntry
+        of={of}
+        opened={isBooking}
+        onClose={() => setBooking(false)}
+        balance={data?.balance_nano_usd}
+      />
       <ConfirmByName
         opened={isUnlimiting}
         onClose={() => setUnlimiting(false)}
@@ -76,7 +81,10 @@ export function TenantMoney({ of }: { of: Tenant }) {
         name={of.name}
         act={async () => {
           await ask(
-            api.PATCH('/admin/v1/tenants/{id}', { params: { path: { id: of.id } }, body: { balance_usd: null } }),
+            api.PATCH('/admin/v1/tenants/{id}', {
+              params: { path: { id: of.id } },
+              body: { balance_usd: null },
+            }),
           )
           await queryClient.invalidateQueries({ queryKey: ['tenants'] })
           done(`Tenant ${of.name} is not limited any more`)
@@ -108,7 +116,12 @@ const kinds = [
   { value: 'adjustment', label: 'Adjustments' },
   { value: 'charge', label: 'Charges' },
 ]
-export const kindNames = { opening: 'Opening', top_up: 'Top-up', adjustment: 'Adjustment', charge: 'Charge' } as const
+export const kindNames = {
+  opening: 'Opening',
+  top_up: 'Top-up',
+  adjustment: 'Adjustment',
+  charge: 'Charge',
+} as const
 
 /** Every movement of the tenant's money. Charges are many, so they are shown when the reader asks. */
 export function Entries({ of }: { of: Tenant }) {
@@ -158,7 +171,11 @@ export function Entries({ of }: { of: Tenant }) {
         columns={[
           { head: 'time', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
           { head: 'kind', cell: ({ kind: of }) => kindNames[of] },
-          { head: 'amount', align: 'right', cell: ({ amount_nano_usd }) => <Money nanoUsd={amount_nano_usd} /> },
+          {
+            head: 'amount',
+            align: 'right',
+            cell: ({ amount_nano_usd }) => <Money nanoUsd={amount_nano_usd} />,
+          },
           {
             head: 'note',
             cell: ({ id, kind: of, note }) =>

@@ -14,16 +14,16 @@ import { Facts, Page, Section } from '../../parts/page.tsx'
 import { ListRows } from '../../parts/rows.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Moment, Money } from '../../parts/values.tsx'
-import { MakeKey } from '../keys/make-key.tsx'
 import { KeyState } from '../keys/keys-page.tsx'
+import { MakeKey } from '../keys/make-key.tsx'
 import { ManagedByFile } from '../who/managed-by-file.tsx'
 import classes from '../who/parts.module.css'
 import { NotThere } from '../who/resource-page.tsx'
 import { SpendByModel } from '../who/spend-by-model.tsx'
 import { counted, limitsInWords } from '../who/words.ts'
 import { Files, KeptAnswers } from './kept.tsx'
-import { Entries, TenantMoney } from './tenant-money.tsx'
 import { EditTenant } from './tenant-form.tsx'
+import { Entries, TenantMoney } from './tenant-money.tsx'
 import { TenantState } from './tenants-page.tsx'
 
 /** One tenant: its money, its keys, what it spent and what is kept of it. */
@@ -161,7 +161,11 @@ function TenantKeys({ of }: { of: Tenant }) {
       title="Keys"
       actions={
         <>
-          <Link className={classes.link} to="/console/keys" search={(isMember ? {} : { tenant: of.name }) as never}>
+          <Link
+            className={classes.link}
+            to="/console/keys"
+            search={(isMember ? {} : { tenant: of.name }) as never}
+          >
             Search its keys
           </Link>
           {may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make key</Button> : null}

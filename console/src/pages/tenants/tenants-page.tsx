@@ -62,7 +62,8 @@ function AllTenants() {
   const sums = useQuery(sumsQuery({ by: 'tenant', hours: spendHours }))
   const sumOf = (id: string) => sums.data?.data.find(({ tenant_id }) => tenant_id === id)
   const make = <Button onClick={() => setMaking(true)}>Make tenant</Button>
-  const unknown = sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest tenants of the last 30 days.'
+  const unknown =
+    sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest tenants of the last 30 days.'
   const columns: Column<Tenant>[] = [
     {
       id: 'name',
@@ -86,7 +87,8 @@ function AllTenants() {
       isWide: true,
       cell: ({ id }) => {
         const row = sumOf(id)
-        if (row === undefined) return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={unknown} />
+        if (row === undefined)
+          return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={unknown} />
         return <Money nanoUsd={row.cost_nano_usd} />
       },
     },
@@ -98,7 +100,13 @@ function AllTenants() {
       isWide: true,
       cell: ({ id }) => {
         const row = sumOf(id)
-        return row !== undefined ? count(row.requests) : sums.data?.other === null ? '0' : <None why={unknown} />
+        return row !== undefined ? (
+          count(row.requests)
+        ) : sums.data?.other === null ? (
+          '0'
+        ) : (
+          <None why={unknown} />
+        )
       },
     },
     {
@@ -165,7 +173,8 @@ function Balance({ of }: { of: Tenant }) {
   const may = useMay()
   const balance = useQuery({ ...balanceQuery(of.id), enabled: of.limited && may('money') })
   if (!of.limited) return <span className="tg-quiet">no limit</span>
-  if (balance.data === undefined) return <None why={balance.isError ? 'It cannot be read now.' : 'Not read yet.'} />
+  if (balance.data === undefined)
+    return <None why={balance.isError ? 'It cannot be read now.' : 'Not read yet.'} />
   return <Money nanoUsd={balance.data.balance_nano_usd} />
 }
 

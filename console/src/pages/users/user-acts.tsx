@@ -36,12 +36,16 @@ export function UserActs({
           done(`${email} is deleted`)
         }}
       >
-        {email} cannot sign in any more, and the API tokens of this person end. The audit log keeps what they did.
+        {email} cannot sign in any more, and the API tokens of this person end. The audit log keeps what they
+        did.
       </ConfirmByName>
     )
   }
   const isOn = user.disabled_at === null
-  const acts: Record<Exclude<UserAct, 'delete'>, { verb: string; words: ReactNode; isBad?: boolean; run(): Promise<void> }> = {
+  const acts: Record<
+    Exclude<UserAct, 'delete'>,
+    { verb: string; words: ReactNode; isBad?: boolean; run(): Promise<void> }
+  > = {
     reset: {
       verb: 'Make a password link',
       words: `You get a link by which ${email} sets a new password. Using it ends all sessions of this person. A link that was made before ends now.`,

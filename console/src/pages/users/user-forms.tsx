@@ -32,7 +32,13 @@ function useTenantOptions() {
   return useQuery(tenantNamesQuery).data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []
 }
 
-export function InviteForm({ onMade, onCancel }: { onMade(link: Schema<'MadeLink'>): void; onCancel(): void }) {
+export function InviteForm({
+  onMade,
+  onCancel,
+}: {
+  onMade(link: Schema<'MadeLink'>): void
+  onCancel(): void
+}) {
   const tenants = useTenantOptions()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
@@ -50,7 +56,7 @@ export function InviteForm({ onMade, onCancel }: { onMade(link: Schema<'MadeLink
       onMade(
         await ask(
           api.POST('/admin/v1/invitations', {
-            body: { email: email.trim(), role, ...(role === 'member' ? { tenant_id } : {}) },
+            body: { email: email.trim(), role, tenant_id: role === 'member' ? tenant_id : null },
           }),
         ),
       )
@@ -64,7 +70,14 @@ export function InviteForm({ onMade, onCancel }: { onMade(link: Schema<'MadeLink
   return (
     <form onSubmit={invite} noValidate>
       <Stack gap={12}>
-        <TextInput label="E-mail" type="email" required data-autofocus autoComplete="off" {...form.getInputProps('email')} />
+        <TextInput
+          label="E-mail"
+          type="email"
+          required
+          data-autofocus
+          autoComplete="off"
+          {...form.getInputProps('email')}
+        />
         <Select label="Role" data={roles} {...form.getInputProps('role')} />
         {form.values.role === 'member' ? (
           <Select label="Tenant" required searchable data={tenants} {...form.getInputProps('tenant_id')} />
@@ -122,7 +135,9 @@ export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): v
         {form.values.role === 'member' ? (
           <Select label="Tenant" required searchable data={tenants} {...form.getInputProps('tenant_id')} />
         ) : null}
-        <Text c="dimmed">All sessions of {user.email} end: the person signs in again, with the new rights.</Text>
+        <Text c="dimmed">
+          All sessions of {user.email} end: the person signs in again, with the new rights.
+        </Text>
         {error === undefined ? null : <Problem error={error} doing="Change role" />}
         <Group justify="flex-end" gap={8}>
           <Button variant="default" onClick={onClose}>
@@ -142,8 +157,8 @@ export function LinkOnce({ link, onClose }: { link: Schema<'MadeLink'>; onClose(
   return (
     <Stack gap={12}>
       <Notice tone="warning">
-        Copy the link now, and give it to {link.email ?? 'the person'}. It is not shown again. Whoever has it can use
-        it, once, until <Moment at={link.expires_at} />.
+        Copy the link now, and give it to {link.email ?? 'the person'}. It is not shown again. Whoever has it
+        can use it, once, until <Moment at={link.expires_at} />.
       </Notice>
       <Code text={pageOfLink(gatewayUrl, link.url)} what="the link" />
       <Group justify="flex-end">

@@ -12,8 +12,8 @@ import { Teach } from '../../parts/teach.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { InviteForm, LinkOnce, RoleForm, useTenantName } from './user-forms.tsx'
 import { type UserAct, UserActs } from './user-acts.tsx'
+import { InviteForm, LinkOnce, RoleForm, useTenantName } from './user-forms.tsx'
 
 type User = Schema<'User'>
 
@@ -23,7 +23,9 @@ export function UsersPage() {
   if (!may('users'))
     return (
       <Page title="Users">
-        <Teach title="Owners and admins see the users">Ask an owner of the gateway if somebody else shall sign in.</Teach>
+        <Teach title="Owners and admins see the users">
+          Ask an owner of the gateway if somebody else shall sign in.
+        </Teach>
       </Page>
     )
   return <AllUsers />
@@ -49,7 +51,10 @@ function AllUsers() {
       ),
   })
   return (
-    <Page title="Users" actions={mayChange ? <Button onClick={() => setInviting(true)}>Invite user</Button> : undefined}>
+    <Page
+      title="Users"
+      actions={mayChange ? <Button onClick={() => setInviting(true)}>Invite user</Button> : undefined}
+    >
       <ListRows
         label="Users"
         things="users"
@@ -60,13 +65,18 @@ function AllUsers() {
           { head: 'e-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
           {
             head: 'role',
-            cell: ({ role, tenant_id }) => (tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`),
+            cell: ({ role, tenant_id }) =>
+              tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`,
           },
           {
             head: 'state',
             keeps: true,
             cell: ({ disabled_at }) =>
-              disabled_at === null ? <State tone="good">enabled</State> : <State tone="quiet">disabled</State>,
+              disabled_at === null ? (
+                <State tone="good">enabled</State>
+              ) : (
+                <State tone="quiet">disabled</State>
+              ),
           },
           {
             head: 'second factor',
@@ -80,16 +90,26 @@ function AllUsers() {
                 <span className="tg-quiet">by single sign-on</span>
               ),
           },
-          { head: 'last sign-in', keeps: true, cell: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} none="never" /> },
+          {
+            head: 'last sign-in',
+            keeps: true,
+            cell: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} none="never" />,
+          },
           {
             head: 'Actions',
             align: 'right',
-            cell: (user) => (mayChange ? <ActMenu user={user} choose={(act) => setChosen({ user, act })} /> : null),
+            cell: (user) =>
+              mayChange ? <ActMenu user={user} choose={(act) => setChosen({ user, act })} /> : null,
           },
         ]}
       />
       <Invitations mayChange={mayChange} />
-      <Modal opened={isInviting} onClose={() => setInviting(false)} title="Invite a user" closeOnClickOutside={false}>
+      <Modal
+        opened={isInviting}
+        onClose={() => setInviting(false)}
+        title="Invite a user"
+        closeOnClickOutside={false}
+      >
         <InviteForm
           onCancel={() => setInviting(false)}
           onMade={(made) => {
@@ -99,7 +119,11 @@ function AllUsers() {
           }}
         />
       </Modal>
-      <Modal opened={chosen?.act === 'role'} onClose={close} title={`Change the role of ${chosen?.user.email ?? ''}`}>
+      <Modal
+        opened={chosen?.act === 'role'}
+        onClose={close}
+        title={`Change the role of ${chosen?.user.email ?? ''}`}
+      >
         {chosen === undefined ? null : <RoleForm user={chosen.user} onClose={close} />}
       </Modal>
       {chosen === undefined || chosen.act === 'role' ? null : (
@@ -134,7 +158,9 @@ function ActMenu({ user, choose }: { user: User; choose(act: UserAct | 'role'): 
           <Menu.Item onClick={() => choose('factor')}>Remove second factor</Menu.Item>
         ) : null}
         <Menu.Divider />
-        <Menu.Item onClick={() => choose('disable')}>{user.disabled_at === null ? 'Disable user' : 'Enable user'}</Menu.Item>
+        <Menu.Item onClick={() => choose('disable')}>
+          {user.disabled_at === null ? 'Disable user' : 'Enable user'}
+        </Menu.Item>
         <Menu.Item onClick={() => choose('delete')} color="red">
           Delete user
         </Menu.Item>
@@ -173,7 +199,8 @@ function Invitations({ mayChange }: { mayChange: boolean }) {
             { head: 'e-mail', cell: ({ email }) => email },
             {
               head: 'role',
-              cell: ({ role, tenant_id }) => (tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`),
+              cell: ({ role, tenant_id }) =>
+                tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`,
             },
             { head: 'made by', cell: ({ made_by }) => made_by },
             { head: 'works until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },

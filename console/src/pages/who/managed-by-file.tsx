@@ -5,8 +5,8 @@ export function ManagedByFile({ what, name }: { what: 'tenant' | 'key' | 'group'
   const list = { tenant: 'tenants', key: 'keys of its tenant, in tenants', group: 'groups' }[what]
   return (
     <Notice tone="info">
-      The file gateway.yaml manages this {what}. To change it, edit <code>{name}</code> under <code>{list}</code> in
-      that file; the gateway applies it without a restart.
+      The file gateway.yaml manages this {what}. To change it, edit <code>{name}</code> under{' '}
+      <code>{list}</code> in that file; the gateway applies it without a restart.
     </Notice>
   )
 }

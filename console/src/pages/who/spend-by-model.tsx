@@ -11,7 +11,13 @@ import { Money, None, Tokens } from '../../parts/values.tsx'
 import classes from './parts.module.css'
 
 /** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
-export function SpendByModel({ of, filter }: { of: { tenant?: string; key?: string; group?: string }; filter: Record<string, string> }) {
+export function SpendByModel({
+  of,
+  filter,
+}: {
+  of: { tenant?: string; key?: string; group?: string }
+  filter: Record<string, string>
+}) {
   const sums = useQuery(sumsQuery({ by: 'model', hours: spendHours, ...of }))
   return (
     <Section
@@ -49,9 +55,7 @@ export function SpendByModel({ of, filter }: { of: { tenant?: string; key?: stri
             {
               head: 'input tokens',
               align: 'right',
-              cell: ({ tokens }) => (
-                <Tokens value={tokens.input + tokens.cache_read + tokens.cache_write} />
-              ),
+              cell: ({ tokens }) => <Tokens value={tokens.input + tokens.cache_read + tokens.cache_write} />,
             },
             {
               head: 'output tokens',

@@ -70,8 +70,8 @@ function Sessions() {
           none="You have no open session."
           columns={[
             { head: 'browser', cell: ({ user_agent }) => user_agent || 'unknown' },
-            { head: 'address', cell: ({ address }) => address },
-            { head: 'by', cell: ({ method }) => (method === 'oidc' ? 'single sign-on' : 'password') },
+            { head: 'address', keeps: true, cell: ({ address }) => address },
+            { head: 'by', keeps: true, cell: ({ method }) => (method === 'oidc' ? 'single sign-on' : 'password') },
             { head: 'last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} /> },
             { head: 'ends', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
             {

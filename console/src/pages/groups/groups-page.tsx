@@ -20,7 +20,7 @@ const publics = [
   { value: 'false', label: 'Not public' },
 ]
 const managers = [
-  { value: '', label: 'Managed anywhere' },
+  { value: '', label: 'Any manager' },
   { value: 'admin', label: 'Managed here' },
   { value: 'file', label: 'Managed by the file' },
 ]

@@ -103,7 +103,7 @@ function Figure({ name, nanoUsd }: { name: string; nanoUsd: string }) {
       <dt>{name}</dt>
       <dd className="tg-number">
         {shown}
-        {shown.replaceAll(',', '') === exact ? null : <small>exactly {exact}</small>}
+        {nanoUsd === '0' || shown.replaceAll(',', '') === exact ? null : <small>exactly {exact}</small>}
       </dd>
     </div>
   )

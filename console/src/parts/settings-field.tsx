@@ -20,6 +20,7 @@ export function SettingsField({
     ...(className === undefined ? {} : { className }),
     ...(about === undefined ? {} : { description: about }),
     ...(placeholder === undefined ? {} : { placeholder }),
+    ...(field.path === 'name' ? { 'data-autofocus': true } : {}),
     ...input,
   }
   switch (kind) {

@@ -71,7 +71,11 @@ function Sessions() {
           columns={[
             { head: 'browser', cell: ({ user_agent }) => user_agent || 'unknown' },
             { head: 'address', keeps: true, cell: ({ address }) => address },
-            { head: 'by', keeps: true, cell: ({ method }) => (method === 'oidc' ? 'single sign-on' : 'password') },
+            {
+              head: 'by',
+              keeps: true,
+              cell: ({ method }) => (method === 'oidc' ? 'single sign-on' : 'password'),
+            },
             { head: 'last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} /> },
             { head: 'ends', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
             {

@@ -81,7 +81,16 @@ export function KeysPage() {
     { id: 'state', head: 'state', width: 120, cell: (key) => <KeyState of={key} /> },
     ...(isMember
       ? []
-      : [{ id: 'tenant', head: 'tenant', width: 136, grows: true, cell: ({ tenant }: Key) => tenant }]),
+      : [
+          {
+            id: 'tenant',
+            head: 'tenant',
+            width: 136,
+            grows: true,
+            isWide: true,
+            cell: ({ tenant }: Key) => tenant,
+          },
+        ]),
     { id: 'group', head: 'group', width: 112, isWide: true, cell: ({ group }) => group },
     {
       id: 'hint',

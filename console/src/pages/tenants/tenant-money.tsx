@@ -116,7 +116,7 @@ const kinds = [
   { value: 'adjustment', label: 'Adjustments' },
   { value: 'charge', label: 'Charges' },
 ]
-export const kindNames = {
+const kindNames = {
   opening: 'Opening',
   top_up: 'Top-up',
   adjustment: 'Adjustment',

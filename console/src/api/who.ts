@@ -7,7 +7,6 @@ export type Tenant = Schema<'Tenant'>
 export type Key = Schema<'Key'>
 export type GroupRow = Schema<'Group'>
 export type MadeKey = Schema<'MadeKey'>
-export type SummaryRow = Schema<'Summary'>['data'][number]
 
 export function tenantQuery(id: string) {
   return queryOptions({

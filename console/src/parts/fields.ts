@@ -149,7 +149,9 @@ function put(into: Record<string, unknown>, path: string, value: unknown): void 
   let target = into
   for (const name of names) {
     const inner = target[name]
-    target = isObject(inner) ? inner : ((target[name] = {}) as Record<string, unknown>)
+    const next: Record<string, unknown> = isObject(inner) ? inner : {}
+    target[name] = next
+    target = next
   }
   if (last !== undefined) target[last] = value
 }

@@ -40,7 +40,15 @@ export function useFilters(names: readonly string[]): Filters {
 }
 
 /** A search field that writes the address when the reader pauses. `/` leads to it. */
-export function SearchField({ filters, label, name = 'search' }: { filters: Filters; label: string; name?: string }) {
+export function SearchField({
+  filters,
+  label,
+  name = 'search',
+}: {
+  filters: Filters
+  label: string
+  name?: string
+}) {
   const stands = filters.get(name)
   const [text, setText] = useState(stands)
   const field = useRef<HTMLInputElement>(null)

@@ -20,6 +20,7 @@ export function SettingsField({
     ...(className === undefined ? {} : { className }),
     ...(about === undefined ? {} : { description: about }),
     ...(placeholder === undefined ? {} : { placeholder }),
+    ...(field.path === 'name' ? { 'data-autofocus': true } : {}),
     ...input,
   }
   switch (kind) {
@@ -30,7 +31,9 @@ export function SettingsField({
     case 'switch':
       return <Switch {...same} size="sm" />
     case 'choice':
-      return <Select {...same} data={options.map((option) => ({ ...option }))} searchable={options.length > 8} />
+      return (
+        <Select {...same} data={options.map((option) => ({ ...option }))} searchable={options.length > 8} />
+      )
     case 'moment':
       return <TextInput {...same} type="datetime-local" step={1} />
     case 'secret':

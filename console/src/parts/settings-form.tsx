@@ -71,7 +71,11 @@ export function SettingsForm({
     if (next === 'json') {
       const values = form.getValues()
       setJson(
-        JSON.stringify(isNew ? bodyOf(fields, values) : merged(settings, patchOf(fields, before, values)), null, 2),
+        JSON.stringify(
+          isNew ? bodyOf(fields, values) : merged(settings, patchOf(fields, before, values)),
+          null,
+          2,
+        ),
       )
     } else {
       try {
@@ -144,7 +148,13 @@ export function SettingsForm({
             error={jsonFault ?? (error instanceof ApiError ? <Faults error={error} /> : undefined)}
           />
         )}
-        <FormProblem error={error} verb={verb} isAtFields={mode === 'form'} onReload={onReload} fields={fields} />
+        <FormProblem
+          error={error}
+          verb={verb}
+          isAtFields={mode === 'form'}
+          onReload={onReload}
+          fields={fields}
+        />
         <Group justify="flex-end" gap={8}>
           {onCancel === undefined ? null : (
             <Button variant="default" onClick={onCancel}>
@@ -210,8 +220,8 @@ function FormProblem({
           )
         }
       >
-        Somebody else has changed this since you opened it. Nothing was saved. Read it again, and then make your
-        change.
+        Somebody else has changed this since you opened it. Nothing was saved. Read it again, and then make
+        your change.
       </Notice>
     )
   }
@@ -239,8 +249,7 @@ function merged(settings: JsonObject, patch: JsonObject): JsonObject {
   const result: JsonObject = { ...settings }
   for (const [name, value] of Object.entries(patch)) {
     const former = result[name]
-    result[name] =
-      isMap(former) && isMap(value) ? merged(former, value) : value
+    result[name] = isMap(former) && isMap(value) ? merged(former, value) : value
   }
   return result
 }

@@ -1,5 +1,154 @@
-import { Page } from '../../parts/page.tsx'
+import { Button } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay } from '../../api/session.ts'
+import { type GroupRow, groupQuery, type Key } from '../../api/who.ts'
+import { ConfirmByName } from '../../parts/confirm.tsx'
+import { Copy } from '../../parts/copy.tsx'
+import { Facts, Page, Section } from '../../parts/page.tsx'
+import { ListRows } from '../../parts/rows.tsx'
+import { done } from '../../parts/toast.tsx'
+import { State } from '../../parts/tone.tsx'
+import { KeyState } from '../keys/keys-page.tsx'
+import { MakeKey } from '../keys/make-key.tsx'
+import { ManagedByFile } from '../who/managed-by-file.tsx'
+import classes from '../who/parts.module.css'
+import { NotThere } from '../who/resource-page.tsx'
+import { SpendByModel } from '../who/spend-by-model.tsx'
+import { budgetInWords, counted, limitsInWords } from '../who/words.ts'
+import { EditGroup } from './group-form.tsx'
+import { listed } from './groups-page.tsx'
 
+/** One group: its settings, its keys, and what they spent. */
 export function GroupPage() {
-  return <Page title="Group">{null}</Page>
+  const { id = '' } = useParams({ strict: false })
+  const query = useQuery(groupQuery(id))
+  if (query.data === undefined)
+    return <NotThere what="Group" query={query} back={<Link to="/console/groups">Show all groups</Link>} />
+  return <GroupView of={query.data.data} etag={query.data.etag} />
+}
+
+function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
+  const may = useMay()
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const [dialog, setDialog] = useState<'edit' | 'delete' | 'key'>()
+  const close = () => setDialog(undefined)
+  const isFile = of.managed_by === 'file'
+  const list = useList<Key>({
+    queryKey: ['keys', 'of group', of.id],
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/keys', {
+          params: { query: { group: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  return (
+    <Page
+      title={of.name}
+      lead={of.public ? <State tone="info">public</State> : undefined}
+      actions={
+        may('keys', 'write') && !isFile ? (
+          <>
+            <Button variant="default" onClick={() => setDialog('edit')}>
+              Edit group
+            </Button>
+            <Button color="red" variant="outline" onClick={() => setDialog('delete')}>
+              Delete group
+            </Button>
+          </>
+        ) : undefined
+      }
+    >
+      {isFile ? <ManagedByFile what="group" name={of.name} /> : null}
+      {of.description === null ? null : <p className="tg-quiet">{of.description}</p>}
+      <Section title="Settings">
+        <div className={classes.columns}>
+          <Facts
+            facts={[
+              ['Models', listed(of.models)],
+              ['Channels', listed(of.channels)],
+              ['Prices', `times ${of.price_multiplier}`],
+              ['Limits of each key', limitsInWords(of.limits) ?? 'unbounded'],
+              ['Limits of all keys', limitsInWords(of.total_limits) ?? 'unbounded'],
+              ['Budget', budgetInWords(of.budget) ?? 'none'],
+            ]}
+          />
+          <Facts
+            facts={[
+              ['Answers in the log', of.capture_answers ? 'kept' : 'not kept'],
+              [
+                'Answers for later',
+                of.responses.store ? `kept for ${counted(of.responses.days ?? 30, 'day')}` : 'not kept',
+              ],
+              [
+                'When a client leaves',
+                of.client_gone.policy === 'drain'
+                  ? `reads on for ${of.client_gone.seconds} s`
+                  : 'ends the call',
+              ],
+              ['Priority of images', of.image_priority],
+              ['Managed by', isFile ? 'gateway.yaml' : 'admins'],
+              [
+                'Id',
+                <span key="id" className="tg-mono">
+                  {of.id} <Copy text={of.id} what="the id" />
+                </span>,
+              ],
+            ]}
+          />
+        </div>
+      </Section>
+      <Section
+        title="Keys"
+        actions={
+          may('keys', 'write') ? <Button onClick={() => setDialog('key')}>Make key</Button> : undefined
+        }
+      >
+        <ListRows
+          label="Keys of the group"
+          things="keys"
+          list={list}
+          idOf={({ id }) => id}
+          none="No key is in this group."
+          columns={[
+            {
+              head: 'name',
+              cell: ({ id, name }) => (
+                <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
+                  {name}
+                </Link>
+              ),
+            },
+            { head: 'tenant', cell: ({ tenant }) => tenant },
+            { head: 'state', keeps: true, cell: (key) => <KeyState of={key} /> },
+          ]}
+        />
+      </Section>
+      <SpendByModel of={{ group: of.id }} filter={{ group_id: of.id }} />
+      {dialog === 'edit' ? <EditGroup of={of} etag={etag} opened onClose={close} /> : null}
+      <MakeKey opened={dialog === 'key'} onClose={close} group={of.name} />
+      <ConfirmByName
+        opened={dialog === 'delete'}
+        onClose={close}
+        verb="Delete group"
+        name={of.name}
+        act={async () => {
+          await ask(api.DELETE('/admin/v1/groups/{id}', { params: { path: { id: of.id } } }))
+          await navigate({ to: '/console/groups' })
+          void queryClient.invalidateQueries({ queryKey: ['groups'] })
+          done(`Group ${of.name} is deleted`)
+        }}
+      >
+        {list.rows.length === 0
+          ? 'No key is in it. Its settings are gone after that.'
+          : `${counted(list.rows.length, 'key')}${list.isWhole ? '' : ' or more'} of it must move to another group first, revoked ones too: the gateway refuses to delete it before.`}
+      </ConfirmByName>
+    </Page>
+  )
 }

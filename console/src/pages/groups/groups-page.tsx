@@ -1,5 +1,153 @@
+import { Button } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import type { GroupRow } from '../../api/who.ts'
+import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
+import type { Column } from '../../parts/grid.tsx'
+import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Teach } from '../../parts/teach.tsx'
+import classes from '../who/parts.module.css'
+import { budgetInWords, limitsInWords } from '../who/words.ts'
+import { MakeGroup } from './group-form.tsx'
 
+const publics = [
+  { value: '', label: 'Public or not' },
+  { value: 'true', label: 'Public' },
+  { value: 'false', label: 'Not public' },
+]
+const managers = [
+  { value: '', label: 'Any manager' },
+  { value: 'admin', label: 'Managed here' },
+  { value: 'file', label: 'Managed by the file' },
+]
+
+const columns: Column<GroupRow>[] = [
+  {
+    id: 'name',
+    head: 'name',
+    width: 128,
+    grows: true,
+    sort: 'name',
+    cell: ({ id, name }) => (
+      <Link className={classes.link} to="/console/groups/$id" params={{ id }}>
+        {name}
+      </Link>
+    ),
+  },
+  { id: 'models', head: 'models', width: 136, grows: true, cell: ({ models }) => listed(models) },
+  { id: 'channels', head: 'channels', width: 136, isWide: true, cell: ({ channels }) => listed(channels) },
+  {
+    id: 'price',
+    head: 'price ×',
+    width: 72,
+    align: 'right',
+    cell: ({ price_multiplier }) => price_multiplier,
+  },
+  {
+    id: 'limits',
+    head: 'limits of each key',
+    width: 192,
+    isWide: true,
+    cell: ({ limits }) => limitsInWords(limits) ?? <Quiet words="unbounded" />,
+  },
+  {
+    id: 'budget',
+    head: 'budget',
+    width: 144,
+    isWide: true,
+    cell: ({ budget }) => budgetInWords(budget) ?? <Quiet words="none" />,
+  },
+  {
+    id: 'public',
+    head: 'public',
+    width: 72,
+    isWide: true,
+    cell: ({ public: isPublic }) => (isPublic ? 'yes' : 'no'),
+  },
+  { id: 'managed', head: 'managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
+]
+
+/** Which models, channels, prices and limits keys share. */
 export function GroupsPage() {
-  return <Page title="Groups">{null}</Page>
+  const may = useMay()
+  const isMember = useSession().role === 'member'
+  const navigate = useNavigate()
+  const filters = useFilters(['search', 'public', 'managed_by'])
+  const [isMaking, setMaking] = useState(false)
+  const [search, isPublic, managed] = ['search', 'public', 'managed_by'].map(filters.get)
+  const sort = (['name', '-name'] as const).find((known) => known === filters.get('sort'))
+  const asked = {
+    ...(search ? { search } : {}),
+    ...(isPublic === 'true' || isPublic === 'false' ? { public: isPublic as 'true' | 'false' } : {}),
+    ...(managed === 'file' || managed === 'admin' ? { managed_by: managed as 'file' | 'admin' } : {}),
+    ...(sort === undefined ? {} : { sort }),
+  }
+  const list = useList<GroupRow>({
+    queryKey: ['groups', 'list', asked],
+    enabled: !isMember,
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/groups', {
+          params: { query: { ...asked, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
+  })
+  if (isMember)
+    return (
+      <Page title="Groups">
+        <Teach title="Groups are for admins" action={<Link to="/console/keys">Show your keys</Link>}>
+          An admin of the gateway says in which groups the keys of your tenant may be.
+        </Teach>
+      </Page>
+    )
+  const make = may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make group</Button> : undefined
+  return (
+    <Page title="Groups" wide actions={make}>
+      <FilterBar>
+        <SearchField filters={filters} label="Search names" />
+        <ChoiceFilter filters={filters} name="public" label="Public" options={publics} />
+        <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
+      </FilterBar>
+      <ListGrid
+        label="Groups"
+        things="groups"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/groups/$id', params: { id } })}
+        sort={filters.get('sort') || 'name'}
+        onSort={(next) => filters.set({ sort: next })}
+        empty={
+          filters.isAny ? (
+            <Teach
+              title="No group fits these filters"
+              action={
+                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
+                  Show all groups
+                </Button>
+              }
+            />
+          ) : (
+            <Teach title="There is no group yet" action={make}>
+              A group says which models and channels its keys may use, what they pay, and how much.
+            </Teach>
+          )
+        }
+      />
+      <MakeGroup opened={isMaking} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+function Quiet({ words }: { words: string }) {
+  return <span className="tg-quiet">{words}</span>
+}
+
+export function listed(names: readonly string[]): string {
+  return names.includes('*') ? 'all' : names.join(', ')
 }

@@ -66,7 +66,9 @@ export function keyFields({ tenants, groups, models, isImport = false, isNew }: 
           kind: 'choice',
           about: 'Models, channels and prices',
           options: [
-            ...(isNew ? [{ value: '', label: 'default' }] : []),
+            ...(isNew && (groups.length === 0 || groups.includes('default'))
+              ? [{ value: '', label: 'default' }]
+              : []),
             ...groups
               .filter((name) => !isNew || name !== 'default')
               .map((name) => ({ value: name, label: name })),

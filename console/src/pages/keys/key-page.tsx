@@ -146,7 +146,7 @@ function WhatItMay({ of }: { of: Key }) {
         [
           'Secret begins',
           <span key="hint" className="tg-mono">
-            {of.hint}…
+            {of.hint}
           </span>,
         ],
         ...(of.former_secret_until === null

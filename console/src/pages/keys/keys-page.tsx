@@ -31,7 +31,7 @@ const expiries = [
   { value: '30', label: 'Expires in 30 days' },
 ]
 const managers = [
-  { value: '', label: 'Managed anywhere' },
+  { value: '', label: 'Any manager' },
   { value: 'admin', label: 'Managed here' },
   { value: 'file', label: 'Managed by the file' },
 ]
@@ -69,7 +69,7 @@ export function KeysPage() {
     {
       id: 'name',
       head: 'name',
-      width: 152,
+      width: 136,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (
@@ -81,14 +81,23 @@ export function KeysPage() {
     { id: 'state', head: 'state', width: 120, cell: (key) => <KeyState of={key} /> },
     ...(isMember
       ? []
-      : [{ id: 'tenant', head: 'tenant', width: 136, grows: true, cell: ({ tenant }: Key) => tenant }]),
+      : [
+          {
+            id: 'tenant',
+            head: 'tenant',
+            width: 136,
+            grows: true,
+            isWide: true,
+            cell: ({ tenant }: Key) => tenant,
+          },
+        ]),
     { id: 'group', head: 'group', width: 112, isWide: true, cell: ({ group }) => group },
     {
       id: 'hint',
       head: 'secret begins',
       width: 112,
       isWide: true,
-      cell: ({ hint }) => <span className="tg-mono">{hint}…</span>,
+      cell: ({ hint }) => <span className="tg-mono">{hint}</span>,
     },
     {
       id: 'requests',
@@ -126,14 +135,6 @@ export function KeysPage() {
       sort: 'expires_at',
       isWide: true,
       cell: ({ expires_at }) => <Moment at={expires_at} none="never" />,
-    },
-    {
-      id: 'created',
-      head: 'made',
-      width: 136,
-      sort: 'created_at',
-      isWide: true,
-      cell: ({ created_at }) => <Moment at={created_at} />,
     },
   ]
   return (

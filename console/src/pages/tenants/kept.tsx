@@ -48,7 +48,7 @@ export function KeptAnswers({ of }: { of: Tenant }) {
             head: 'Actions',
             align: 'right',
             cell: (answer) =>
-              may('keys', 'write') ? (
+              may('jobs', 'write') ? (
                 <Button variant="subtle" color="red" onClick={() => setChosen(answer)}>
                   Delete
                 </Button>
@@ -121,7 +121,7 @@ export function Files({ of }: { of: Tenant }) {
             head: 'Actions',
             align: 'right',
             cell: (file) =>
-              may('keys', 'write') ? (
+              may('jobs', 'write') ? (
                 <Button variant="subtle" color="red" onClick={() => setChosen(file)}>
                   Delete
                 </Button>

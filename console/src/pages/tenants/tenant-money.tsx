@@ -103,7 +103,7 @@ function Figure({ name, nanoUsd }: { name: string; nanoUsd: string }) {
       <dt>{name}</dt>
       <dd className="tg-number">
         {shown}
-        {shown.replaceAll(',', '') === exact ? null : <small>exactly {exact}</small>}
+        {nanoUsd === '0' || shown.replaceAll(',', '') === exact ? null : <small>exactly {exact}</small>}
       </dd>
     </div>
   )
@@ -116,7 +116,7 @@ const kinds = [
   { value: 'adjustment', label: 'Adjustments' },
   { value: 'charge', label: 'Charges' },
 ]
-export const kindNames = {
+const kindNames = {
   opening: 'Opening',
   top_up: 'Top-up',
   adjustment: 'Adjustment',

@@ -29,7 +29,7 @@ const moneys = [
   { value: 'false', label: 'Not limited' },
 ]
 const managers = [
-  { value: '', label: 'Managed anywhere' },
+  { value: '', label: 'Any manager' },
   { value: 'admin', label: 'Managed here' },
   { value: 'file', label: 'Managed by the file' },
 ]

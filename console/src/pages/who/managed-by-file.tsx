@@ -10,5 +10,3 @@ export function ManagedByFile({ what, name }: { what: 'tenant' | 'key' | 'group'
     </Notice>
   )
 }
-
-export const fileManages = 'gateway.yaml manages it: change it in that file.'

@@ -1,0 +1,141 @@
+import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
+import { useForm } from '@mantine/form'
+import { useState } from 'react'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { Code } from '../../parts/code.tsx'
+import { Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
+import { done } from '../../parts/toast.tsx'
+import { Notice } from '../../parts/tone.tsx'
+
+type Step =
+  | { at: 'rest' }
+  | { at: 'secret'; factor: Schema<'SecondFactor'> }
+  | { at: 'codes'; codes: string[] }
+
+/** A second factor: set up, with its recovery codes, and turned off. */
+export function SecondFactor() {
+  const [step, setStep] = useState<Step>({ at: 'rest' })
+  const [mode, setMode] = useState<'on' | 'off'>('on')
+  const [error, setError] = useState<unknown>()
+  const [isBusy, setBusy] = useState(false)
+  const form = useForm({ initialValues: { password: '', code: '' } })
+  const run = async (act: () => Promise<void>) => {
+    setBusy(true)
+    setError(undefined)
+    try {
+      await act()
+      form.reset()
+    } catch (cause) {
+      setError(cause)
+    } finally {
+      setBusy(false)
+    }
+  }
+  const confirmation = () => {
+    const { password, code } = form.getValues()
+    return { password, ...(code.trim() === '' ? {} : { code: code.trim() }) }
+  }
+  const begin = () =>
+    run(async () => {
+      setStep({
+        at: 'secret',
+        factor: await ask(api.POST('/admin/v1/second-factor', { body: confirmation() })),
+      })
+    })
+  const confirm = () =>
+    run(async () => {
+      const { recovery_codes } = await ask(
+        api.POST('/admin/v1/second-factor/confirm', { body: { code: form.getValues().code.trim() } }),
+      )
+      setStep({ at: 'codes', codes: recovery_codes })
+    })
+  const end = () =>
+    run(async () => {
+      await ask(api.POST('/admin/v1/second-factor/disable', { body: confirmation() }))
+      done('Your second factor is off')
+    })
+  const problem = error === undefined ? null : <Problem error={error} doing="Second factor" />
+  const code = (
+    <TextInput
+      label="Code"
+      description={step.at === 'rest' ? 'Only where a second factor is on already' : 'Six digits of your app'}
+      autoComplete="one-time-code"
+      inputMode="numeric"
+      {...form.getInputProps('code')}
+    />
+  )
+  if (step.at === 'codes') {
+    return (
+      <Section title="Second factor">
+        <Notice tone="warning">
+          Your second factor is on. Copy these recovery codes now: they are not shown again. Each works once
+          in place of a code, when you have lost the app.
+        </Notice>
+        <Code text={step.codes.join('\n')} what="the recovery codes" />
+        <Group>
+          <Button onClick={() => setStep({ at: 'rest' })}>I have copied the codes</Button>
+        </Group>
+      </Section>
+    )
+  }
+  return (
+    <Section title="Second factor">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault()
+          if (!isBusy) void (step.at === 'secret' ? confirm() : mode === 'off' ? end() : begin())
+        }}
+      >
+        <Stack gap={12} maw={400}>
+          {step.at === 'secret' ? (
+            <>
+              <div>
+                Add this secret to your app, or <Anchor href={step.factor.uri}>open it in the app</Anchor>. It
+                is shown once. Then write the first code of the app.
+              </div>
+              <Code text={step.factor.secret} what="the secret" />
+              {code}
+              {problem}
+              <Group gap={8}>
+                <Button type="submit" loading={isBusy}>
+                  Turn on
+                </Button>
+                <Button variant="default" onClick={() => setStep({ at: 'rest' })}>
+                  Cancel
+                </Button>
+              </Group>
+            </>
+          ) : (
+            <>
+              <div>
+                With a second factor, a sign-in asks for a code of an app on your phone beside the password.
+              </div>
+              <PasswordInput
+                label="Password"
+                autoComplete="current-password"
+                required
+                {...form.getInputProps('password')}
+              />
+              {code}
+              {problem}
+              <Group gap={8}>
+                <Button type="submit" loading={isBusy && mode === 'on'} onClick={() => setMode('on')}>
+                  Set up second factor
+                </Button>
+                <Button
+                  type="submit"
+                  variant="default"
+                  loading={isBusy && mode === 'off'}
+                  onClick={() => setMode('off')}
+                >
+                  Turn off
+                </Button>
+              </Group>
+            </>
+          )}
+        </Stack>
+      </form>
+    </Section>
+  )
+}

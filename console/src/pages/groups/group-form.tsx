@@ -1,0 +1,198 @@
+import { Modal } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import { ifMatch } from '../../api/tagged.ts'
+import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/who.ts'
+import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
+import { done } from '../../parts/toast.tsx'
+
+/** Every setting of a group that the API takes, for the JSON of the form. */
+export const groupSettings = [
+  'name',
+  'description',
+  'public',
+  'models',
+  'channels',
+  'price_multiplier',
+  'image_priority',
+  'capture_answers',
+  'responses',
+  'client_gone',
+  'limits',
+  'total_limits',
+  'budget',
+] as const
+
+const three = (path: string) =>
+  [
+    { path: `${path}.requests_per_minute`, label: 'Requests a minute', kind: 'integer' },
+    { path: `${path}.tokens_per_minute`, label: 'Tokens a minute', kind: 'integer' },
+    { path: `${path}.concurrency`, label: 'Requests at once', kind: 'integer' },
+  ] as const
+
+export function groupFields(models: readonly string[], channels: readonly string[]): FieldGroup[] {
+  return [
+    {
+      title: 'What it is',
+      fields: [
+        { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'production' },
+        { path: 'description', label: 'Description', kind: 'words', about: 'For people' },
+      ],
+    },
+    {
+      title: 'What its keys may use',
+      fields: [
+        {
+          path: 'models',
+          label: 'Models',
+          kind: 'tags',
+          about: 'Empty or *: all',
+          suggestions: ['*', ...models],
+        },
+        {
+          path: 'channels',
+          label: 'Channels',
+          kind: 'tags',
+          about: 'Empty or *: all',
+          suggestions: ['*', ...channels],
+        },
+        {
+          path: 'price_multiplier',
+          label: 'Price multiplier',
+          kind: 'text',
+          about: 'Prices times this',
+          placeholder: '1',
+        },
+        {
+          path: 'image_priority',
+          label: 'Priority of image jobs',
+          kind: 'integer',
+          about: '0 to 100, higher goes first',
+        },
+        { path: 'public', label: 'Public: everybody sees its models and prices', kind: 'switch' },
+      ],
+    },
+    {
+      title: 'Limits of each key',
+      about: 'For keys without limits of their own. Empty: unbounded.',
+      fields: three('limits'),
+    },
+    {
+      title: 'Limits of all its keys together',
+      about: 'Of all tenants. Empty: unbounded.',
+      fields: three('total_limits'),
+    },
+    {
+      title: 'Budget of all its keys together',
+      about: 'In USD. Days and months are those of UTC. Empty: no bound.',
+      fields: [
+        { path: 'budget.day', label: 'A day', kind: 'usd' },
+        { path: 'budget.month', label: 'A month', kind: 'usd' },
+        { path: 'budget.total', label: 'In all', kind: 'usd', about: 'Sums up the whole log first' },
+      ],
+    },
+    {
+      title: 'What is kept, and more',
+      fields: [
+        { path: 'capture_answers', label: 'Keep answers in the log', kind: 'switch' },
+        { path: 'responses.store', label: 'Keep answers for later requests', kind: 'switch' },
+        { path: 'responses.days', label: 'Days to keep them', kind: 'integer', placeholder: '30' },
+        {
+          path: 'responses.compact_model',
+          label: 'Model that sums up conversations',
+          kind: 'text',
+          about: "Empty: the client's",
+        },
+        {
+          path: 'client_gone.policy',
+          label: 'When a client leaves',
+          kind: 'choice',
+          options: [
+            { value: '', label: 'Read on (default)' },
+            { value: 'drain', label: 'Read on' },
+            { value: 'abort', label: 'End the call' },
+          ],
+        },
+        { path: 'client_gone.seconds', label: 'Seconds to read on', kind: 'integer', placeholder: '30' },
+      ],
+    },
+  ]
+}
+
+function useFields(): FieldGroup[] {
+  const may = useMay()
+  const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
+  const channels = useQuery({ ...channelNamesQuery, enabled: may('catalog') })
+  return groupFields(models.data ?? [], channels.data ?? [])
+}
+
+export function MakeGroup({ opened, onClose }: { opened: boolean; onClose(): void }) {
+  const navigate = useNavigate()
+  const queryClient = useQueryClient()
+  const fields = useFields()
+  return (
+    <Modal opened={opened} onClose={onClose} size="xl" title="Make a group" closeOnClickOutside={false}>
+      <SettingsForm
+        groups={fields}
+        names={groupSettings}
+        verb="Make group"
+        onCancel={onClose}
+        save={async (body) => {
+          // A switch that is off is the default: sent alone it would set its whole map.
+          if (JSON.stringify(body.responses) === '{"store":false}') delete body.responses
+          const made = await ask(api.POST('/admin/v1/groups', { body: body as Schema<'NewGroup'> }))
+          void queryClient.invalidateQueries({ queryKey: ['groups'] })
+          done(`Group ${made.name} is made`)
+          onClose()
+          await navigate({ to: '/console/groups/$id', params: { id: made.id } })
+        }}
+      />
+    </Modal>
+  )
+}
+
+export function EditGroup({
+  of,
+  etag,
+  opened,
+  onClose,
+}: {
+  of: GroupRow
+  etag: string | undefined
+  opened: boolean
+  onClose(): void
+}) {
+  const queryClient = useQueryClient()
+  const fields = useFields()
+  return (
+    <Modal opened={opened} onClose={onClose} size="xl" title={`Edit ${of.name}`} closeOnClickOutside={false}>
+      <SettingsForm
+        groups={fields}
+        resource={of}
+        names={groupSettings}
+        verb="Save group"
+        onCancel={onClose}
+        onReload={() => {
+          void queryClient.invalidateQueries({ queryKey: ['groups', 'one', of.id] })
+          onClose()
+        }}
+        save={async (patch) => {
+          if (Object.keys(patch).length > 0) {
+            await ask(
+              api.PATCH('/admin/v1/groups/{id}', {
+                params: { path: { id: of.id }, header: ifMatch(etag) },
+                body: patch as Schema<'GroupChange'>,
+              }),
+            )
+            await queryClient.invalidateQueries({ queryKey: groupQuery(of.id).queryKey })
+            void queryClient.invalidateQueries({ queryKey: ['groups'] })
+          }
+          done(`Group ${of.name} is saved`)
+          onClose()
+        }}
+      />
+    </Modal>
+  )
+}

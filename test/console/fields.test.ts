@@ -1,0 +1,67 @@
+import { expect, test } from 'vitest'
+import {
+  bodyOf,
+  type Field,
+  faultsOf,
+  mergePatch,
+  patchOf,
+  readObject,
+  valuesOf,
+} from '../../console/src/parts/fields.ts'
+
+const fields: Field[] = [
+  { path: 'name', label: 'Name', kind: 'text', required: true },
+  { path: 'limits.requests_per_minute', label: 'Requests', kind: 'integer' },
+  { path: 'limits.concurrency', label: 'At once', kind: 'integer' },
+  { path: 'budget.day', label: 'A day', kind: 'usd' },
+  { path: 'allowed_models', label: 'Models', kind: 'tags' },
+  { path: 'capture_answers', label: 'Answers', kind: 'choice', isBoolean: true },
+  { path: 'strict', label: 'Strict', kind: 'switch' },
+]
+const key = {
+  name: 'ci',
+  limits: { requests_per_minute: 60, tokens_per_minute: null, concurrency: 4 },
+  budget: { day: '1.000000001', month: null, total: null },
+  allowed_models: null,
+  capture_answers: null,
+  strict: false,
+}
+
+test('an untouched form changes nothing', () => {
+  const before = valuesOf(fields, key)
+  expect(patchOf(fields, before, valuesOf(fields, key))).toEqual({})
+})
+
+test('a patch has what changed, and null for what is empty now', () => {
+  const before = valuesOf(fields, key)
+  const after = valuesOf(fields, { ...key, limits: { ...key.limits, concurrency: null }, strict: true })
+  expect(patchOf(fields, before, after)).toEqual({ limits: { concurrency: null }, strict: true })
+})
+
+test('limits of which nothing is set are no limits, so that those of the group count', () => {
+  const before = valuesOf(fields, key)
+  expect(patchOf(fields, before, valuesOf(fields, { ...key, limits: null }))).toEqual({ limits: null })
+})
+
+test('money keeps every digit', () => {
+  expect(bodyOf(fields, valuesOf(fields, key))).toEqual({
+    name: 'ci',
+    limits: { requests_per_minute: 60, concurrency: 4 },
+    budget: { day: '1.000000001' },
+    strict: false,
+  })
+})
+
+test('says what is wrong before the API is asked', () => {
+  const values = valuesOf(fields, { name: '', limits: { concurrency: '1.5' }, budget: { day: '1,50' } })
+  expect(Object.keys(faultsOf(fields, values))).toEqual(['name', 'limits.concurrency', 'budget.day'])
+})
+
+test('a merge patch of JSON takes out what is not there any more', () => {
+  expect(mergePatch({ a: 1, map: { x: 1, y: 2 } }, { map: { x: 1, y: 3 } })).toEqual({
+    a: null,
+    map: { y: 3 },
+  })
+  expect(() => readObject('[1]')).toThrow('Write an object')
+  expect(() => readObject('{')).toThrow('This is not JSON')
+})

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest'
+import { newId } from '../../console/src/api/new-id.ts'
+import { keyFilters } from '../../console/src/pages/keys/key-filters.ts'
+import { pageOfLink } from '../../console/src/pages/users/link-address.ts'
+import { callersOf, leftOf, limitsInWords, stateOfKey, sumOf } from '../../console/src/pages/who/words.ts'
+
+test('the id of an entry is a UUID', () => {
+  expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(newId()).not.toBe(newId())
+})
+
+test('an entry is added to a balance exactly', () => {
+  expect(sumOf('100000000000', '-0.000420001')).toBe('99999579999')
+  expect(sumOf('1', '9007199254740993.5')).toBe('9007199254740993500000001')
+  expect(sumOf('1', '1e3')).toBeUndefined()
+})
+
+test('the state of a key', () => {
+  const now = new Date('2026-11-24T12:00:00Z')
+  const key = { disabled: false, revoked_at: null, expires_at: null }
+  expect(stateOfKey(key, now).words).toBe('enabled')
+  expect(stateOfKey({ ...key, expires_at: '2026-11-26T12:00:00Z' }, now).words).toBe('expires soon')
+  expect(stateOfKey({ ...key, expires_at: '2026-11-24T11:00:00Z' }, now).words).toBe('expired')
+  expect(stateOfKey({ ...key, disabled: true, revoked_at: '2026-11-24T11:00:00Z' }, now).words).toBe(
+    'revoked',
+  )
+})
+
+test('what is left of a limit', () => {
+  expect(leftOf(5n, 100n)).toEqual({ part: 0.05, tone: 'warning' })
+  expect(leftOf(0n, 100n)).toEqual({ part: 0, tone: 'bad' })
+  expect(leftOf(200n, 100n).part).toBe(1)
+  expect(leftOf(1n, 0n).tone).toBe('bad')
+})
+
+test('limits in words', () => {
+  expect(limitsInWords({ requests_per_minute: 60, tokens_per_minute: null, concurrency: 4 })).toBe(
+    '60 requests/min, 4 at once',
+  )
+  expect(
+    limitsInWords({ requests_per_minute: null, tokens_per_minute: null, concurrency: null }),
+  ).toBeUndefined()
+})
+
+test('callers of a key, the busiest first', () => {
+  const row = (client_address: string, created_at: string) => ({
+    client_address,
+    user_agent: 'curl',
+    created_at,
+  })
+  expect(callersOf([row('10.0.0.1', '3'), row('10.0.0.2', '2'), row('10.0.0.2', '4')])).toEqual([
+    { address: '10.0.0.2', program: 'curl', requests: 2, last: '4' },
+    { address: '10.0.0.1', program: 'curl', requests: 1, last: '3' },
+  ])
+})
+
+test('filters of the list of keys', () => {
+  const get = (search: Record<string, string>) => (name: string) => search[name] ?? ''
+  const now = new Date('2026-11-24T12:00:00Z')
+  expect(keyFilters(get({ state: 'disabled', tenant: 'acme', expires: '7', sort: 'drop' }), now)).toEqual({
+    tenant: 'acme',
+    disabled: 'true',
+    revoked: 'false',
+    expires_before: '2026-12-02T00:00:00.000Z',
+  })
+})
+
+test('a link leads to the page, with its token behind the sign #', () => {
+  expect(pageOfLink('https://llm.example', 'http://10.0.0.1/admin/v1/links/tgl_aB-9_x')).toBe(
+    'https://llm.example/console/link#tgl_aB-9_x',
+  )
+})

@@ -4,14 +4,23 @@ import { useState } from 'react'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Notice } from '../../parts/tone.tsx'
-import { isDemo } from './steps.ts'
-import { SmallForm } from './small-form.tsx'
 import classes from './set-up.module.css'
+import { SmallForm } from './small-form.tsx'
+import { isDemo } from './steps.ts'
 
 type Vendor = NonNullable<Schema<'ChannelRequest'>['vendor']>
 
 /** Vendors that need no more than a key. */
-const vendors: Vendor[] = ['openai', 'anthropic', 'gemini', 'mistral', 'deepseek', 'xai', 'groq', 'openrouter']
+const vendors: Vendor[] = [
+  'openai',
+  'anthropic',
+  'gemini',
+  'mistral',
+  'deepseek',
+  'xai',
+  'groq',
+  'openrouter',
+]
 
 /** A vendor, a key and models make a channel. */
 export function ChannelStep({
@@ -85,7 +94,8 @@ function ChannelTest({ id, name }: { id: string; name: string }) {
       {test.error === null ? null : <Problem error={test.error} doing="The test" />}
       {test.data?.results.map(({ protocol, model, ok, status, latency_ms, error }) => (
         <Notice key={protocol} tone={ok ? 'good' : 'bad'}>
-          {protocol}, {model}: {ok ? `answers in ${latency_ms} ms` : `${status ?? 'no answer'}: ${error ?? 'refused'}`}
+          {protocol}, {model}:{' '}
+          {ok ? `answers in ${latency_ms} ms` : `${status ?? 'no answer'}: ${error ?? 'refused'}`}
         </Notice>
       ))}
     </div>

@@ -61,7 +61,9 @@ function Steps({ facts }: { facts: Facts }) {
           state={steps.channel}
           more={['/console/channels', 'Channels']}
           open={
-            may('catalog', 'write') ? <ChannelStep channels={facts.channels} models={facts.models} /> : undefined
+            may('catalog', 'write') ? (
+              <ChannelStep channels={facts.channels} models={facts.models} />
+            ) : undefined
           }
         >
           {steps.channel === 'demo'
@@ -110,10 +112,15 @@ function Steps({ facts }: { facts: Facts }) {
           title="Key: what clients call with"
           state={steps.key}
           more={['/console/keys', 'Keys']}
-          open={may('keys', 'write') ? <KeyStep facts={facts} secret={secret} onMade={setSecret} /> : undefined}
+          open={
+            may('keys', 'write') ? <KeyStep facts={facts} secret={secret} onMade={setSecret} /> : undefined
+          }
         >
           {steps.key === 'done'
-            ? `${facts.keys.map(({ tenant, name }) => `${tenant} / ${name}`).slice(0, 3).join(', ')}. The secret of a key is shown once; make another key to see one.`
+            ? `${facts.keys
+                .map(({ tenant, name }) => `${tenant} / ${name}`)
+                .slice(0, 3)
+                .join(', ')}. The secret of a key is shown once; make another key to see one.`
             : 'A key belongs to a tenant and a group.'}
         </Step>
         <Step
@@ -122,7 +129,9 @@ function Steps({ facts }: { facts: Facts }) {
           more={['/console/playground', 'Playground']}
           open={may('playground', 'write') ? <RequestStep facts={facts} secret={secret} /> : undefined}
         >
-          {steps.request === 'done' ? 'The gateway has answered requests.' : 'With one click, or from your code.'}
+          {steps.request === 'done'
+            ? 'The gateway has answered requests.'
+            : 'With one click, or from your code.'}
         </Step>
         <Step title="Its row in the log" state={steps.row} more={['/console/log', 'Log']}>
           {row === undefined ? (
@@ -173,7 +182,12 @@ function KeyStep({
         onMade(made.secret)
       }}
     >
-      <Select label="Tenant" data={facts.tenants.map(({ name }) => name)} value={owner} onChange={setTenant} />
+      <Select
+        label="Tenant"
+        data={facts.tenants.map(({ name }) => name)}
+        value={owner}
+        onChange={setTenant}
+      />
       <Select label="Group" data={facts.groups.map(({ name }) => name)} value={kind} onChange={setGroup} />
     </SmallForm>
   )

@@ -66,8 +66,8 @@ export function ChannelStep({
           />
           <TagsInput
             label="Models"
-            description="By the vendor's names. Enter after each."
-            placeholder={chosen.length === 0 ? 'A model of the vendor' : ''}
+            required
+            placeholder={chosen.length === 0 ? "By the vendor's name, then Enter" : ''}
             value={chosen}
             onChange={setChosen}
             acceptValueOnBlur

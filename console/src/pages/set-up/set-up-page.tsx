@@ -67,7 +67,7 @@ function Steps({ facts }: { facts: Facts }) {
           }
         >
           {steps.channel === 'demo'
-            ? 'The demo channel works already: try it first, with the button of the last step but one. It answers with canned text.'
+            ? 'The demo channel works already: try it first, with the button of step 6. It answers with canned text.'
             : steps.channel === 'done'
               ? names(facts.channels)
               : 'A vendor with your key there, and the models that it shall serve.'}

@@ -41,7 +41,9 @@ test('a change of the form keeps all that the form does not know', () => {
 })
 
 test('a request goes from format to format and back', () => {
-  const tools = [{ type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' } } }]
+  const tools = [
+    { type: 'function', function: { name: 'f', description: 'd', parameters: { type: 'object' } } },
+  ]
   const request = {
     model: 'm',
     stream: true,
@@ -105,8 +107,16 @@ test('answers of all formats are read alike', () => {
     sse(
       { choices: [{ delta: { reasoning_content: 'hm' } }] },
       { choices: [{ delta: { content: 'Hi' } }] },
-      { choices: [{ delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }] } }] },
-      { choices: [{ delta: { tool_calls: [{ index: 0, function: { arguments: '}' } }] }, finish_reason: 'stop' }] },
+      {
+        choices: [
+          { delta: { tool_calls: [{ index: 0, id: 'a', function: { name: 'f', arguments: '{' } }] } },
+        ],
+      },
+      {
+        choices: [
+          { delta: { tool_calls: [{ index: 0, function: { arguments: '}' } }] }, finish_reason: 'stop' },
+        ],
+      },
     ),
     sse(
       { type: 'content_block_delta', index: 0, delta: { type: 'thinking_delta', thinking: 'hm' } },
@@ -160,7 +170,10 @@ test('a run has the wires of the client and of each attempt', async () => {
     ['upstream.end', { attempt: 1, error: 'refused' }],
     ['upstream.request', { attempt: 2, channel: 'b', address: 'http://b', method: 'POST', body: '{}' }],
     ['upstream.start', { attempt: 2, status: 200 }],
-    ['client.start', { status: 200, content_type: 'text/event-stream', request_id: 'r', headers: { x: 'y' } }],
+    [
+      'client.start',
+      { status: 200, content_type: 'text/event-stream', request_id: 'r', headers: { x: 'y' } },
+    ],
     ['client.data', { text: sse({ choices: [{ delta: { content: 'Hi' } }] }) }],
     ['client.end', {}],
     ['end', { request_id: 'r' }],
@@ -211,7 +224,11 @@ test('a refusal of the playground itself is a failure, with its words', async ()
 test('the steps of the set-up follow from what there is', () => {
   const nothing = { channels: [], groups: [], tenants: [], keys: [], rows: [] }
   expect(Object.values(stepsOf(nothing)).filter((state) => state === 'done')).toEqual(['done'])
-  const demo = { name: 'demo', state: 'enabled' as const, protocols: { gemini: 'http://tollgate-demo.internal/v1' } }
+  const demo = {
+    name: 'demo',
+    state: 'enabled' as const,
+    protocols: { gemini: 'http://tollgate-demo.internal/v1' },
+  }
   const real = { ...demo, protocols: { 'openai-chat': 'https://api.test/v1' } }
   expect(stepsOf({ ...nothing, channels: [demo] }).channel).toBe('demo')
   expect(stepsOf({ ...nothing, channels: [demo, real] }).channel).toBe('done')

@@ -93,6 +93,8 @@ export function PlaygroundPage() {
     if (!canSend || request === undefined || keyId === undefined) return
     sessionStorage.setItem(stored, JSON.stringify(draft))
     void send({ keyId, endpoint: draft.endpoint, request })
+    // In a narrow window the answer stands below the request.
+    if (window.innerWidth <= 1000) document.getElementById('answer')?.scrollIntoView({ block: 'start' })
   }
   useHotkeys([['mod+Enter', go]], [], true)
 
@@ -190,15 +192,17 @@ export function PlaygroundPage() {
       )}
       <div className={classes.sides}>
         <RequestSide draft={draft} onText={(text) => setDraft({ ...draft, text })} onRequest={put} />
-        <Section title="Answer">
-          {run === undefined ? (
-            <div className={classes.empty}>
-              The answer comes here, while it is written. Send the request with Ctrl+Enter.
-            </div>
-          ) : (
-            <AnswerView run={run} onAgain={go} />
-          )}
-        </Section>
+        <div id="answer">
+          <Section title="Answer">
+            {run === undefined ? (
+              <div className={classes.empty}>
+                The answer comes here, while it is written. Send the request with Ctrl+Enter.
+              </div>
+            ) : (
+              <AnswerView run={run} onAgain={go} />
+            )}
+          </Section>
+        </div>
       </div>
       {run === undefined ? null : <Wires run={run} version={version} />}
     </Page>

@@ -1,0 +1,34 @@
+import { queryOptions } from '@tanstack/react-query'
+import { api, ask } from '../../api/client.ts'
+
+/** All that the steps are read from, in one go. */
+export const factsQuery = queryOptions({
+  queryKey: ['set-up'],
+  refetchInterval: 5_000,
+  async queryFn({ signal }) {
+    const many = { params: { query: { limit: 100 } as never }, signal }
+    const [channels, groups, tenants, keys, models, rows] = await Promise.all([
+      ask(api.GET('/admin/v1/channels', many)),
+      ask(api.GET('/admin/v1/groups', many)),
+      ask(api.GET('/admin/v1/tenants', many)),
+      ask(api.GET('/admin/v1/keys', many)),
+      ask(api.GET('/admin/v1/models', many)),
+      ask(
+        api.GET('/admin/v1/requests', {
+          params: { query: { limit: 1, not_tenant: ['tollgate-probes'] } as never },
+          signal,
+        }),
+      ),
+    ])
+    return {
+      channels: channels.data,
+      groups: groups.data,
+      tenants: tenants.data.filter(({ name }) => name !== 'tollgate-probes'),
+      keys: keys.data.filter(({ tenant }) => tenant !== 'tollgate-probes'),
+      models: models.data,
+      rows: rows.data,
+    }
+  },
+})
+
+export type Facts = Awaited<ReturnType<NonNullable<typeof factsQuery.queryFn>>>

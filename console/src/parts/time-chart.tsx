@@ -10,8 +10,8 @@ import classes from './time-chart.module.css'
 export interface ChartSeries {
   name: string
   color: string
-  /** One for each bucket. */
-  values: readonly number[]
+  /** One for each bucket; null where nothing was measured: a line has a gap there. */
+  values: readonly (number | null)[]
 }
 
 interface TimeChartProps {
@@ -118,14 +118,7 @@ export function TimeChart({
         {series.map(({ name, color, values }) => (
           <span key={name} className={classes.name}>
             <span className={classes.swatch} style={{ background: color }} aria-hidden />
-            {name}{' '}
-            <span className="tg-number">
-              {format(
-                hovered === undefined
-                  ? values.reduce((sum, value) => sum + value, 0)
-                  : (values[hovered] ?? 0),
-              )}
-            </span>
+            {name} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
           </span>
         ))}
         <span className={classes.at}>
@@ -135,6 +128,20 @@ export function TimeChart({
       <div ref={box} className={classes.canvas} style={{ height }} aria-hidden />
     </figure>
   )
+}
+
+/** The value under the pointer; without one the sum of a stack. The sum of a line would say nothing. */
+function legendOf(
+  values: ChartSeries['values'],
+  hovered: number | undefined,
+  kind: 'stacked' | 'lines',
+  format: (value: number) => string,
+): string {
+  if (hovered === undefined) {
+    return kind === 'lines' ? '' : format(values.reduce<number>((sum, value) => sum + (value ?? 0), 0))
+  }
+  const value = values[hovered] ?? null
+  return value === null && kind === 'lines' ? '–' : format(value ?? 0)
 }
 
 function spanOf(at: readonly number[], stepMs: number): [number, number] {
@@ -167,7 +174,8 @@ function drawn(series: readonly ChartSeries[], kind: 'stacked' | 'lines'): uPlot
       label: name,
       stroke: color,
       width: 1.5,
-      points: { show: false },
+      // A bucket between two gaps would be a line of no length.
+      points: { size: 4, fill: color, filter: lonelyPoints },
     }))
   }
   const paths = uPlot.paths.bars?.({ align: 1, size: [0.9, 64], gap: 1 })
@@ -180,6 +188,14 @@ function drawn(series: readonly ChartSeries[], kind: 'stacked' | 'lines'): uPlot
       ...(paths === undefined ? {} : { paths }),
     }))
     .reverse()
+}
+
+function lonelyPoints(chart: uPlot, at: number): number[] {
+  const values = chart.data[at] ?? []
+  const isHere = (index: number) => values[index] !== null && values[index] !== undefined
+  return Array.from(values.keys()).filter(
+    (index) => isHere(index) && !isHere(index - 1) && !isHere(index + 1),
+  )
 }
 
 /** `14:00`; the day where it begins, or where the steps are days. */

@@ -13,6 +13,7 @@ import { Notice, State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { ChannelCredentials } from './channel-credentials.tsx'
+import { ChannelHealth } from './channel-health.tsx'
 import { ChannelOffers } from './channel-offers.tsx'
 import { stateOf } from './channel-state.ts'
 import { ChannelTest } from './channel-test.tsx'
@@ -104,6 +105,7 @@ function Shown({ channel }: { channel: Schema<'Channel'> }) {
           ],
         ]}
       />
+      {may('log') ? <ChannelHealth channel={channel.name} /> : null}
       {may('catalog', 'write') ? (
         <ChannelTest
           id={channel.id}

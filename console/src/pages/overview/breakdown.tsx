@@ -6,10 +6,11 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
 import { count, share } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
-import { Duration, Money, Tokens } from '../../parts/values.tsx'
+import { Sparkline } from '../../parts/sparkline.tsx'
+import { Duration, Money, None, Tokens } from '../../parts/values.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
-import { type By, type Terms, useBreakdown } from './overview-query.ts'
+import { alignedTo, type By, type Terms, useBreakdown, useTimeline } from './overview-query.ts'
 
 const tabs: readonly { by: By; title: string; notForMembers?: true }[] = [
   { by: 'model', title: 'Models' },
@@ -21,6 +22,7 @@ const tabs: readonly { by: By; title: string; notForMembers?: true }[] = [
 const sorts = [
   { sort: '-requests', title: 'Requests' },
   { sort: '-errors', title: 'Errors' },
+  { sort: undefined, title: 'Total, p50' },
   { sort: '-latency', title: 'Total, p95' },
   { sort: '-tokens', title: 'Tokens' },
   { sort: '-cost', title: 'Spend' },
@@ -32,6 +34,7 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
   const [by, setBy] = useState<By>('model')
   const [sort, setSort] = useState<string>('-requests')
   const { data, error, refetch } = useBreakdown(terms, by, sort)
+  const trendOf = useTrends(terms, by)
   const nameOf = useNames(by, data?.data ?? [])
   return (
     <div>
@@ -60,12 +63,17 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
               <tr>
                 <th>{tabs.find((tab) => tab.by === by)?.title.replace(/s$/, '')}</th>
                 {sorts.map(({ sort: name, title }) => (
-                  <th key={name} data-number aria-sort={sort === name ? 'descending' : undefined}>
-                    <button type="button" onClick={() => setSort(name)}>
-                      {title} {sort === name ? '↓' : ''}
-                    </button>
+                  <th key={title} data-number aria-sort={sort === name ? 'descending' : undefined}>
+                    {name === undefined ? (
+                      title
+                    ) : (
+                      <button type="button" onClick={() => setSort(name)}>
+                        {title} {sort === name ? '↓' : ''}
+                      </button>
+                    )}
                   </th>
                 ))}
+                <th data-number>Requests over time</th>
               </tr>
             </thead>
             <tbody>
@@ -93,13 +101,23 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
                       {share(row.errors, row.requests)}
                     </td>
                     <td>
+                      <Duration ms={row.latency_ms.total?.p50} />
+                    </td>
+                    <td>
                       <Duration ms={row.latency_ms.total?.p95} />
                     </td>
                     <td>
                       <Tokens value={tokensOf(row)} />
                     </td>
                     <td>
-                      <Money nanoUsd={row.cost_nano_usd} />
+                      {row.unpriced_requests === row.requests && row.cost_nano_usd === '0' ? (
+                        <None why="The cost of these requests is unknown." />
+                      ) : (
+                        <Money nanoUsd={row.cost_nano_usd} />
+                      )}
+                    </td>
+                    <td>
+                      <Trend values={trendOf(row)} />
                     </td>
                   </tr>
                 )
@@ -119,6 +137,27 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
 
 function Name({ to, children }: { to: string | undefined; children: ReactNode }) {
   return to === undefined ? children : <Link to={to}>{children}</Link>
+}
+
+function Trend({ values }: { values: readonly number[] | undefined }) {
+  if (values === undefined)
+    return <None why="Not known for so short a time, or for rows behind the first twenty." />
+  return <Sparkline values={values} />
+}
+
+/** Requests over the time of the page, by row. Sums of minutes are kept by channel alone. */
+function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | undefined {
+  const isAllowed = terms.step !== 'minute' || by === 'channel'
+  const { data } = useTimeline(terms, by, '-requests', { top: 20, isAllowed })
+  const field = by === 'tenant' ? 'tenant_id' : by === 'key' ? 'key_id' : by
+  return (row) => {
+    const found = data?.series.find((one) => !one.other && one[field] === row[field])
+    if (!isAllowed || found === undefined) return undefined
+    return alignedTo(
+      terms,
+      found.points.map(({ at, requests }) => ({ at, value: requests })),
+    ).values
+  }
 }
 
 type Group = Schema<'Summary'>['data'][number]
@@ -151,7 +190,11 @@ function useNames(by: By, rows: readonly Group[]): (row: Group) => Named {
       }
     }
     if (by === 'channel')
-      return { value: row.channel ?? null, name: row.channel ?? 'no channel', to: undefined }
+      return {
+        value: row.channel ?? null,
+        name: row.channel ?? 'no channel',
+        to: row.channel ? `/console/channels/${encodeURIComponent(row.channel)}` : undefined,
+      }
     const id = (by === 'tenant' ? row.tenant_id : row.key_id) ?? null
     if (id === null) return { value: null, name: 'callers that are not known', to: undefined }
     return { value: id, name: names.data?.get(id) ?? id, to: `/console/${by}s/${id}` }

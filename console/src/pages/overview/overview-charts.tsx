@@ -1,12 +1,12 @@
 import { useComputedColorScheme } from '@mantine/core'
 import { useMemo } from 'react'
 import { money } from '../../format/money.ts'
-import { count } from '../../format/numbers.ts'
+import { count, duration } from '../../format/numbers.ts'
 import { outcomeColor, outcomeNames, seriesColor } from '../../parts/chart-colors.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { type ChartSeries, TimeChart } from '../../parts/time-chart.tsx'
 import classes from './overview.module.css'
-import { alignedTo, type Terms, useTimeline } from './overview-query.ts'
+import { alignedTo, measuredIn, type Terms, useTimeline } from './overview-query.ts'
 
 interface ChartsProps {
   terms: Terms
@@ -19,6 +19,7 @@ export function OverviewCharts(props: ChartsProps) {
     <div className={classes.charts}>
       <OutcomesChart {...props} />
       <SpendChart {...props} />
+      <LatencyChart {...props} />
     </div>
   )
 }
@@ -79,6 +80,39 @@ function SpendChart({ terms, onRange }: ChartsProps) {
   )
 }
 
+function LatencyChart({ terms, onRange }: ChartsProps) {
+  const { data, error, refetch } = useTimeline(terms, undefined, '-requests')
+  const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
+  const chart = useMemo(() => {
+    const points = data?.series[0]?.points ?? []
+    return (['p50', 'p95'] as const).map((part, at) => ({
+      name: part,
+      color: seriesColor(scheme, at),
+      ...measuredIn(
+        terms,
+        points.map(({ at, latency_ms }) => ({ at, value: latency_ms.total?.[part] })),
+      ),
+    }))
+  }, [data, terms, scheme])
+  return (
+    <section className={classes.chart} aria-label="Total time of a request">
+      <h2>Total time of a request</h2>
+      {error === null ? (
+        <Chart
+          label="Total time of a request, p50 and p95"
+          series={chart}
+          terms={terms}
+          onRange={onRange}
+          format={duration}
+          kind="lines"
+        />
+      ) : (
+        <Problem error={error} onAgain={() => void refetch()} />
+      )}
+    </section>
+  )
+}
+
 function inUsd(usd: number): string {
   return money(String(Math.round(usd * nanoPerUsd)))
 }
@@ -89,8 +123,10 @@ function Chart({
   terms,
   onRange,
   format,
+  kind = 'stacked',
 }: ChartsProps & {
   label: string
+  kind?: 'stacked' | 'lines'
   series: readonly (ChartSeries & { at: number[] })[]
   format(value: number): string
 }) {
@@ -101,7 +137,7 @@ function Chart({
       at={at}
       stepMs={terms.stepMs}
       series={series}
-      kind="stacked"
+      kind={kind}
       format={format}
       onRange={onRange}
     />

@@ -66,11 +66,18 @@ export function useTotals(terms: Terms, range: { from: string; to: string }) {
   })
 }
 
-export function useTimeline(terms: Terms, by: 'outcome' | 'model' | 'channel', sort: '-requests' | '-cost') {
+/** `by` undefined: one series of everything. */
+export function useTimeline(
+  terms: Terms,
+  by: 'outcome' | By | undefined,
+  sort: '-requests' | '-cost',
+  { top = 8, isAllowed = true }: { top?: number; isAllowed?: boolean } = {},
+) {
   const { from, to, step } = terms
   return useQuery({
     ...common,
-    queryKey: ['timeline', terms.tenant_id, from, to, step, by, sort],
+    enabled: isAllowed,
+    queryKey: ['timeline', terms.tenant_id, from, to, step, by ?? null, sort, top],
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary/timeline', {
@@ -81,8 +88,8 @@ export function useTimeline(terms: Terms, by: 'outcome' | 'model' | 'channel', s
               to,
               step,
               sort,
-              top: 8,
-              by,
+              top,
+              ...(by === undefined ? {} : { by }),
             },
           },
           signal,
@@ -125,6 +132,18 @@ export function useOpenEpisodes(isAllowed: boolean) {
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/alerts/episodes', { params: { query: { open: 'true', limit: 20 } }, signal })),
   })
+}
+
+/** As `alignedTo`, for what cannot be added up: a step without a measurement is null, not 0. */
+export function measuredIn(
+  { from, to, stepMs }: Pick<Terms, 'from' | 'to' | 'stepMs'>,
+  points: readonly { at: string; value: number | undefined }[],
+): { at: number[]; values: (number | null)[] } {
+  const { at } = alignedTo({ from, to, stepMs }, [])
+  const found = new Map(
+    points.map((point) => [Math.floor(new Date(point.at).getTime() / stepMs) * stepMs, point.value]),
+  )
+  return { at, values: at.map((start) => found.get(start) ?? null) }
 }
 
 /** Buckets of a timeline: every step of the time, empty ones included. */

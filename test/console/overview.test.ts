@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest'
+import { alignedTo, measuredIn } from '../../console/src/pages/overview/overview-query.ts'
+
+const hour = {
+  from: '2026-11-24T10:30:00.000Z',
+  to: '2026-11-24T13:30:00.000Z',
+  stepMs: 3_600_000,
+}
+
+describe('a timeline in buckets', () => {
+  test('has a bucket for each step that the time touches, empty ones too', () => {
+    const { at, values } = alignedTo(hour, [{ at: '2026-11-24T12:00:00.000Z', value: 7 }])
+    expect(at.map((ms) => new Date(ms).toISOString().slice(11, 16))).toEqual([
+      '10:00',
+      '11:00',
+      '12:00',
+      '13:00',
+    ])
+    expect(values).toEqual([0, 0, 7, 0])
+  })
+
+  test('adds what falls into the same bucket, and drops what lies outside', () => {
+    const points = [
+      { at: '2026-11-24T11:00:00.000Z', value: 2 },
+      { at: '2026-11-24T11:30:00.000Z', value: 3 },
+      { at: '2026-11-24T18:00:00.000Z', value: 9 },
+    ]
+    expect(alignedTo(hour, points).values).toEqual([0, 5, 0, 0])
+  })
+
+  test('has one bucket at least', () => {
+    expect(alignedTo({ ...hour, to: hour.from, stepMs: 1_800_000 }, []).values).toEqual([0])
+  })
+
+  test('of something measured has a gap, never a 0, where nothing was', () => {
+    const points = [
+      { at: '2026-11-24T11:00:00.000Z', value: 120 },
+      { at: '2026-11-24T12:00:00.000Z', value: undefined },
+    ]
+    expect(measuredIn(hour, points).values).toEqual([null, 120, null, null])
+  })
+})

@@ -1,9 +1,9 @@
 import { AlertIcon, CheckCircleIcon, CircleIcon, InfoIcon, XCircleIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
 import classes from './tone.module.css'
+import type { Tone } from './tones.ts'
 
-/** How good something is. It is told by a word and a shape; the colour only repeats it. */
-export type Tone = 'good' | 'warning' | 'bad' | 'quiet' | 'info'
+export type { Tone } from './tones.ts'
 
 const shapes = {
   good: CheckCircleIcon,

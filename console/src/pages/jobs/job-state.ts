@@ -1,4 +1,4 @@
-import type { Tone } from '../../parts/tone.tsx'
+import type { Tone } from '../../parts/tones.ts'
 
 /** How jobs are shown: by the word, and by its tone. */
 export const jobTones: Readonly<Record<string, Tone>> = {

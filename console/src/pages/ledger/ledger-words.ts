@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tone.tsx'
+import type { Tone } from '../../parts/tones.ts'
 
 /** Below this age, rows are simply on their way. */
 const freshMs = 5_000

@@ -1,5 +1,5 @@
 import { count, short } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tone.tsx'
+import type { Tone } from '../../parts/tones.ts'
 
 export interface Limits {
   requests_per_minute: number | null

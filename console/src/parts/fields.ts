@@ -119,13 +119,20 @@ function shown({ kind, isBoolean }: Field, value: unknown): string | boolean | s
 
 function sent({ kind, isBoolean }: Field, value: unknown): Json {
   if (kind === 'switch') return value === true
-  if (kind === 'tags') return Array.isArray(value) && value.length > 0 ? (value as string[]) : null
+  if (kind === 'tags') return listOf(value)
   const text = typeof value === 'string' ? value.trim() : ''
   if (text === '') return null
   if (isBoolean === true) return text === 'yes'
   if (kind === 'integer') return Number(text)
   if (kind === 'moment') return new Date(text).toISOString()
   return text
+}
+
+/** What was typed and not yet split ends with its comma. */
+function listOf(value: unknown): string[] | null {
+  const texts = (Array.isArray(value) ? value : []).map((text) => String(text).replace(/[,\s]+$/, ''))
+  const named = texts.filter((text) => text !== '')
+  return named.length > 0 ? named : null
 }
 
 /** As a field of the kind `datetime-local` has it, on the reader's clock. */

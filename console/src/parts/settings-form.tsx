@@ -97,7 +97,7 @@ export function SettingsForm({
       await save(body)
     } catch (cause) {
       setError(cause)
-      form.setErrors(formErrors(cause))
+      form.setErrors(fieldErrors(cause))
     } finally {
       setBusy(false)
     }
@@ -225,7 +225,7 @@ function FormProblem({
       </Notice>
     )
   }
-  const paths = Object.keys(formErrors(error))
+  const paths = Object.keys(fieldErrors(error))
   const known = new Set(fields.map(({ path }) => path))
   if (isAtFields && paths.length > 0 && paths.every((path) => known.has(path))) return null
   return <Problem error={error} doing={verb} />
@@ -241,6 +241,13 @@ function Faults({ error }: { error: ApiError }) {
         </li>
       ))}
     </ul>
+  )
+}
+
+/** An error of one name in a list, such as `scopes.0`, stands at the field of the list. */
+function fieldErrors(error: unknown): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(formErrors(error)).map(([path, detail]) => [path.replace(/\.\d+$/, ''), detail]),
   )
 }
 

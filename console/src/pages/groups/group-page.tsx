@@ -58,7 +58,7 @@ function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
             <Button variant="default" onClick={() => setDialog('edit')}>
               Edit group
             </Button>
-            <Button color="red" variant="outline" onClick={() => setDialog('delete')}>
+            <Button color="var(--tg-bad)" variant="outline" onClick={() => setDialog('delete')}>
               Delete group
             </Button>
           </>

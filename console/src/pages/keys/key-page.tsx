@@ -60,7 +60,7 @@ function KeyView({ of, etag }: { of: Key; etag: string | undefined }) {
                 {of.disabled ? 'Enable key' : 'Disable key'}
               </Button>
             ) : null}
-            <Button color="red" variant="outline" onClick={() => setDialog('revoke')}>
+            <Button color="var(--tg-bad)" variant="outline" onClick={() => setDialog('revoke')}>
               Revoke key
             </Button>
           </>

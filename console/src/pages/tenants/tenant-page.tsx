@@ -68,7 +68,7 @@ function TenantView({ of, etag }: { of: Tenant; etag: string | undefined }) {
               <Button
                 variant={of.disabled ? 'default' : 'outline'}
                 onClick={() => setDialog('disable')}
-                {...(of.disabled ? {} : { color: 'red' })}
+                {...(of.disabled ? {} : { color: 'var(--tg-bad)' })}
               >
                 {of.disabled ? 'Enable tenant' : 'Disable tenant'}
               </Button>

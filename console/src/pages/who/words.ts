@@ -1,5 +1,4 @@
 import { count, short } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tones.ts'
 
 export interface Limits {
   requests_per_minute: number | null
@@ -50,7 +49,10 @@ interface KeyTimes {
 const soonMs = 7 * 86_400_000
 
 /** The state of a key in a word or two. */
-export function stateOfKey(key: KeyTimes, now: Date): { tone: Tone; words: string } {
+export function stateOfKey(
+  key: KeyTimes,
+  now: Date,
+): { tone: 'good' | 'warning' | 'bad' | 'quiet'; words: string } {
   if (key.revoked_at !== null) return { tone: 'bad', words: 'revoked' }
   if (key.disabled) return { tone: 'quiet', words: 'disabled' }
   const left = key.expires_at === null ? Number.POSITIVE_INFINITY : Date.parse(key.expires_at) - now.getTime()

@@ -7,7 +7,7 @@ beforeAll(async () => {
   bed = await startBrowser({
     yaml: (url) => `
 models:
-  - { id: claude-main, aliases: [main], context_length: 200000, max_output_tokens: 64000, price: { input: "3.00", output: "15.00" } }
+  - { id: claude-main, aliases: [main], context_length: 200000, max_output_tokens: 64000, price: { input: "3.00", output: "15.00" }, traits: { thinking: effort } }
   - { id: acme/small, price: { input: "0.0375", output: "0.15" }, traits: { thinking: none } }
 channels:
   - name: scripted
@@ -86,9 +86,7 @@ test('a document has working anchors, and leads to the next one without a new st
   const page = await bed.page()
   await page.goto('/docs/reference/endpoints#repeats')
   await expect.poll(() => page.locator('#repeats').isVisible()).toBe(true)
-  expect(
-    await page.locator('#repeats').evaluate('(heading) => heading.getBoundingClientRect().top < 400'),
-  ).toBe(true)
+  expect((await page.locator('#repeats').boundingBox())?.y).toBeLessThan(400)
   await page.evaluate('window.isTheSame = true')
   await page
     .getByRole('navigation', { name: 'Next and previous page' })

@@ -1,14 +1,13 @@
 import { Kbd, UnstyledButton } from '@mantine/core'
 import { SearchIcon } from '@primer/octicons-react'
 import { Link, Outlet, useNavigate } from '@tanstack/react-router'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { Suspense, useEffect, useState } from 'react'
 import { isTyping } from '../parts/typing.ts'
 import { Waiting } from '../shell/waiting.tsx'
 import { site } from '../site.ts'
+import { SearchDialog } from './docs/search-dialog.tsx'
 import classes from './public-frame.module.css'
 import { SchemeSwitch } from './scheme-switch.tsx'
-
-const SearchDialog = lazy(() => import('./docs/search-dialog.tsx'))
 
 /** What stands around each page that needs no account. */
 export function PublicFrame() {
@@ -59,15 +58,13 @@ export function PublicFrame() {
         </Suspense>
       </main>
       {isSearching ? (
-        <Suspense fallback={null}>
-          <SearchDialog
-            onClose={() => setIsSearching(false)}
-            onGo={(to) => {
-              setIsSearching(false)
-              void navigate({ to })
-            }}
-          />
-        </Suspense>
+        <SearchDialog
+          onClose={() => setIsSearching(false)}
+          onGo={(to) => {
+            setIsSearching(false)
+            void navigate({ to })
+          }}
+        />
       ) : null}
     </div>
   )

@@ -1,17 +1,7 @@
 import { searchUrl } from 'virtual:docs'
 import MiniSearch from 'minisearch'
 import { type Entry, indexOptions } from '../../../docs/search-options.ts'
-
-export interface Found {
-  /** The address, with the anchor. */
-  id: string
-  page: string
-  heading: string
-  /** Some words around the first that matches. */
-  excerpt: string
-  /** The words that match, as they stand in the documents. */
-  matches: readonly string[]
-}
+import { escaped, type Found } from './found.ts'
 
 const most = 20
 
@@ -45,16 +35,6 @@ export function find(index: MiniSearch<Entry>, words: string): Found[] {
     }))
 }
 
-/** The text in pieces, those that match marked. */
-export function marked(text: string, matches: readonly string[]): { text: string; isMatch: boolean }[] {
-  if (matches.length === 0) return [{ text, isMatch: false }]
-  const longestFirst = matches.toSorted((a, b) => b.length - a.length).map(escaped)
-  return text
-    .split(new RegExp(`(${longestFirst.join('|')})`, 'giu'))
-    .map((piece, index) => ({ text: piece, isMatch: index % 2 === 1 }))
-    .filter(({ text }) => text !== '')
-}
-
 const before = 48
 const length = 180
 
@@ -63,8 +43,4 @@ function excerptOf(text: string, matches: readonly string[]): string {
   const start = at <= before ? 0 : text.indexOf(' ', at - before) + 1
   const end = start + length
   return `${start > 0 ? '… ' : ''}${text.slice(start, end)}${end < text.length ? ' …' : ''}`
-}
-
-function escaped(term: string): string {
-  return term.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 }

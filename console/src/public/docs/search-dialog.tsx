@@ -2,11 +2,11 @@ import { SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
 import { Problem } from '../../parts/problem.tsx'
-import { type Found, find, loadIndex, marked } from './find.ts'
+import { type Found, marked } from './found.ts'
 import classes from './search-dialog.module.css'
 
 /** Full-text search of the documents: arrows choose, Enter opens, Esc closes. */
-export default function SearchDialog({ onClose, onGo }: { onClose(): void; onGo(to: string): void }) {
+export function SearchDialog({ onClose, onGo }: { onClose(): void; onGo(to: string): void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const list = useRef<HTMLDivElement>(null)
   const id = useId()
@@ -14,13 +14,18 @@ export default function SearchDialog({ onClose, onGo }: { onClose(): void; onGo(
   const [at, setAt] = useState(0)
   const { data, error, refetch } = useQuery({
     queryKey: ['documents-index'],
-    queryFn: loadIndex,
+    // The field is there at once, and takes what is typed. The index and what reads it come after it.
+    queryFn: async () => {
+      const { find, loadIndex } = await import('./find.ts')
+      const index = await loadIndex()
+      return (words: string) => find(index, words)
+    },
     staleTime: Number.POSITIVE_INFINITY,
     structuralSharing: false,
     retry: false,
   })
   useEffect(() => dialog.current?.showModal(), [])
-  const found = data === undefined || words.trim() === '' ? [] : find(data, words)
+  const found = data === undefined || words.trim() === '' ? [] : data(words)
   useEffect(() => {
     list.current?.children[at]?.scrollIntoView({ block: 'nearest' })
   }, [at])

@@ -2,7 +2,9 @@ import { Button, Group, Stack, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
+import { isChangedMeanwhile } from '../api/tagged.ts'
 import { Problem } from './problem.tsx'
+import { Notice } from './tone.tsx'
 
 /**
  * All settings of a thing as the API takes them: nothing that the API can set is out of reach. `save` gets what was changed,
@@ -12,12 +14,15 @@ export function JsonEditor({
   value,
   save,
   why,
+  reload,
 }: {
   /** What stands, without what nobody can change. */
   value: Readonly<Record<string, unknown>>
   save(patch: Record<string, unknown>): Promise<unknown>
   /** Why nothing can be changed here; undefined: it can. */
   why: string | undefined
+  /** Reads it again, where `save` sends an ETag and another person was faster. */
+  reload?(): void
 }) {
   const [text, setText] = useState(() => JSON.stringify(value, null, 2))
   const [wrong, setWrong] = useState<string | undefined>(undefined)
@@ -47,7 +52,26 @@ export function JsonEditor({
         classNames={{ input: 'tg-mono' }}
         spellCheck={false}
       />
-      {change.error === null ? null : <Problem error={change.error} />}
+      {change.error === null ? null : isChangedMeanwhile(change.error) && reload !== undefined ? (
+        <Notice
+          tone="warning"
+          action={
+            <Button
+              variant="default"
+              onClick={() => {
+                change.reset()
+                reload()
+              }}
+            >
+              Read it again
+            </Button>
+          }
+        >
+          It was changed since you read it, so nothing was saved. Reading it again drops your text.
+        </Notice>
+      ) : (
+        <Problem error={change.error} />
+      )}
       {fields.map(({ pointer, detail }) => (
         <span key={pointer}>
           <span className="tg-mono">{pointer}</span> {detail}

@@ -46,7 +46,11 @@ export function ChannelCredentials({
           const rest = cooldowns.filter((cooldown) => cooldown.credential === credential.id)
           return (
             <li key={credential.id}>
-              <span className="tg-mono">…{credential.last_four ?? '????'}</span>
+              {credential.last_four === null ? (
+                <span className="tg-quiet">too short to show its end</span>
+              ) : (
+                <span className="tg-mono">…{credential.last_four}</span>
+              )}
               <span className="tg-quiet">id {credential.id}</span>
               <span className={classes.grows}>
                 {rest.length === 0 ? (

@@ -1,7 +1,7 @@
 import { Button, Group, PasswordInput, Select, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ask, type Schema } from '../../api/client.ts'
+import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { formErrors } from '../../parts/form-errors.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { formats, type Vendor, vendors } from './vendors.ts'
@@ -35,9 +35,13 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
   const needsUrl =
     known === undefined || known.kind === 'own' || vendor === 'azure-openai' || vendor === 'bedrock'
   const make = useMutation({
-    mutationFn: (values: typeof form.values) => ask(api.POST('/admin/v1/channels', { body: bodyOf(values) })),
+    mutationFn: async (values: typeof form.values) => {
+      await makeModels(values.models)
+      return await ask(api.POST('/admin/v1/channels', { body: bodyOf(values) }))
+    },
     onSuccess: async (channel) => {
       await queries.invalidateQueries({ queryKey: ['channels'] })
+      await queries.invalidateQueries({ queryKey: ['models'] })
       onMade(channel)
     },
     onError: (error) => form.setErrors(formErrors(error)),
@@ -74,7 +78,7 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
         />
         <TagsInput
           label="Models"
-          description="Their names at the vendor, one by one. None: all models that the vendor lists."
+          description="Their names at the vendor, one by one. A new name becomes a model without a price: set one on its page. None: all models that the vendor lists."
           placeholder="gpt-5-mini"
           {...form.getInputProps('models')}
         />
@@ -92,6 +96,18 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
       </Stack>
     </form>
   )
+}
+
+/** A channel can only offer models that there are, so those that are new are made first. */
+async function makeModels(ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    try {
+      await ask(api.GET('/admin/v1/models/{id}', { params: { path: { id } } }))
+    } catch (error) {
+      if (!(error instanceof ApiError) || error.status !== 404) throw error
+      await ask(api.POST('/admin/v1/models', { body: { id } }))
+    }
+  }
 }
 
 function itemOf({ vendor, title }: { vendor: string; title: string }) {

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -31,10 +32,10 @@ export function ChannelPage() {
     )
   }
   if (channel.data === undefined) return <Waiting />
-  return <Shown key={channel.data.id} channel={channel.data} />
+  return <Shown key={channel.data.data.id} channel={channel.data.data} etag={channel.data.etag} />
 }
 
-function Shown({ channel }: { channel: Schema<'Channel'> }) {
+function Shown({ channel, etag }: { channel: Schema<'Channel'>; etag: string | undefined }) {
   const may = useMay()
   const queries = useQueryClient()
   const health = useChannelHealth().data?.channels.find(({ id }) => id === channel.id)
@@ -51,8 +52,14 @@ function Shown({ channel }: { channel: Schema<'Channel'> }) {
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { channel: channel.name, limit: 200 } }, signal })),
   })
+  const reload = () => void queries.invalidateQueries({ queryKey: ['channels'] })
   const save = async (patch: Record<string, unknown>) => {
-    await ask(api.PATCH('/admin/v1/channels/{id}', { params: { path: { id: channel.id } }, body: patch }))
+    await ask(
+      api.PATCH('/admin/v1/channels/{id}', {
+        params: { path: { id: channel.id }, header: ifMatch(etag) },
+        body: patch,
+      }),
+    )
     done('The settings are in force')
     await queries.invalidateQueries({ queryKey: ['channels'] })
   }
@@ -74,7 +81,7 @@ function Shown({ channel }: { channel: Schema<'Channel'> }) {
           <Link to="/console/log" search={{ channel: channel.name }}>
             Its requests
           </Link>
-          {mayChange ? <Switches channel={channel} /> : null}
+          {mayChange ? <Switches channel={channel} etag={etag} /> : null}
         </>
       }
     >
@@ -120,7 +127,7 @@ function Shown({ channel }: { channel: Schema<'Channel'> }) {
         mayChange={mayChange}
       />
       <Section title="All settings">
-        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} />
+        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} reload={reload} />
       </Section>
     </Page>
   )
@@ -158,11 +165,11 @@ function Breaker({
   )
 }
 
-function Switches({ channel }: { channel: Schema<'Channel'> }) {
+function Switches({ channel, etag }: { channel: Schema<'Channel'>; etag: string | undefined }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
-  const path = { params: { path: { id: channel.id } } }
+  const path = { params: { path: { id: channel.id }, header: ifMatch(etag) } }
   const turn = useMutation({
     mutationFn: async () => {
       if (channel.state === 'enabled') await ask(api.POST('/admin/v1/channels/{id}/disable', path))
@@ -172,7 +179,10 @@ function Switches({ channel }: { channel: Schema<'Channel'> }) {
       done(channel.state === 'enabled' ? 'The channel gets no more requests' : 'The channel gets requests')
       await queries.invalidateQueries({ queryKey: ['channels'] })
     },
-    onError: (error) => fails('The change', error),
+    onError: async (error) => {
+      fails('The change', error)
+      if (isChangedMeanwhile(error)) await queries.invalidateQueries({ queryKey: ['channels'] })
+    },
   })
   return (
     <>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { askTagged } from '../../api/tagged.ts'
 
 export function useChannelHealth() {
   const may = useMay()
@@ -15,6 +16,7 @@ export function useChannelHealth() {
 export function useChannel(id: string) {
   return useQuery({
     queryKey: ['channels', id],
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/channels/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) =>
+      askTagged(api.GET('/admin/v1/channels/{id}', { params: { path: { id } }, signal })),
   })
 }

@@ -4,6 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { askTagged, ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
 import { count } from '../../format/numbers.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
@@ -22,7 +23,8 @@ export function ModelPage() {
   const { id = '' } = useParams({ strict: false })
   const model = useQuery({
     queryKey: ['models', id],
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/models/{id}', { params: { path: { id } }, signal })),
+    queryFn: ({ signal }) =>
+      askTagged(api.GET('/admin/v1/models/{id}', { params: { path: { id } }, signal })),
   })
   if (model.error !== null) {
     return (
@@ -32,10 +34,10 @@ export function ModelPage() {
     )
   }
   if (model.data === undefined) return <Waiting />
-  return <Shown key={id} model={model.data} />
+  return <Shown key={id} model={model.data.data} etag={model.data.etag} />
 }
 
-function Shown({ model }: { model: Schema<'AdminModelDetails'> }) {
+function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: string | undefined }) {
   const may = useMay()
   const queries = useQueryClient()
   const isFile = model.managed_by === 'file'
@@ -50,8 +52,14 @@ function Shown({ model }: { model: Schema<'AdminModelDetails'> }) {
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { model: model.id, limit: 200 } }, signal })),
   })
+  const reload = () => void queries.invalidateQueries({ queryKey: ['models'] })
   const save = async (patch: Record<string, unknown>) => {
-    await ask(api.PATCH('/admin/v1/models/{id}', { params: { path: { id: model.id } }, body: patch }))
+    await ask(
+      api.PATCH('/admin/v1/models/{id}', {
+        params: { path: { id: model.id }, header: ifMatch(etag) },
+        body: patch,
+      }),
+    )
     done('The settings are in force')
     await queries.invalidateQueries({ queryKey: ['models'] })
   }
@@ -66,7 +74,7 @@ function Shown({ model }: { model: Schema<'AdminModelDetails'> }) {
           <Link to="/console/log" search={{ model: model.id }}>
             Its requests
           </Link>
-          {mayChange ? <Switches model={model} /> : null}
+          {mayChange ? <Switches model={model} etag={etag} /> : null}
         </>
       }
     >
@@ -91,17 +99,17 @@ function Shown({ model }: { model: Schema<'AdminModelDetails'> }) {
         </>
       )}
       <Section title="All settings">
-        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} />
+        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} reload={reload} />
       </Section>
     </Page>
   )
 }
 
-function Switches({ model }: { model: Schema<'AdminModelDetails'> }) {
+function Switches({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: string | undefined }) {
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
-  const path = { params: { path: { id: model.id } } }
+  const path = { params: { path: { id: model.id }, header: ifMatch(etag) } }
   const turn = useMutation({
     mutationFn: async () => {
       if (model.state === 'enabled') await ask(api.POST('/admin/v1/models/{id}/disable', path))
@@ -111,7 +119,10 @@ function Switches({ model }: { model: Schema<'AdminModelDetails'> }) {
       done(model.state === 'enabled' ? 'Nobody can ask for the model now' : 'Clients can ask for the model')
       await queries.invalidateQueries({ queryKey: ['models'] })
     },
-    onError: (error) => fails('The change', error),
+    onError: async (error) => {
+      fails('The change', error)
+      if (isChangedMeanwhile(error)) await queries.invalidateQueries({ queryKey: ['models'] })
+    },
   })
   return (
     <>

@@ -29,7 +29,7 @@ export function NowWrong() {
           tone={severity}
           action={<Way where={where} channels={health.data?.channels ?? []} />}
         >
-          <strong>{where}</strong> {what}{' '}
+          <strong>{where}</strong>: {sentence(what)}{' '}
           {since === null ? null : (
             <>
               Since <Moment at={since} />.
@@ -47,12 +47,17 @@ export function NowWrong() {
             </Link>
           }
         >
-          <strong>Alert {rule.name}</strong> {summary} Since <Moment at={opened_at} />
+          <strong>Alert {rule.name}</strong>: {sentence(summary)} Since <Moment at={opened_at} />
           {acknowledged === null ? '' : `, acknowledged by ${acknowledged.by}`}.
         </Notice>
       ))}
     </div>
   )
+}
+
+/** With the full stop that words of an upstream may lack. */
+function sentence(words: string): string {
+  return /[.!?]$/.test(words) ? words : `${words}.`
 }
 
 /** Where a problem is looked at and mended. */

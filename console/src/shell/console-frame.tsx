@@ -1,22 +1,30 @@
-import { ActionIcon, Burger, Drawer, Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core'
+import { ActionIcon, Burger, Kbd, UnstyledButton, VisuallyHidden } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { SearchIcon } from '@primer/octicons-react'
 import { Link, Outlet } from '@tanstack/react-router'
-import { Suspense } from 'react'
+import { lazy, Suspense, useCallback, useState } from 'react'
 import { useMay, useSession } from '../api/session.ts'
 import { zoneName } from '../format/moments.ts'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
-import { KeysHelp, useConsoleKeys } from './keys.tsx'
+import { useConsoleKeys } from './keys.ts'
 import { places } from './navigation.ts'
-import { openPalette, Palette } from './palette.tsx'
 import { Waiting } from './waiting.tsx'
 import { WhoMenu } from './who-menu.tsx'
+
+/** Loaded when somebody first asks for them: the first page needs none of them. */
+const Palette = lazy(async () => ({ default: (await import('./palette.tsx')).Palette }))
+const KeysHelp = lazy(async () => ({ default: (await import('./keys-help.tsx')).KeysHelp }))
+const PhoneMenu = lazy(async () => ({ default: (await import('./phone-menu.tsx')).PhoneMenu }))
 
 /** What stands around each page of the console: the menu, the palette, the keyboard. */
 export function ConsoleFrame() {
   const [isOpen, menu] = useDisclosure(false)
-  const help = useConsoleKeys()
+  const [isHelpOpen, help] = useDisclosure(false)
+  // How often the palette was asked for: each time it opens anew.
+  const [asked, setAsked] = useState(0)
+  const openPalette = useCallback(() => setAsked((times) => times + 1), [])
+  useConsoleKeys({ openPalette, openHelp: help.open })
   return (
     <div className={classes.frame}>
       <a href="#main" className={classes.skip}>
@@ -30,18 +38,22 @@ export function ConsoleFrame() {
         </ActionIcon>
       </header>
       <div className={classes.side}>
-        <Menu />
+        <Menu openPalette={openPalette} />
       </div>
-      <Drawer opened={isOpen} onClose={menu.close} size={264} title={site.name} padding="sm">
-        <Menu onGo={menu.close} />
-      </Drawer>
       <main id="main" className={classes.main} tabIndex={-1}>
         <Suspense fallback={<Waiting />}>
           <Outlet />
         </Suspense>
       </main>
-      <Palette />
-      <KeysHelp {...help} />
+      <Suspense fallback={null}>
+        {isOpen ? (
+          <PhoneMenu onClose={menu.close}>
+            <Menu onGo={menu.close} openPalette={openPalette} />
+          </PhoneMenu>
+        ) : null}
+        {asked === 0 ? null : <Palette asked={asked} />}
+        {isHelpOpen ? <KeysHelp onClose={help.close} /> : null}
+      </Suspense>
     </div>
   )
 }
@@ -55,7 +67,7 @@ function Name() {
   )
 }
 
-function Menu({ onGo }: { onGo?: () => void }) {
+function Menu({ onGo, openPalette }: { onGo?: () => void; openPalette: () => void }) {
   const may = useMay()
   const { role } = useSession()
   return (

@@ -1,29 +1,28 @@
 import { useDebouncedValue } from '@mantine/hooks'
+import '@mantine/spotlight/styles.css'
 import { Spotlight, type SpotlightActionData, spotlight } from '@mantine/spotlight'
 import { SearchIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { api, ask } from '../api/client.ts'
 import { type Area, useMay } from '../api/session.ts'
 import { places } from './navigation.ts'
 
-export function openPalette(): void {
-  spotlight.open()
-}
-
 const requestId = /^(?:req_)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
 
-/** Pages at once; tenants, keys, channels and models as somebody types; a pasted request id opens its row. */
-export function Palette() {
+/** `asked`: how often it was asked for; it opens each time. Pages at once; tenants, keys, channels and models as somebody types; a pasted request id opens its row. */
+export function Palette({ asked }: { asked: number }) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once for each time that it was asked for
+  useEffect(() => spotlight.open(), [asked])
   const navigate = useNavigate()
   const may = useMay()
   const [words, setWords] = useState('')
-  const [asked] = useDebouncedValue(words.trim(), 150)
+  const [looked] = useDebouncedValue(words.trim(), 150)
   const found = useQuery({
-    queryKey: ['palette', asked],
-    enabled: asked.length > 0,
-    queryFn: ({ signal }) => find(asked, may, signal),
+    queryKey: ['palette', looked],
+    enabled: looked.length > 0,
+    queryFn: ({ signal }) => find(looked, may, signal),
   })
   const id = requestId.exec(words.trim())?.[1]
   const go =

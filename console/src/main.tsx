@@ -1,13 +1,12 @@
 import '@mantine/core/styles.css'
-import '@mantine/notifications/styles.css'
 import './base.css'
 import { MantineProvider } from '@mantine/core'
-import { Notifications } from '@mantine/notifications'
 import { QueryClientProvider } from '@tanstack/react-query'
 import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { queryClient } from './api/query-client.ts'
+import { Toasts } from './parts/toast.tsx'
 import { router } from './router.tsx'
 import { site } from './site.ts'
 import { cssVariables, theme } from './theme.ts'
@@ -27,7 +26,7 @@ createRoot(root).render(
       getStyleNonce={() => site.nonce}
     >
       <QueryClientProvider client={queryClient}>
-        <Notifications position="bottom-right" limit={4} />
+        <Toasts />
         <RouterProvider router={router} />
       </QueryClientProvider>
     </MantineProvider>

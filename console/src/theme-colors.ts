@@ -39,9 +39,6 @@ export const palette = {
   },
 } as const
 
-/** `var(--tg-NAME)` of a colour, wherever a style needs one. */
-export type ColorName = keyof (typeof palette)['light']
-
 function variables(colors: Readonly<Record<string, string>>, isDark: boolean): Record<string, string> {
   const own = Object.fromEntries(Object.entries(colors).map(([name, value]) => [`--tg-${name}`, value]))
   return {

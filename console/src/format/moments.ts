@@ -1,6 +1,3 @@
-/** Of the reader, as the browser knows it. */
-export const timeZone: string = Intl.DateTimeFormat().resolvedOptions().timeZone
-
 /** How far the reader's clock is from UTC, such as `UTC+2`, at this moment. */
 export function zoneName(at: Date = new Date()): string {
   const minutes = -at.getTimezoneOffset()

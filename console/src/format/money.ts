@@ -25,12 +25,6 @@ export function exactMoney(nanoUsd: string): string {
   return `${amount < 0n ? '-' : ''}$${size / perUsd}.${parts}`
 }
 
-/** A decimal number of USD, as settings have it, in nano-USD. Digits after the ninth are cut. */
-export function nanoOf(usd: string): string {
-  const [, sign = '', whole = '0', part = ''] = /^(-?)(\d*)(?:\.(\d*))?$/.exec(usd) ?? []
-  return String(BigInt(`${sign}${whole || '0'}${part.slice(0, 9).padEnd(9, '0')}`))
-}
-
 function inUsd(usd: number, least: number, most: number): string {
   return new Intl.NumberFormat(undefined, {
     style: 'currency',

@@ -89,7 +89,11 @@ export function VerdictGrid({ model, offers }: { model: string; offers: readonly
         size="lg"
       >
         {shown === undefined ? null : (
-          <Evidence {...shown} model={shown.upstream === '*' ? model : shown.upstream} onDropped={() => setShown(undefined)} />
+          <Evidence
+            {...shown}
+            model={shown.upstream === '*' ? model : shown.upstream}
+            onDropped={() => setShown(undefined)}
+          />
         )}
       </Modal>
     </Section>

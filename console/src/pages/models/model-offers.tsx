@@ -14,7 +14,7 @@ const places: Readonly<Record<string, string>> = {
 }
 
 /** The channels that offer the model, and what holds there, each trait with the place that decides it. */
-export function ModelOffers({ offers }: { offers: readonly Schema<'Offer'>[] }) {
+export function ModelOffers({ model, offers }: { model: string; offers: readonly Schema<'Offer'>[] }) {
   return (
     <Section title="Channels that offer it">
       {offers.length === 0 ? (
@@ -25,7 +25,7 @@ export function ModelOffers({ offers }: { offers: readonly Schema<'Offer'>[] }) 
           <summary>
             <strong>{offer.channel}</strong>
             <span className="tg-quiet">
-              {offer.upstream_model === '*' ? 'under the same name' : `there: ${offer.upstream_model}`}
+              {offer.upstream_model === '*' || offer.upstream_model === model ? 'under the same name' : `there: ${offer.upstream_model}`}
               {offer.price === null
                 ? ', no price'
                 : `, ${shortPrice(offer.price.price) ?? 'priced'} from ${offer.price.source}`}

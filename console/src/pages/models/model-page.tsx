@@ -94,7 +94,7 @@ function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: stri
       {offers.error === null ? null : <Problem error={offers.error} onAgain={() => void offers.refetch()} />}
       {offers.data === undefined ? null : (
         <>
-          <ModelOffers offers={offers.data.data} />
+          <ModelOffers model={model.id} offers={offers.data.data} />
           <VerdictGrid model={model.id} offers={offers.data.data} />
         </>
       )}

@@ -15,7 +15,9 @@ export const priceParts = [
 /** A decimal of the API, with the sign of the currency; undefined where the price has no such part. */
 export function partOf(price: Price | null | undefined, part: string): string | undefined {
   const value = price?.[part]
-  return typeof value === 'string' || typeof value === 'number' ? `$${value}` : undefined
+  if (typeof value !== 'string' && typeof value !== 'number') return undefined
+  // `0.1` is read as a price when it is `0.10`.
+  return `$${String(value).replace(/^(\d+\.\d)$/, '$10')}`
 }
 
 /** `$2.50 in, $10 out`: the price in a cell. */

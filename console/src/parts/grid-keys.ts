@@ -14,11 +14,13 @@ interface Options<Row> extends GridProps<Row> {
   /** The columns in sight, in their order. */
   shown: readonly Column<Row>[]
   scrollTo(index: number): void
+  /** Gives the grid the keyboard, so that Enter is its own. */
+  focus(): void
 }
 
 /** The keys of a grid. They work on the whole page, unless somebody types or a dialog is open. */
 export function useGridKeys<Row>(options: Options<Row>): GridPlace {
-  const { rows, idOf, openId, onOpen, onFilter, onTouch, shown, scrollTo } = options
+  const { rows, idOf, openId, onOpen, onFilter, onTouch, shown, scrollTo, focus } = options
   const [row, setRow] = useState<number | undefined>(undefined)
   const [column, setColumn] = useState(0)
   useEffect(() => {
@@ -28,6 +30,7 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
       if (there === undefined) return
       setRow(next)
       scrollTo(next)
+      focus()
       onTouch?.(next === 0)
       if (openId !== undefined) onOpen?.(there)
     }
@@ -70,7 +73,7 @@ export function useGridKeys<Row>(options: Options<Row>): GridPlace {
     }
     window.addEventListener('keydown', onKey)
     return () => window.removeEventListener('keydown', onKey)
-  }, [rows, row, column, shown, openId, idOf, onOpen, onFilter, onTouch, scrollTo])
+  }, [rows, row, column, shown, openId, idOf, onOpen, onFilter, onTouch, scrollTo, focus])
   return { row, column, put: setRow }
 }
 

@@ -136,7 +136,12 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
     if (rows.length > 0 && lastShown >= rows.length - rowsFromEnd) onMore?.()
   }, [lastShown, rows.length, onMore])
 
-  const place = useGridKeys({ ...props, shown, scrollTo: (index) => virtual.scrollToIndex(index) })
+  const place = useGridKeys({
+    ...props,
+    shown,
+    scrollTo: (index) => virtual.scrollToIndex(index),
+    focus: () => scroller.current?.focus({ preventScroll: true }),
+  })
   const template = shown
     .map(({ width, grows }) => (grows === true ? `minmax(${width}px, 1fr)` : `${width}px`))
     .join(' ')

@@ -41,7 +41,7 @@ export function RangePicker({
           <Menu.Item onClick={() => setOpen(true)}>From … to …</Menu.Item>
         </Menu.Dropdown>
       </Menu>
-      <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus>
+      <Popover opened={isOpen} onChange={setOpen} position="bottom-start" trapFocus withRoles={false}>
         <Popover.Target>
           <span />
         </Popover.Target>

@@ -143,6 +143,7 @@ function AddFilter({ search, onChange }: Omit<FilterBarProps, 'onOpen'>) {
       onChange={() => setKind(undefined)}
       position="bottom-start"
       trapFocus
+      withRoles={false}
       width={304}
     >
       <Popover.Target>

@@ -25,15 +25,17 @@ export function ModelOffers({ model, offers }: { model: string; offers: readonly
           <summary>
             <strong>{offer.channel}</strong>
             <span className="tg-quiet">
-              {offer.upstream_model === '*' || offer.upstream_model === model ? 'under the same name' : `there: ${offer.upstream_model}`}
+              {offer.upstream_model === '*' || offer.upstream_model === model
+                ? 'under the same name'
+                : `there: ${offer.upstream_model}`}
               {offer.price === null
                 ? ', no price'
                 : `, ${shortPrice(offer.price.price) ?? 'priced'} from ${offer.price.source}`}
             </span>
-            <Link to="/console/channels/$id" params={{ id: offer.channel_id }}>
-              The channel
-            </Link>
           </summary>
+          <Link to="/console/channels/$id" params={{ id: offer.channel_id }}>
+            See the channel
+          </Link>
           {Object.entries(offer.protocols).map(([protocol, traits]) => (
             <table key={protocol} className={classes.table}>
               <caption>{protocol}</caption>

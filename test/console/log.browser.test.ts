@@ -1,0 +1,163 @@
+import { readFileSync } from 'node:fs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type BrowserBed, startBrowser } from '../support/browser.ts'
+
+/** It would run if a page showed it as HTML. */
+const hostile = `"><img src=x onerror="window.isHurt = true"><script>window.isHurt = true</script>`
+
+let bed: BrowserBed
+let good: string
+let refused: string
+
+beforeAll(async () => {
+  bed = await startBrowser()
+  await bed.makeOwner()
+  const send = async (body: unknown) => {
+    const response = await bed.chat(body, {
+      headers: { 'user-agent': hostile, 'x-tollgate-tags': hostile.slice(0, 60), 'x-session-id': hostile },
+    })
+    await response.text()
+    const id = response.headers.get('x-request-id') ?? ''
+    await bed.row(id)
+    return id
+  }
+  for (let sent = 0; sent < 5; sent++) {
+    good = await send({ model: 'main', user: hostile, messages: [{ role: 'user', content: hostile }] })
+  }
+  refused = await send({ model: hostile, messages: hostile })
+})
+afterAll(() => bed?.close())
+
+async function openLog(address = '/console/log'): Promise<Page> {
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.goto(address)
+  await page.getByRole('grid', { name: 'Requests' }).waitFor()
+  return page
+}
+
+/** Rows in sight, without the head. */
+function rowsOf(page: Page) {
+  return page
+    .getByRole('grid', { name: 'Requests' })
+    .getByRole('row')
+    .filter({ has: page.getByRole('gridcell') })
+}
+
+test('typed filters are the address; a second page shows the same, and back undoes them', async () => {
+  const page = await openLog()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  await page.keyboard.press('/')
+  await page.keyboard.type('status:4xx -model:main')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/console/log?status=4xx&not_model=main')
+  await expect.poll(() => rowsOf(page).count()).toBe(1)
+  await page.getByText('1 request matches').waitFor()
+
+  const second = await openLog('/console/log?status=4xx&not_model=main')
+  await expect.poll(() => rowsOf(second).count()).toBe(1)
+
+  await page.goBack()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  await page.goForward()
+  await expect.poll(() => rowsOf(page).count()).toBe(1)
+  await page.getByRole('button', { name: 'Remove the filter Status 4xx' }).click()
+  await page.waitForURL('**/console/log?not_model=main')
+})
+
+test('a request id that is typed opens its row, which has an address of its own', async () => {
+  const page = await openLog()
+  await page.getByLabel('Search the log').fill(refused)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/log/${refused}`)
+  await page.getByRole('complementary', { name: 'The row that is open' }).getByText('400').first().waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('Escape')
+  await page.waitForURL('**/console/log')
+})
+
+test('J and K go through the rows, each with its address, and Esc closes', async () => {
+  const page = await openLog()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/log/${refused}`)
+  await page.keyboard.press('j')
+  await page.waitForURL(`**/console/log/${good}`)
+  await page.getByText('Attempt 1: scripted').waitFor()
+  await page.keyboard.press('k')
+  await page.waitForURL(`**/console/log/${refused}`)
+  await page.keyboard.press('Escape')
+  await page.waitForURL('**/console/log')
+})
+
+test('F keeps rows with the value of the cell, and Shift+F leaves them out', async () => {
+  const page = await openLog()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  await page.keyboard.press('j')
+  // To the right: tenant and key, then the model.
+  await page.keyboard.press('ArrowRight')
+  await page.keyboard.press('Shift+F')
+  await page.waitForURL('**/console/log?not_key=free')
+  await page.getByText('No request of this time matches').waitFor()
+  await page.getByRole('button', { name: 'Remove all filters' }).click()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+})
+
+test('what a client has sent is shown as text, in every column, tab and page', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  const columns = ['created_at', 'model', 'status', 'error', 'end_user', 'session', 'tag', 'user_agent']
+  await page.addInitScript(`localStorage.setItem('tollgate-columns-log', '${JSON.stringify(columns)}')`)
+  await page.goto(`/console/log/${good}`)
+  const sheet = page.getByRole('complementary', { name: 'The row that is open' })
+  await sheet.getByText('onerror').first().waitFor()
+  for (const tab of ['Request', 'Answer', /^Notes/, /^Entries/])
+    await sheet.getByRole('tab', { name: tab }).click()
+  await page.goto(`/console/log/${refused}`)
+  await sheet.getByRole('tab', { name: 'Error' }).waitFor()
+  for (const address of ['/console', '/console/keys', '/console/audit', `/console/playground?from=${good}`]) {
+    await page.goto(address)
+    await page.locator('main h1').first().waitFor()
+  }
+  expect(await page.evaluate('window.isHurt')).toBeUndefined()
+})
+
+test('an export has the rows that match; one that is refused becomes no file', async () => {
+  const page = await openLog('/console/log?status=4xx')
+  const download = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: /^CSV/ }).click()
+  const csv = readFileSync(await (await download).path(), 'utf8')
+  expect(csv.trim().split('\r\n')).toHaveLength(2)
+  expect(csv).toContain(refused)
+
+  await page.route('**/admin/v1/requests/export?*', (route) =>
+    route.fulfill({
+      status: 429,
+      contentType: 'application/problem+json',
+      body: '{"title":"Too many","detail":"Two exports run."}',
+    }),
+  )
+  await page.getByRole('button', { name: 'Export' }).click()
+  await page.getByRole('menuitem', { name: /^CSV/ }).click()
+  await page.getByText('Two exports run.').waitFor()
+})
+
+test('live rows come by themselves, and wait while a row is open', async () => {
+  const page = await openLog()
+  await page.getByLabel('Live').check()
+  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  const before = 6
+  const sent = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'live' }] })
+  await bed.row(sent.headers.get('x-request-id'))
+  await expect.poll(() => rowsOf(page).count()).toBe(before + 1)
+  await page.keyboard.press('j')
+  await page.keyboard.press('Enter')
+  await page.waitForURL('**/console/log/*')
+  const later = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'later' }] })
+  await bed.row(later.headers.get('x-request-id'))
+  await page.getByRole('button', { name: '1 new' }).click()
+  await expect.poll(() => rowsOf(page).count()).toBe(before + 2)
+})

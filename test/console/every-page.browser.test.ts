@@ -16,7 +16,8 @@ beforeAll(async () => {
   for (const id of ids) await bed.row(id)
   const first = async (path: string) => {
     const { data } = (await (await owner.call('GET', path)).body) as { data: { id: string }[] }
-    return data[0]?.id ?? 'none'
+    if (data[0] === undefined) throw new Error(`${path} has nothing`)
+    return data[0].id
   }
   const rule = { name: 'slow', condition: { kind: 'latency', of: 'model', name: 'main', above_ms: 1 } }
   expect((await owner.call('POST', 'alerts', rule)).status).toBe(201)

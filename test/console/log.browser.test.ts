@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, startBrowser } from '../support/browser.ts'
+import { gatewayYaml } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 
 /** It would run if a page showed it as HTML. */
 const hostile = `"><img src=x onerror="window.isHurt = true"><script>window.isHurt = true</script>`
@@ -11,7 +13,14 @@ let good: string
 let refused: string
 
 beforeAll(async () => {
-  bed = await startBrowser()
+  // Bodies are kept, so that pages show what clients have written.
+  bed = await startBrowser({
+    yaml: (url) =>
+      gatewayYaml(url).replace(
+        '{ name: free, group: default,',
+        '{ name: free, capture: content, group: default,',
+      ),
+  })
   await bed.makeOwner()
   const send = async (body: unknown) => {
     const response = await bed.chat(body, {
@@ -98,11 +107,15 @@ test('F keeps rows with the value of the cell, and Shift+F leaves them out', asy
   await page.keyboard.press('j')
   // To the right: tenant and key, then the model.
   await page.keyboard.press('ArrowRight')
-  await page.keyboard.press('Shift+F')
-  await page.waitForURL('**/console/log?not_key=free')
-  await page.getByText('No request of this time matches').waitFor()
-  await page.getByRole('button', { name: 'Remove all filters' }).click()
-  await expect.poll(() => rowsOf(page).count()).toBe(6)
+  await page.keyboard.press('f')
+  await page.waitForURL('**/console/log?key=free')
+  const second = await openLog()
+  await expect.poll(() => rowsOf(second).count()).toBe(6)
+  await second.keyboard.press('j')
+  await second.keyboard.press('ArrowRight')
+  await second.keyboard.press('Shift+F')
+  await second.waitForURL('**/console/log?not_key=free')
+  await second.getByText('No request of this time matches').waitFor()
 })
 
 test('what a client has sent is shown as text, in every column, tab and page', async () => {
@@ -113,14 +126,18 @@ test('what a client has sent is shown as text, in every column, tab and page', a
   await page.goto(`/console/log/${good}`)
   const sheet = page.getByRole('complementary', { name: 'The row that is open' })
   await sheet.getByText('onerror').first().waitFor()
-  for (const tab of ['Request', 'Answer', /^Notes/, /^Entries/])
+  for (const tab of ['Answer', /^Notes/, /^Entries/, 'Request']) {
     await sheet.getByRole('tab', { name: tab }).click()
+  }
+  await sheet.getByText('content: ').first().waitFor()
   await page.goto(`/console/log/${refused}`)
   await sheet.getByRole('tab', { name: 'Error' }).waitFor()
   for (const address of ['/console', '/console/keys', '/console/audit', `/console/playground?from=${good}`]) {
     await page.goto(address)
     await page.locator('main h1').first().waitFor()
+    await until(async () => (await page.locator('[aria-label="Loading"]').count()) === 0)
   }
+  await expect.poll(() => page.getByLabel('Text of message 1').inputValue()).toBe(hostile)
   expect(await page.evaluate('window.isHurt')).toBeUndefined()
 })
 

@@ -36,7 +36,10 @@ export function Sheet({
         </Tooltip>
         {actions === undefined ? null : <div className={classes.actions}>{actions}</div>}
       </header>
-      <div className={classes.body}>{children}</div>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable */}
+      <div className={classes.body} tabIndex={0}>
+        {children}
+      </div>
     </aside>
   )
 }

@@ -38,8 +38,9 @@ function KeyLine({ keys, does }: { keys: string; does: string }) {
   return (
     <Table.Tr>
       <Table.Td>
-        {keys.split(' ').map((key) => (
-          <Kbd key={key} mr={4}>
+        {keys.split(' ').map((key, at) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: G G has one key twice, in this order
+          <Kbd key={at} mr={4}>
             {key}
           </Kbd>
         ))}

@@ -1,13 +1,14 @@
 import { Button, Skeleton, Stack, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { api, ask, type Schema } from '../../api/client.ts'
+import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done } from '../../parts/toast.tsx'
+import { Notice } from '../../parts/tone.tsx'
 import { AnswerTab, EntriesTab, ErrorTab, NotesTab, RequestTab } from './log-tabs.tsx'
 import { RowCost } from './row-cost.tsx'
 import { RowFacts } from './row-facts.tsx'
@@ -29,6 +30,7 @@ export function LogSheet({
     queryKey: ['log-row', id],
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/requests/{id}', { params: { path: { id } }, signal })),
     placeholderData: (before) => before,
+    refetchInterval: ({ state }) => (isOnItsWay(id, state.error) ? lookAgainMs : false),
   })
   return (
     <Sheet
@@ -36,7 +38,11 @@ export function LogSheet({
       onClose={onClose}
       actions={<Actions id={id} row={row.data} />}
     >
-      {row.error !== null ? (
+      {isOnItsWay(id, row.error) ? (
+        <Notice tone="info">
+          It has no row yet: it still runs, or its row is on its way. The page looks again.
+        </Notice>
+      ) : row.error !== null ? (
         <Problem error={row.error} onAgain={() => void row.refetch()} />
       ) : row.data === undefined ? (
         <Stack gap={12} role="status" aria-label="Loading">
@@ -49,6 +55,21 @@ export function LogSheet({
       )}
     </Sheet>
   )
+}
+
+const lookAgainMs = 1_000
+
+/** A request of the last minutes that has no row: a row is written when its request has ended. */
+function isOnItsWay(id: string, error: unknown): boolean {
+  if (!(error instanceof ApiError) || error.status !== 404) return false
+  return Date.now() - startOf(id) < freshMs
+}
+
+const freshMs = 10 * 60_000
+
+/** The moment inside an id: it is a UUID of version 7. https://www.rfc-editor.org/rfc/rfc9562#section-5.7 */
+function startOf(id: string): number {
+  return Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16)
 }
 
 function titleOf({ endpoint, status, stream, outcome }: Schema<'LogDetail'>): string {

@@ -71,10 +71,14 @@ export function PlaygroundPage() {
     if (keyId === undefined && firstKey !== undefined && one(search.from) === undefined)
       void navigate({ to: '.', search: (now: Texts) => ({ ...now, key: firstKey }), replace: true } as never)
   }, [keyId, firstKey, navigate, search.from])
-  // biome-ignore lint/correctness/useExhaustiveDependencies: only where there is no model yet
   useEffect(() => {
-    if (request !== undefined && model === '' && firstModel !== undefined)
-      put({ ...request, model: firstModel })
+    if (model !== '' || firstModel === undefined) return
+    // A row of the log may have filled the draft since this page was drawn.
+    setDraft((now) => {
+      const read = parseRequest(now.text)
+      if ('error' in read || (read.request.model ?? '') !== '') return now
+      return { ...now, text: JSON.stringify({ ...read.request, model: firstModel }, null, 2) }
+    })
   }, [firstModel, model])
   useEffect(() => {
     const timer = setTimeout(() => {

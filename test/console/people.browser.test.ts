@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { adminClient, join } from '../support/admin-client.ts'
+import { type BrowserBed, type Owner, startBrowser } from '../support/browser.ts'
+import { until } from '../support/until.ts'
+
+let bed: BrowserBed
+let owner: Owner
+beforeAll(async () => {
+  bed = await startBrowser()
+  owner = await bed.makeOwner()
+})
+afterAll(() => bed?.close())
+
+async function made(path: string, body: unknown): Promise<Record<string, string>> {
+  const answer = await owner.call('POST', path, body)
+  expect(answer.status, JSON.stringify(answer.body)).toBe(201)
+  return answer.body
+}
+
+/** The status of a small request with a key. */
+async function asked(key: string): Promise<number> {
+  const response = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] }, { key })
+  await response.text()
+  return response.status
+}
+
+test('a key that is revoked by typing its name is refused within a second, and never shows its secret again', async () => {
+  await made('tenants', { name: 'acme' })
+  const key = await made('keys', { tenant: 'acme', name: 'ci', group: 'default' })
+  const secret = key.secret ?? ''
+  await until(async () => (await asked(secret)) === 200)
+  const page = await bed.page()
+  await bed.signIn(page)
+  await page.goto(`/console/keys/${key.id}`)
+  await page.getByRole('button', { name: 'Revoke key' }).click()
+  const dialog = page.getByRole('dialog', { name: 'Revoke key?' })
+  const revoke = dialog.getByRole('button', { name: 'Revoke key' })
+  await dialog.getByLabel(/^Type ci/).fill('c')
+  expect(await revoke.isDisabled()).toBe(true)
+  expect(await asked(secret)).toBe(200)
+  await dialog.getByLabel(/^Type ci/).fill('ci')
+  await revoke.click()
+  await page.getByText('Key ci is revoked').first().waitFor()
+  await until(async () => (await asked(secret)) === 401)
+  expect(await page.content()).not.toContain(secret)
+})
+
+test('a member sees its own tenant on every page, and nothing of another one', async () => {
+  const own = await made('tenants', { name: 'own-tenant' })
+  await made('tenants', { name: 'foreign-tenant' })
+  const key = await made('keys', { tenant: 'own-tenant', name: 'own-key', group: 'default' })
+  const foreign = await made('keys', { tenant: 'foreign-tenant', name: 'foreign-key', group: 'default' })
+  const ids = []
+  for (const { secret } of [key, foreign]) {
+    const body = { model: 'main', user: 'somebody', messages: [{ role: 'user', content: 'Hello' }] }
+    const response = await bed.chat(body, { key: secret ?? '' })
+    ids.push(response.headers.get('x-request-id') ?? '')
+    await bed.row(ids.at(-1) ?? null)
+  }
+  const member = await join(adminClient(bed.gateway.url), owner.cookie, {
+    email: 'member@example.com',
+    role: 'member',
+    tenant_id: own.id ?? '',
+  })
+  const page = await bed.page()
+  const [name = '', value = ''] = member.cookie.split('=')
+  await page.context().addCookies([{ name, value, url: bed.gateway.url, httpOnly: true, sameSite: 'Lax' }])
+
+  await page.goto('/console/log')
+  await page.getByText('1 request matches').waitFor()
+  const menu = page.getByRole('navigation', { name: 'Pages' })
+  for (const hidden of ['Users', 'Groups', 'Channels', 'Models', 'Ledger', 'Settings']) {
+    expect(await menu.getByRole('link', { name: hidden, exact: true }).count(), hidden).toBe(0)
+  }
+  const addresses = ['', '/log', '/jobs', '/playground', '/tenants', '/keys', '/alerts', '/audit', '/account']
+  for (const address of addresses) {
+    await page.goto(`/console${address}`)
+    await page.locator('main h1').first().waitFor()
+    await until(async () => (await page.locator('[aria-label="Loading"]').count()) === 0)
+    expect(await page.content(), address).not.toContain('foreign')
+  }
+  await page.goto(`/console/log/${ids[1]}`)
+  // As for an id that nobody has used.
+  await page.getByText('It has no row yet').waitFor()
+  expect(await page.content()).not.toContain('foreign')
+  await page.goto(`/console/keys/${foreign.id}`)
+  await page.getByText('There is no such key').waitFor()
+  await page.goto(`/console/log/${ids[0]}`)
+  await page.getByText('own-key').first().waitFor()
+})

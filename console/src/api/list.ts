@@ -26,7 +26,10 @@ export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options
   queryKey: QueryKey
   readPage(cursor: string | undefined, signal: AbortSignal): Promise<Page>
   enabled?: boolean
+  /** In how many ms to read it again, or false. Every page is read: it is asked only while there is one. */
+  live?(rows: readonly Row[]): number | false
 }): List<Row, Page> {
+  const { live } = options
   const query = useInfiniteQuery({
     queryKey: options.queryKey,
     enabled: options.enabled ?? true,
@@ -36,6 +39,8 @@ export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options
     // Comparing each page with what was there before would cost more with each page.
     structuralSharing: false,
     refetchOnWindowFocus: false,
+    refetchInterval: ({ state: { data: read } }) =>
+      live !== undefined && read?.pages.length === 1 ? live(read.pages[0]?.data ?? []) : false,
   })
   const { data, fetchNextPage, hasNextPage, isFetchingNextPage, isFetchNextPageError, refetch } = query
   const rows = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data])

@@ -38,13 +38,21 @@ export function Duration({ ms }: { ms: number | null | undefined }) {
 }
 
 /** A moment on the reader's clock, UTC on hover. `after`: the row above; the day stands where it changes. */
-export function Clock({ at, after }: { at: string; after?: string | undefined }) {
+export function Clock({
+  at,
+  after,
+  withMillis = true,
+}: {
+  at: string
+  after?: string | undefined
+  withMillis?: boolean
+}) {
   const here = new Date(at)
   const isNewDay = after === undefined ? !isSameDay(here, new Date()) : !isSameDay(here, new Date(after))
   return (
     <time dateTime={at} className="tg-number" title={inUtc(here)}>
       {isNewDay ? <span className="tg-quiet">{day(here)} </span> : null}
-      {clock(here)}
+      {clock(here, withMillis)}
     </time>
   )
 }

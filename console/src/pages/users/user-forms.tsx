@@ -22,12 +22,6 @@ const roles: { value: Role; label: string }[] = [
   { value: 'owner', label: 'Owner: changes everything' },
 ]
 
-/** The name of a tenant, or its id where the first 200 do not have it. */
-export function useTenantName(): (id: string) => string {
-  const tenants = useQuery(tenantNamesQuery)
-  return (id) => tenants.data?.data.find((tenant) => tenant.id === id)?.name ?? id
-}
-
 function useTenantOptions() {
   return useQuery(tenantNamesQuery).data?.data.map(({ id, name }) => ({ value: id, label: name })) ?? []
 }

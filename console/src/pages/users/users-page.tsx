@@ -5,6 +5,7 @@ import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { ListRows, Rows } from '../../parts/rows.tsx'
@@ -13,7 +14,7 @@ import { done, fails } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { type UserAct, UserActs } from './user-acts.tsx'
-import { InviteForm, LinkOnce, RoleForm, useTenantName } from './user-forms.tsx'
+import { InviteForm, LinkOnce, RoleForm } from './user-forms.tsx'
 
 type User = Schema<'User'>
 

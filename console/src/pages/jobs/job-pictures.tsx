@@ -1,13 +1,15 @@
 import { Button } from '@mantine/core'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 import type { Schema } from '../../api/client.ts'
 import type { List } from '../../api/list.ts'
-import { WaitingRows } from '../../parts/list-grid.tsx'
+import { count } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { State } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
-import { isShown, jobTones } from './job-state.ts'
+import { Clock } from '../../parts/values.tsx'
+import { jobTones } from './job-state.ts'
 import classes from './jobs.module.css'
+import { Picture } from './picture.tsx'
+import { WaitingTiles } from './waiting-tiles.tsx'
 
 type Job = Schema<'AdminImageJob'>
 
@@ -24,54 +26,74 @@ export function JobPictures({
   empty: ReactNode
 }) {
   const { rows, error, isPending, isWhole, isMoreComing, more, again } = list
+  const open = useRef<HTMLButtonElement>(null)
+  useEffect(() => {
+    if (openId !== undefined) open.current?.scrollIntoView({ block: 'nearest' })
+  }, [openId])
   if (rows.length === 0 && error !== null && error !== undefined)
     return <Problem error={error} onAgain={again} />
-  if (isPending) return <WaitingRows />
+  if (isPending) return <WaitingTiles />
   if (rows.length === 0) return <>{empty}</>
   return (
     <div className={classes.wall}>
-      <ul>
-        {rows.map((job) => (
+      <ul className={classes.tiles} aria-label="Image jobs">
+        {rows.map((job, at) => (
           <li key={job.id}>
             <button
               type="button"
+              ref={job.id === openId ? open : undefined}
               className={classes.job}
               data-open={job.id === openId || undefined}
+              aria-pressed={job.id === openId}
               onClick={() => onOpen(job)}
             >
               <Preview job={job} />
               <State tone={jobTones[job.status] ?? 'quiet'}>
                 {job.error === null ? job.status : job.error.kind}
               </State>
-              <span className="tg-quiet">
-                {job.model}, <Moment at={job.created_at} />
+              <span className={classes.line}>
+                <Clock at={job.created_at} after={rows[at - 1]?.created_at} withMillis={false} />
+                <span className={classes.model} title={job.model}>
+                  {job.model}
+                </span>
               </span>
             </button>
           </li>
         ))}
       </ul>
       {error === null || error === undefined ? null : <Problem error={error} onAgain={again} />}
-      {isWhole ? null : (
-        <Button variant="default" loading={isMoreComing} onClick={more}>
-          Read more
-        </Button>
-      )}
+      <div className={classes.foot}>
+        {isWhole ? (
+          `All ${count(rows.length)} jobs`
+        ) : (
+          <Button variant="default" loading={isMoreComing} onClick={more}>
+            Read more
+          </Button>
+        )}
+      </div>
     </div>
   )
 }
 
-function Preview({ job: { result, partial_images, status, n } }: { job: Job }) {
-  const url = result?.data[0]?.url ?? partial_images[0]?.url
-  if (url !== undefined && isShown(url)) return <img src={url} alt={`The first of ${n}`} loading="lazy" />
+function Preview({ job: { result, partial_images, status, position, n, error } }: { job: Job }) {
+  const made = result?.data ?? []
+  const link = made[0]?.url ?? partial_images[0]?.url
   return (
-    <span className={classes.none}>
-      {url === undefined
-        ? status === 'queued'
-          ? 'waits'
-          : status === 'running'
-            ? 'is being made'
-            : 'no image'
-        : 'stands in the bucket'}
+    <span className={classes.preview}>
+      {link === undefined ? (
+        <span className={classes.none}>
+          {status === 'queued'
+            ? position === null
+              ? 'It waits.'
+              : `It waits: number ${count(position)} of its tenant.`
+            : status === 'running'
+              ? 'It is being made.'
+              : (error?.message ?? 'No image')}
+        </span>
+      ) : (
+        <Picture link={link} alt={made.length > 0 ? `Image 1 of ${n}` : 'A preview'} />
+      )}
+      {made.length > 1 ? <span className={classes.badge}>{made.length} images</span> : null}
     </span>
   )
 }

@@ -1,23 +1,24 @@
-import { Button, Select, Tabs } from '@mantine/core'
+import { Button, SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { useMay } from '../../api/session.ts'
+import { type ReactNode, useMemo } from 'react'
+import type { Schema } from '../../api/client.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
+import { modelNamesQuery, tenantNamesQuery } from '../../api/who.ts'
 import type { Texts } from '../../console-search.ts'
-import { count } from '../../format/numbers.ts'
 import { Code } from '../../parts/code.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Clock, Duration, Money, None } from '../../parts/values.tsx'
 import { gatewayUrl } from '../../site.ts'
+import { answerColumns, imageColumns } from './job-columns.tsx'
 import { JobPictures } from './job-pictures.tsx'
+import { JobQueues } from './job-queues.tsx'
 import { AnswerSheet, ImageSheet } from './job-sheets.tsx'
-import { jobTones } from './job-state.ts'
-import { useAnswerJobs, useImageJobs } from './jobs-query.ts'
+import { filterNames, useAnswerJobs, useImageJobs } from './jobs-query.ts'
 
 const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -25,155 +26,142 @@ const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as co
 export function JobsPage() {
   const search: Texts = useSearch({ strict: false })
   const navigate = useNavigate()
+  const filters = useFilters(filterNames)
   const kind = search.kind === 'answers' ? 'answers' : 'images'
-  const go = (next: Texts) => void navigate({ to: '/console/jobs', search: next })
   return (
     <Page
       wide
       title="Jobs"
-      lead={<Queues />}
+      lead={<JobQueues kind={kind} />}
       actions={
         <>
-          <Select
-            size="xs"
-            aria-label="Status"
-            placeholder="Any status"
-            clearable
-            data={[...statuses]}
-            value={typeof search.status === 'string' ? search.status : null}
-            onChange={(status) => {
-              const { status: _status, ...rest } = search
-              go(status === null ? rest : { ...rest, status })
-            }}
-          />
+          <JobFilters filters={filters} />
           {kind === 'images' ? (
-            <Button
-              variant="default"
-              onClick={() => go({ ...search, view: search.view === 'table' ? 'pictures' : 'table' })}
-            >
-              {search.view === 'table' ? 'Show pictures' : 'Show a table'}
-            </Button>
+            <SegmentedControl
+              size="xs"
+              aria-label="How jobs are shown"
+              data={[
+                { value: '', label: 'Pictures' },
+                { value: 'table', label: 'Table' },
+              ]}
+              value={filters.get('view')}
+              onChange={(view) => filters.set({ view })}
+            />
           ) : null}
         </>
       }
     >
-      <Tabs value={kind} onChange={(next) => go(next === 'answers' ? { kind: 'answers' } : {})}>
+      <Tabs
+        value={kind}
+        onChange={(next) =>
+          void navigate({ to: '/console/jobs', search: next === 'answers' ? { kind: 'answers' } : {} })
+        }
+      >
         <Tabs.List>
           <Tabs.Tab value="images">Images</Tabs.Tab>
           <Tabs.Tab value="answers">Answers in the background</Tabs.Tab>
         </Tabs.List>
       </Tabs>
-      {kind === 'images' ? <Images search={search} /> : <Answers search={search} />}
+      {kind === 'images' ? (
+        <Images search={search} filters={filters} />
+      ) : (
+        <Answers search={search} filters={filters} />
+      )}
     </Page>
   )
 }
 
-/** How long the queues are. */
-function Queues() {
+function JobFilters({ filters }: { filters: Filters }) {
   const may = useMay()
-  const { data } = useQuery({
-    queryKey: ['health'],
-    enabled: may('health'),
-    refetchInterval: 5_000,
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
-  })
-  if (data === undefined) return null
-  const { images, answers, images_waiting, answers_waiting } = data.queues
+  const { role } = useSession()
+  const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' })
+  const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
   return (
-    <span>
-      Images: {count(images?.active ?? 0)} run, {count(images_waiting ?? 0)} wait. Answers:{' '}
-      {count(answers?.active ?? 0)} run, {count(answers_waiting ?? 0)} wait.
-    </span>
+    <FilterBar>
+      <ChoiceFilter
+        filters={filters}
+        name="status"
+        label="Status"
+        options={[
+          { value: '', label: 'Any status' },
+          ...statuses.map((status) => ({ value: status, label: status })),
+        ]}
+      />
+      {role === 'member' ? null : (
+        <ChoiceFilter
+          filters={filters}
+          name="tenant_id"
+          label="Tenant"
+          options={[
+            { value: '', label: 'Every tenant' },
+            ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+        />
+      )}
+      {may('catalog') ? (
+        <ChoiceFilter
+          filters={filters}
+          name="model"
+          label="Model"
+          options={[
+            { value: '', label: 'Every model' },
+            ...(models.data ?? []).map((model) => ({ value: model, label: model })),
+          ]}
+        />
+      ) : null}
+    </FilterBar>
   )
 }
 
-type ImageJob = Schema<'AdminImageJob'>
-type AnswerJob = Schema<'AdminBackgroundAnswer'>
-
-const common = [
-  {
-    id: 'tenant',
-    head: 'Tenant',
-    width: 120,
-    isWide: true,
-    cell: ({ tenant_id }: { tenant_id: string }) => <span title={tenant_id}>…{tenant_id.slice(-8)}</span>,
-  },
-  {
-    id: 'cost',
-    head: 'Cost',
-    width: 88,
-    align: 'right' as const,
-    isWide: true,
-    cell: (job: { cost_nano_usd: string | null }) => <Money nanoUsd={job.cost_nano_usd} />,
-  },
-  {
-    id: 'total',
-    head: 'Total',
-    width: 88,
-    align: 'right' as const,
-    cell: (job: { latency_ms: { total: number | null } }) => <Duration ms={job.latency_ms.total} />,
-  },
-]
-
-function Status({ job }: { job: Pick<ImageJob, 'status' | 'error'> }) {
-  return (
-    <State tone={jobTones[job.status] ?? 'quiet'}>
-      {job.status}
-      {job.error === null ? '' : `: ${job.error.kind}`}
-    </State>
-  )
+interface ListProps {
+  search: Texts
+  filters: Filters
 }
 
-const imageColumns: readonly Column<ImageJob>[] = [
-  {
-    id: 'at',
-    head: 'Time',
-    width: 152,
-    cell: (job, above) => <Clock at={job.created_at} after={above?.created_at} />,
-  },
-  { id: 'status', head: 'Status', width: 176, grows: true, cell: (job) => <Status job={job} /> },
-  { id: 'model', head: 'Model', width: 144, grows: true, cell: ({ model }) => model },
-  { id: 'n', head: 'Images', width: 64, align: 'right', cell: ({ n }) => n },
-  {
-    id: 'position',
-    head: 'Place',
-    width: 64,
-    align: 'right',
-    isWide: true,
-    cell: ({ position }) => position ?? <None />,
-  },
-  ...common,
-]
-
-const answerColumns: readonly Column<AnswerJob>[] = [
-  {
-    id: 'at',
-    head: 'Time',
-    width: 152,
-    cell: (job, above) => <Clock at={job.created_at} after={above?.created_at} />,
-  },
-  { id: 'status', head: 'Status', width: 176, grows: true, cell: (job) => <Status job={job} /> },
-  { id: 'model', head: 'Model', width: 144, grows: true, cell: ({ model }) => model },
-  {
-    id: 'events',
-    head: 'Events',
-    width: 72,
-    align: 'right',
-    isWide: true,
-    cell: ({ events }) => count(events),
-  },
-  { id: 'runs', head: 'Runs', width: 56, align: 'right', isWide: true, cell: ({ runs }) => runs },
-  ...common,
-]
-
-function Images({ search }: { search: Texts }) {
+/** What both lists do with rows. */
+function useRows({ search, filters }: ListProps) {
   const { id } = useParams({ strict: false })
+  const { role } = useSession()
   const navigate = useNavigate()
+  return {
+    id,
+    seesTenants: role !== 'member',
+    open: (job: { id: string }) =>
+      void navigate({ to: '/console/jobs/$id', params: { id: job.id }, search, replace: id !== undefined }),
+    close: () => void navigate({ to: '/console/jobs', search }),
+    /** `F` on a cell. */
+    keep(column: string, job: { status: string; model: string; tenant_id: string }, keeps: boolean) {
+      if (!keeps) return
+      if (column === 'status') filters.set({ status: job.status })
+      if (column === 'model') filters.set({ model: job.model })
+      if (column === 'tenant') filters.set({ tenant_id: job.tenant_id })
+    },
+  }
+}
+
+function NoMatch({ filters }: { filters: Filters }) {
+  return (
+    <Teach
+      title="No job matches"
+      action={
+        <Button onClick={() => filters.set({ status: '', tenant_id: '', model: '' })}>Show all jobs</Button>
+      }
+    >
+      {filters.get('model') === '' ? undefined : 'Jobs of one model are searched in the last 30 days.'}
+    </Teach>
+  )
+}
+
+function Images(props: ListProps) {
+  const { search, filters } = props
+  const { id, open, close, keep, seesTenants } = useRows(props)
+  const tenantName = useTenantName()
   const list = useImageJobs(search)
-  const open = (job: { id: string }) =>
-    void navigate({ to: '/console/jobs/$id', params: { id: job.id }, search, replace: id !== undefined })
-  const empty = (
-    <Teach title="No image job">
+  const columns = useMemo(() => imageColumns(seesTenants ? tenantName : undefined), [seesTenants, tenantName])
+  const empty: ReactNode = filters.isAny ? (
+    <NoMatch filters={filters} />
+  ) : (
+    <Teach title="No image job yet">
       <p>A request for images becomes a job. Its pictures will be here. Make one with a key:</p>
       <Code
         what="the command"
@@ -183,23 +171,18 @@ function Images({ search }: { search: Texts }) {
     </Teach>
   )
   return (
-    <WithSheet
-      sheet={
-        id === undefined ? null : (
-          <ImageSheet id={id} onClose={() => void navigate({ to: '/console/jobs', search })} />
-        )
-      }
-    >
+    <WithSheet sheet={id === undefined ? null : <ImageSheet key={id} id={id} onClose={close} />}>
       {search.view === 'table' ? (
-        <ListGrid<ImageJob>
+        <ListGrid<Schema<'AdminImageJob'>>
           label="Image jobs"
           things="jobs"
           list={list}
-          columns={imageColumns}
+          columns={columns}
           idOf={idOf}
           openId={id}
           onOpen={open}
-          toneOf={({ status }) => (status === 'failed' ? 'bad' : undefined)}
+          onFilter={keep}
+          toneOf={toneOf}
           empty={empty}
         />
       ) : (
@@ -209,43 +192,51 @@ function Images({ search }: { search: Texts }) {
   )
 }
 
-function Answers({ search }: { search: Texts }) {
-  const { id } = useParams({ strict: false })
-  const navigate = useNavigate()
+function Answers(props: ListProps) {
+  const { search, filters } = props
+  const { id, open, close, keep, seesTenants } = useRows(props)
+  const tenantName = useTenantName()
   const list = useAnswerJobs(search)
+  const columns = useMemo(
+    () => answerColumns(seesTenants ? tenantName : undefined),
+    [seesTenants, tenantName],
+  )
   return (
-    <WithSheet
-      sheet={
-        id === undefined ? null : (
-          <AnswerSheet id={id} onClose={() => void navigate({ to: '/console/jobs', search })} />
-        )
-      }
-    >
-      <ListGrid<AnswerJob>
+    <WithSheet sheet={id === undefined ? null : <AnswerSheet key={id} id={id} onClose={close} />}>
+      <ListGrid<Schema<'AdminBackgroundAnswer'>>
         label="Answers in the background"
         things="jobs"
         list={list}
-        columns={answerColumns}
+        columns={columns}
         idOf={idOf}
         openId={id}
-        onOpen={(job) =>
-          void navigate({
-            to: '/console/jobs/$id',
-            params: { id: job.id },
-            search,
-            replace: id !== undefined,
-          })
-        }
-        toneOf={({ status }) => (status === 'failed' ? 'bad' : undefined)}
+        onOpen={open}
+        onFilter={keep}
+        toneOf={toneOf}
         empty={
-          <Teach title="No answer in the background">
-            A request of <span className="tg-mono">/v1/responses</span> with{' '}
-            <span className="tg-mono">"background": true</span> becomes a job where its key keeps answers.
-          </Teach>
+          filters.isAny ? (
+            <NoMatch filters={filters} />
+          ) : (
+            <Teach title="No answer in the background yet">
+              <p>
+                A request with <span className="tg-mono">"background": true</span> becomes a job, where its
+                key keeps answers. Make one with such a key:
+              </p>
+              <Code
+                what="the command"
+                text={`curl ${gatewayUrl}/v1/responses -H "authorization: Bearer $TOLLGATE_KEY" \\
+  -H 'content-type: application/json' -d '{"model": "demo-chat", "input": "Hello", "background": true}'`}
+              />
+            </Teach>
+          )
         }
       />
     </WithSheet>
   )
+}
+
+function toneOf({ status }: { status: string }) {
+  return status === 'failed' ? ('bad' as const) : undefined
 }
 
 function idOf({ id }: { id: string }): string {

@@ -1,19 +1,21 @@
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import type { Texts } from '../../console-search.ts'
+import { jobsAgainMs } from './job-state.ts'
 
-const filters = ['status', 'tenant_id', 'model'] as const
+export const filterNames = ['status', 'tenant_id', 'model'] as const
 
 function stated(search: Texts): Record<string, string> {
   return Object.fromEntries(
-    filters.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
+    filterNames.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
   )
 }
 
 export function useImageJobs(search: Texts) {
   const query = stated(search)
   return useList<Schema<'AdminImageJob'>>({
-    queryKey: ['image-jobs', query],
+    queryKey: ['image-jobs', 'list', query],
+    live: jobsAgainMs,
     readPage: (cursor, signal) =>
       ask(
         api.GET('/admin/v1/image-jobs', {
@@ -27,7 +29,8 @@ export function useImageJobs(search: Texts) {
 export function useAnswerJobs(search: Texts) {
   const query = stated(search)
   return useList<Schema<'AdminBackgroundAnswer'>>({
-    queryKey: ['background-answers', query],
+    queryKey: ['background-answers', 'list', query],
+    live: jobsAgainMs,
     readPage: (cursor, signal) =>
       ask(
         api.GET('/admin/v1/background-answers', {

@@ -1,0 +1,27 @@
+import { useQuery } from '@tanstack/react-query'
+import { api, ask } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
+import { count } from '../../format/numbers.ts'
+
+/** How long the queues are, for those who may know it. */
+export function JobQueues({ kind }: { kind: 'images' | 'answers' }) {
+  const may = useMay()
+  const { data } = useQuery({
+    queryKey: ['health'],
+    enabled: may('health'),
+    refetchInterval: 5_000,
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
+  })
+  if (data === undefined) return null
+  const { queues } = data
+  if (!queues.reachable) return <span>The queue does not answer.</span>
+  const running = queues[kind]?.active ?? 0
+  const waiting = queues[`${kind}_waiting`] ?? 0
+  if (running + waiting === 0) return <span>None runs, and none waits.</span>
+  return (
+    <span>
+      {running === 1 ? '1 runs' : `${count(running)} run`},{' '}
+      {waiting === 1 ? '1 waits' : `${count(waiting)} wait`}.
+    </span>
+  )
+}

@@ -1,165 +1,79 @@
 import { Button, Modal, Tabs } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useState } from 'react'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { useList } from '../../api/list.ts'
-import { useMay } from '../../api/session.ts'
+import { type ReactNode, useMemo, useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
 import type { Texts } from '../../console-search.ts'
+import { rangeOf } from '../../format/range.ts'
 import { Code } from '../../parts/code.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
+import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Clock, None } from '../../parts/values.tsx'
+import { historyColumns, ruleColumns } from './alert-columns.tsx'
+import {
+  type Episode,
+  historyFilters,
+  type Rule,
+  useEpisodeHistory,
+  useOpenEpisodes,
+  useRules,
+} from './alerts-query.ts'
 import { EpisodeSheet } from './episode-sheet.tsx'
-import { kindOf } from './rule-fields.ts'
+import { OpenEpisodes } from './open-episodes.tsx'
+import { ruleKinds } from './rule-fields.ts'
 import { RuleForm } from './rule-form.tsx'
 import { RuleSheet } from './rule-sheet.tsx'
 
-export type Episode = Schema<'AlertEpisode'>
-export type Rule = Schema<'AlertRule'>
-
-const episodeColumns: readonly Column<Episode>[] = [
-  {
-    id: 'at',
-    head: 'Since',
-    width: 152,
-    cell: (row, above) => <Clock at={row.opened_at} after={above?.opened_at} />,
-  },
-  {
-    id: 'state',
-    head: 'State',
-    width: 144,
-    cell: ({ state, acknowledged }) => (
-      <State tone={state === 'closed' ? 'quiet' : acknowledged === null ? 'bad' : 'warning'}>
-        {state === 'open' && acknowledged !== null ? 'acknowledged' : state}
-      </State>
-    ),
-  },
-  { id: 'rule', head: 'Rule', width: 152, cell: ({ rule }) => rule.name },
-  { id: 'name', head: 'About', width: 144, isWide: true, cell: ({ name }) => name },
-  {
-    id: 'summary',
-    head: 'What',
-    width: 240,
-    grows: true,
-    cell: ({ summary }) => <span title={summary}>{summary}</span>,
-  },
-]
-
-const ruleColumns: readonly Column<Rule>[] = [
-  { id: 'name', head: 'Rule', width: 176, grows: true, cell: ({ name }) => name },
-  { id: 'kind', head: 'When', width: 216, grows: true, cell: ({ kind }) => kindOf(kind)?.title ?? kind },
-  {
-    id: 'state',
-    head: 'State',
-    width: 112,
-    cell: ({ enabled }) => <State tone={enabled ? 'good' : 'quiet'}>{enabled ? 'watched' : 'off'}</State>,
-  },
-  {
-    id: 'webhook',
-    head: 'Tells',
-    width: 176,
-    isWide: true,
-    cell: ({ webhook }) => webhook?.host ?? <None why="Nobody: the console shows it" />,
-  },
-]
-
-/** What somebody should look at, and the rules that say so. */
+/** What somebody should look at now, what was, and the rules that say so. */
 export function AlertsPage() {
   const search: Texts = useSearch({ strict: false })
-  const { id } = useParams({ strict: false })
   const navigate = useNavigate()
   const may = useMay()
+  const filters = useFilters([...historyFilters, 'last', 'from', 'to'])
   const [isMaking, setMaking] = useState(false)
   const [secret, setSecret] = useState<string | undefined>(undefined)
-  const tab = search.tab === 'rules' ? 'rules' : 'episodes'
-  const episodes = useList<Episode>({
-    queryKey: ['alert-episodes'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/alerts/episodes', {
-          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
-    enabled: tab === 'episodes',
-  })
-  const rules = useList<Rule>({
-    queryKey: ['alert-rules'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/alerts', {
-          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
-    enabled: tab === 'rules',
-  })
+  const tab = search.tab === 'rules' || search.tab === 'history' ? search.tab : 'now'
   const add = may('alerts', 'write') ? (
     <Button leftSection={<PlusIcon size={14} />} onClick={() => setMaking(true)}>
       Make a rule
     </Button>
   ) : undefined
-  const close = () => void navigate({ to: '/console/alerts', search })
-  const open = (row: { id: string }) =>
-    void navigate({ to: '/console/alerts/$id', params: { id: row.id }, search, replace: id !== undefined })
   return (
-    <Page wide title="Alerts" actions={add}>
+    <Page
+      wide
+      title="Alerts"
+      actions={
+        <>
+          {tab === 'history' ? <HistoryFilters filters={filters} search={search} /> : null}
+          {add}
+        </>
+      }
+    >
       <Tabs
         value={tab}
         onChange={(next) =>
-          void navigate({ to: '/console/alerts', search: next === 'rules' ? { tab: 'rules' } : {} })
+          void navigate({
+            to: '/console/alerts',
+            search: next === null || next === 'now' ? {} : { tab: next },
+          })
         }
       >
         <Tabs.List>
-          <Tabs.Tab value="episodes">What happened</Tabs.Tab>
+          <Tabs.Tab value="now">Wrong now</Tabs.Tab>
+          <Tabs.Tab value="history">History</Tabs.Tab>
           <Tabs.Tab value="rules">Rules</Tabs.Tab>
         </Tabs.List>
       </Tabs>
-      {tab === 'episodes' ? (
-        <WithSheet sheet={id === undefined ? null : <EpisodeSheet id={id} onClose={close} />}>
-          <ListGrid<Episode>
-            label="Episodes"
-            things="episodes"
-            list={episodes}
-            columns={episodeColumns}
-            idOf={idOf}
-            openId={id}
-            onOpen={open}
-            toneOf={({ state }) => (state === 'open' ? 'bad' : undefined)}
-            empty={
-              <Teach title="Nothing to look at" action={add}>
-                When a rule holds, an episode begins here, and a webhook is told. Make a rule for what you
-                would want to know at night.
-              </Teach>
-            }
-          />
-        </WithSheet>
-      ) : (
-        <WithSheet
-          sheet={id === undefined ? null : <RuleSheet id={id} onClose={close} onSecret={setSecret} />}
-        >
-          <ListGrid<Rule>
-            label="Rules"
-            things="rules"
-            list={rules}
-            columns={ruleColumns}
-            idOf={idOf}
-            openId={id}
-            onOpen={open}
-            empty={
-              <Teach title="No rule yet" action={add}>
-                A rule watches budgets, errors, latencies, channels, the ledger, or the networks of keys.
-              </Teach>
-            }
-          />
-        </WithSheet>
-      )}
-      <Modal opened={isMaking} onClose={() => setMaking(false)} title="Make a rule">
+      {tab === 'now' ? <Now search={search} add={add} /> : null}
+      {tab === 'history' ? <History search={search} filters={filters} /> : null}
+      {tab === 'rules' ? <Rules search={search} add={add} onSecret={setSecret} /> : null}
+      <Modal opened={isMaking} onClose={() => setMaking(false)} title="Make a rule" size="lg">
         <RuleForm
           rule={undefined}
           onDone={(made) => {
@@ -172,12 +86,147 @@ export function AlertsPage() {
       <Modal
         opened={secret !== undefined}
         onClose={() => setSecret(undefined)}
+        closeOnClickOutside={false}
         title="The secret of the webhook"
       >
         <p>It signs the messages. It is shown only now: keep it where your server checks signatures.</p>
         <Code text={secret ?? ''} what="the secret" />
       </Modal>
     </Page>
+  )
+}
+
+/** The row that is open beside a list, and how another one is opened. */
+function useOpenRow(search: Texts) {
+  const { id } = useParams({ strict: false })
+  const navigate = useNavigate()
+  return {
+    id,
+    close: () => void navigate({ to: '/console/alerts', search }),
+    open: (row: { id: string }) =>
+      void navigate({ to: '/console/alerts/$id', params: { id: row.id }, search, replace: id !== undefined }),
+  }
+}
+
+function Now({ search, add }: { search: Texts; add: ReactNode }) {
+  const { id, close } = useOpenRow(search)
+  const list = useOpenEpisodes()
+  const watched = useQuery({
+    queryKey: ['alert-rules', 'watched'],
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/admin/v1/alerts', { params: { query: { enabled: 'true', limit: 1 } }, signal })))
+        .data.length > 0,
+  })
+  return (
+    <WithSheet sheet={id === undefined ? null : <EpisodeSheet key={id} id={id} onClose={close} />}>
+      <OpenEpisodes
+        list={list}
+        openId={id}
+        search={search}
+        empty={
+          watched.data === false ? (
+            <Teach title="Nobody is watching" action={add}>
+              When a rule holds, an episode begins here, and a webhook is told. Make a rule for what you would
+              want to know at night.
+            </Teach>
+          ) : (
+            <Teach title="Nothing is wrong">No rule that is watched holds now.</Teach>
+          )
+        }
+      />
+    </WithSheet>
+  )
+}
+
+function HistoryFilters({ filters, search }: { filters: Filters; search: Texts }) {
+  return (
+    <FilterBar>
+      <ChoiceFilter
+        filters={filters}
+        name="kind"
+        label="Kind"
+        options={[
+          { value: '', label: 'Every kind' },
+          ...ruleKinds.map(({ kind, title }) => ({ value: kind, label: title })),
+        ]}
+      />
+      {filters.get('rule_id') === '' ? null : (
+        <Button variant="default" onClick={() => filters.set({ rule_id: '' })}>
+          Show every rule
+        </Button>
+      )}
+      <RangePicker
+        range={rangeOf(search)}
+        clears
+        onChange={({ last = '', from = '', to = '' }) => filters.set({ last, from, to })}
+      />
+    </FilterBar>
+  )
+}
+
+function History({ search, filters }: { search: Texts; filters: Filters }) {
+  const { id, close, open } = useOpenRow(search)
+  const [asOf] = useState(() => new Date())
+  const list = useEpisodeHistory(search, asOf)
+  return (
+    <WithSheet sheet={id === undefined ? null : <EpisodeSheet key={id} id={id} onClose={close} />}>
+      <ListGrid<Episode>
+        label="Closed episodes"
+        things="closed episodes"
+        list={list}
+        columns={historyColumns}
+        idOf={idOf}
+        openId={id}
+        onOpen={open}
+        onFilter={(column, { rule }, keeps) => {
+          if (column === 'rule' && keeps) filters.set({ rule_id: rule.id })
+        }}
+        empty={
+          filters.isAny ? (
+            <Teach
+              title="No closed episode matches"
+              action={
+                <Button onClick={() => filters.set({ kind: '', rule_id: '', last: '', from: '', to: '' })}>
+                  Show all closed episodes
+                </Button>
+              }
+            />
+          ) : (
+            <Teach title="No episode has closed yet">
+              An episode that ends moves here. It says how long it lasted, and who looked after it.
+            </Teach>
+          )
+        }
+      />
+    </WithSheet>
+  )
+}
+
+function Rules({ search, add, onSecret }: { search: Texts; add: ReactNode; onSecret(secret: string): void }) {
+  const { id, close, open } = useOpenRow(search)
+  const { role } = useSession()
+  const tenantName = useTenantName()
+  const list = useRules()
+  const columns = useMemo(() => ruleColumns(role === 'member' ? undefined : tenantName), [role, tenantName])
+  return (
+    <WithSheet
+      sheet={id === undefined ? null : <RuleSheet key={id} id={id} onClose={close} onSecret={onSecret} />}
+    >
+      <ListGrid<Rule>
+        label="Rules"
+        things="rules"
+        list={list}
+        columns={columns}
+        idOf={idOf}
+        openId={id}
+        onOpen={open}
+        empty={
+          <Teach title="No rule yet" action={add}>
+            A rule watches budgets, errors, latencies, channels, the ledger, or the networks of keys.
+          </Teach>
+        }
+      />
+    </WithSheet>
   )
 }
 

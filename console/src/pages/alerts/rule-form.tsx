@@ -1,60 +1,81 @@
-import { Button, Group, NumberInput, Select, Stack, Switch, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { ApiError, api, ask, type Schema } from '../../api/client.ts'
+import { ApiError, api, ask } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
+import { ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
+import { tenantNamesQuery } from '../../api/who.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
-import {
-  type ConditionField,
-  conditionOf,
-  type FieldValues,
-  type Kind,
-  kindOf,
-  ruleKinds,
-  valuesOf,
-} from './rule-fields.ts'
+import { Notice } from '../../parts/tone.tsx'
+import classes from './alerts.module.css'
+import type { Rule } from './alerts-query.ts'
+import { RuleField } from './rule-field.tsx'
+import { conditionOf, type FieldValues, fieldsOf, type Kind, kindsFor, valuesOf } from './rule-fields.ts'
 
-/** Makes a rule, or changes one. `onMade` gets the secret of its webhook, which is shown once. */
+type Condition = Rule['condition']
+
+/** Makes a rule, or changes one. `onDone` gets the secret of a new webhook, which is shown once. */
 export function RuleForm({
   rule,
+  etag,
   onDone,
 }: {
-  rule: Schema<'AlertRule'> | undefined
+  rule: Rule | undefined
+  etag?: string | undefined
   onDone(secret: string | undefined): void
 }) {
   const { role } = useSession()
   const queries = useQueryClient()
   const [name, setName] = useState(rule?.name ?? '')
+  const [tenant, setTenant] = useState(rule?.tenant_id ?? null)
   const [kind, setKind] = useState<Kind>(rule?.kind ?? 'error_rate')
   const [values, setValues] = useState<FieldValues>(() =>
     valuesOf(rule?.kind ?? 'error_rate', rule?.condition as Record<string, unknown> | undefined),
   )
-  const [webhook, setWebhook] = useState('')
+  const [seconds, setSeconds] = useState<number | string>(rule?.resolve_after_seconds ?? 300)
+  const [url, setUrl] = useState('')
+  const [tellsNobody, setTellsNobody] = useState(false)
   const [isEnabled, setEnabled] = useState(rule?.enabled ?? true)
+  const isOfTenant = role === 'member' || tenant !== null
+  const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' && rule === undefined })
   const save = useMutation({
     mutationFn: async (): Promise<string | undefined> => {
-      const condition = conditionOf(kind, values) as unknown as Schema<'AlertRequest'>['condition']
       const body = {
-        name,
-        condition,
-        enabled: isEnabled,
-        ...(webhook === '' ? {} : { webhook: { url: webhook } }),
+        name: name.trim(),
+        condition: conditionOf(kind, values) as unknown as Condition,
+        ...(typeof seconds === 'number' ? { resolve_after_seconds: seconds } : {}),
+        ...(tellsNobody ? { webhook: null } : url.trim() === '' ? {} : { webhook: { url: url.trim() } }),
       }
-      if (rule !== undefined) {
-        await ask(api.PATCH('/admin/v1/alerts/{id}', { params: { path: { id: rule.id } }, body }))
-        return undefined
-      }
-      const made = await ask(api.POST('/admin/v1/alerts', { body }))
-      return made.webhook_secret ?? undefined
+      const saved =
+        rule === undefined
+          ? await ask(
+              api.POST('/admin/v1/alerts', {
+                body: { ...body, enabled: isEnabled, ...(tenant === null ? {} : { tenant_id: tenant }) },
+              }),
+            )
+          : await ask(
+              api.PATCH('/admin/v1/alerts/{id}', {
+                params: { path: { id: rule.id }, header: ifMatch(etag) },
+                body,
+              }),
+            )
+      return saved.webhook_secret ?? undefined
     },
     onSuccess: async (secret) => {
       done(rule === undefined ? `The rule ${name} is made` : `The rule ${name} is changed`)
-      await queries.invalidateQueries({ queryKey: ['alert-rules'] })
       onDone(secret)
+      await queries.invalidateQueries({ queryKey: ['alert-rules'] })
     },
   })
   const wrong = save.error instanceof ApiError ? save.error.fields : []
+  const errorAt = (path: string) => wrong.find(({ pointer }) => pointer === `#/${path}`)?.detail
+  const hasPlace = wrong.some(({ pointer }) => /^#\/(name|condition\/|webhook|resolve)/.test(pointer))
+  const take = (next: Kind, ofTenant: boolean) => {
+    const usual = valuesOf(next)
+    setKind(next)
+    setValues(ofTenant && usual.of === 'channel' ? { ...usual, of: 'model' } : usual)
+  }
   const submit = (event: FormEvent) => {
     event.preventDefault()
     save.mutate()
@@ -67,47 +88,94 @@ export function RuleForm({
           required
           data-autofocus
           value={name}
+          error={errorAt('name')}
           onChange={(event) => setName(event.currentTarget.value)}
         />
-        <Select
-          label="When"
-          disabled={rule !== undefined}
-          data={ruleKinds
-            .filter(({ notForMembers }) => role !== 'member' || notForMembers !== true)
-            .map((one) => ({ value: one.kind, label: one.title }))}
-          value={kind}
-          onChange={(chosen) => {
-            const next = (chosen ?? 'error_rate') as Kind
-            setKind(next)
-            setValues(valuesOf(next))
-          }}
-        />
-        {kindOf(kind)?.fields.map((field) => (
-          <Field
-            key={field.name}
-            field={field}
-            value={values[field.name] ?? ''}
-            error={wrong.find(({ pointer }) => pointer.endsWith(`/${field.name}`))?.detail}
-            onChange={(value) => setValues({ ...values, [field.name]: value })}
+        {role === 'member' || rule !== undefined ? null : (
+          <Select
+            label="It watches"
+            description="A rule of one tenant is seen by its members too. It cannot watch what tenants share."
+            searchable
+            data={[
+              { value: '', label: 'All tenants' },
+              ...(tenants.data?.data ?? []).map((one) => ({
+                value: one.id,
+                label: `The tenant ${one.name}`,
+              })),
+            ]}
+            value={tenant ?? ''}
+            onChange={(chosen) => {
+              const next = chosen === '' ? null : chosen
+              setTenant(next)
+              if (next !== null && !kindsFor(true).some((one) => one.kind === kind)) take('error_rate', true)
+              else if (next !== null && (values.of === 'channel' || values.of === 'group')) take(kind, true)
+            }}
           />
-        ))}
-        <TextInput
-          label="Webhook"
-          description={
-            rule?.webhook === null || rule === undefined
-              ? 'An address that is told when it begins and when it ends. Empty: nobody is told, the console shows it.'
-              : `Now: ${rule.webhook.host}. Empty: it stays.`
-          }
-          placeholder="https://hooks.example.com/tollgate"
-          value={webhook}
-          onChange={(event) => setWebhook(event.currentTarget.value)}
+        )}
+        <Select
+          label="It holds when"
+          disabled={rule !== undefined}
+          allowDeselect={false}
+          data={kindsFor(isOfTenant).map((one) => ({ value: one.kind, label: one.title }))}
+          value={kind}
+          onChange={(chosen) => take((chosen ?? 'error_rate') as Kind, isOfTenant)}
         />
-        <Switch
-          label="It is watched"
-          checked={isEnabled}
-          onChange={(event) => setEnabled(event.currentTarget.checked)}
+        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12} className={classes.fields ?? ''}>
+          {fieldsOf(kind, values).map((field) => (
+            <RuleField
+              key={field.name}
+              field={field}
+              isOfTenant={isOfTenant}
+              value={values[field.name] ?? ''}
+              error={errorAt(`condition/${field.name}`)}
+              onChange={(value) => setValues({ ...values, [field.name]: value })}
+            />
+          ))}
+        </SimpleGrid>
+        <NumberInput
+          label="An episode ends after so many seconds without it"
+          min={0}
+          max={86_400}
+          hideControls
+          value={seconds}
+          error={errorAt('resolve_after_seconds')}
+          onChange={setSeconds}
         />
-        {save.error === null ? null : <Problem error={save.error} />}
+        {tellsNobody ? null : (
+          <TextInput
+            label="Webhook"
+            description={
+              rule === undefined || rule.webhook === null
+                ? 'An address that is told when an episode begins and ends. Empty: only the console shows it.'
+                : `Now: ${rule.webhook.host}. Empty: it stays. A new address gets a new secret.`
+            }
+            placeholder="https://hooks.example.com/tollgate"
+            value={url}
+            error={errorAt('webhook/url') ?? errorAt('webhook')}
+            onChange={(event) => setUrl(event.currentTarget.value)}
+          />
+        )}
+        {rule === undefined ? (
+          <Switch
+            label="Watch it from now on"
+            checked={isEnabled}
+            onChange={(event) => setEnabled(event.currentTarget.checked)}
+          />
+        ) : rule.webhook === null ? null : (
+          <Switch
+            label={`Remove the webhook: ${rule.webhook.host} is told no more`}
+            checked={tellsNobody}
+            onChange={(event) => setTellsNobody(event.currentTarget.checked)}
+          />
+        )}
+        {save.error === null || hasPlace ? null : isChangedMeanwhile(save.error) ? (
+          <Notice tone="warning">
+            Another person has changed the rule since you read it, so nothing was saved. Close this window and
+            open it again.
+          </Notice>
+        ) : (
+          <Problem error={save.error} />
+        )}
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             {rule === undefined ? 'Make the rule' : 'Save the rule'}
@@ -115,59 +183,5 @@ export function RuleForm({
         </Group>
       </Stack>
     </form>
-  )
-}
-
-function Field({
-  field: { title, kind, choices },
-  value,
-  error,
-  onChange,
-}: {
-  field: ConditionField
-  value: string | number | boolean
-  error: string | undefined
-  onChange(value: string | number | boolean): void
-}) {
-  if (kind === 'choice') {
-    return (
-      <Select
-        label={title}
-        data={[...(choices ?? [])]}
-        value={String(value)}
-        error={error}
-        onChange={(chosen) => onChange(chosen ?? '')}
-      />
-    )
-  }
-  if (kind === 'switch') {
-    return (
-      <Switch
-        label={title}
-        checked={value === true}
-        error={error}
-        onChange={(event) => onChange(event.currentTarget.checked)}
-      />
-    )
-  }
-  if (kind === 'number') {
-    return (
-      <NumberInput
-        label={title}
-        min={0}
-        hideControls
-        value={typeof value === 'number' ? value : ''}
-        error={error}
-        onChange={(next) => onChange(next)}
-      />
-    )
-  }
-  return (
-    <TextInput
-      label={title}
-      value={String(value)}
-      error={error}
-      onChange={(event) => onChange(event.currentTarget.value)}
-    />
   )
 }

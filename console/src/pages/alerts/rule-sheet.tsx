@@ -1,16 +1,23 @@
-import { Button, Modal } from '@mantine/core'
+import { Button, Modal, Skeleton } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { askTagged, ifMatch, type Tagged } from '../../api/tagged.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
+import { duration } from '../../format/numbers.ts'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done, fails } from '../../parts/toast.tsx'
+import { Notice, State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
-import { kindOf } from './rule-fields.ts'
+import type { Rule } from './alerts-query.ts'
 import { RuleForm } from './rule-form.tsx'
+import { ruleWords, testWords } from './rule-words.ts'
 
 /** One rule, and what can be done with it. */
 export function RuleSheet({
@@ -23,86 +30,169 @@ export function RuleSheet({
   onSecret(secret: string): void
 }) {
   const may = useMay()
-  const queries = useQueryClient()
-  const [isEditing, setEditing] = useState(false)
-  const [isDeleting, setDeleting] = useState(false)
-  const path = { params: { path: { id } } }
+  const path = { path: { id } }
   const rule = useQuery({
-    queryKey: ['alert-rules', id],
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/alerts/{id}', { ...path, signal })),
+    queryKey: ['alert-rules', 'one', id],
+    queryFn: ({ signal }) => askTagged(api.GET('/admin/v1/alerts/{id}', { params: path, signal })),
   })
   const test = useMutation({
-    mutationFn: () => ask(api.POST('/admin/v1/alerts/{id}/test', path)),
-    onSuccess: (result) => done(`The webhook answered: ${JSON.stringify(result)}`),
-    onError: (error) => fails('The test message', error),
+    mutationFn: () => ask(api.POST('/admin/v1/alerts/{id}/test', { params: path })),
   })
-  const rotate = useMutation({
-    mutationFn: () => ask(api.POST('/admin/v1/alerts/{id}/rotate-secret', path)),
-    onSuccess: ({ webhook_secret: secret }) => {
-      if (secret !== null) onSecret(secret)
-    },
-    onError: (error) => fails('The new secret', error),
-  })
-  const one = rule.data
-  const mayChange = may('alerts', 'write')
+  const one = rule.data?.data
   return (
     <Sheet
       title={one?.name ?? 'Rule'}
       onClose={onClose}
       actions={
-        mayChange && one !== undefined ? (
-          <>
-            <Button variant="default" onClick={() => setEditing(true)}>
-              Change the rule
-            </Button>
-            {one.webhook === null ? null : (
-              <>
-                <Button variant="default" loading={test.isPending} onClick={() => test.mutate()}>
-                  Send a test message
-                </Button>
-                <Button variant="default" loading={rotate.isPending} onClick={() => rotate.mutate()}>
-                  Make a new secret
-                </Button>
-              </>
-            )}
-            <Button variant="default" color="red" onClick={() => setDeleting(true)}>
-              Delete the rule
-            </Button>
-          </>
+        rule.data !== undefined && may('alerts', 'write') ? (
+          <Actions
+            rule={rule.data}
+            isTesting={test.isPending}
+            onTest={() => test.mutate()}
+            onSecret={onSecret}
+            onDeleted={onClose}
+          />
         ) : undefined
       }
     >
       {rule.error === null ? null : <Problem error={rule.error} onAgain={() => void rule.refetch()} />}
-      {one === undefined ? null : (
-        <Facts
-          facts={[
-            ['When', kindOf(one.kind)?.title ?? one.kind],
-            ...Object.entries(one.condition)
-              .filter(([name]) => name !== 'kind')
-              .map(([name, value]) => [name, value === null ? 'each of them' : String(value)] as const),
-            ['Watched', one.enabled ? 'yes' : 'no'],
-            ['Looked at', <Moment key="at" at={one.evaluated_at} none="not yet" />],
-            ['Ends after', `${one.resolve_after_seconds} s without it`],
-            ['Tells', one.webhook?.host ?? 'nobody: the console shows it'],
-          ]}
-        />
+      {rule.isPending ? <Skeleton height={240} radius={6} /> : null}
+      {test.error === null ? null : <Problem error={test.error} doing="The test message" />}
+      {test.data === undefined ? null : (
+        <Notice tone={test.data.delivered ? 'good' : 'bad'}>{testWords(test.data)}</Notice>
       )}
-      <Modal opened={isEditing} onClose={() => setEditing(false)} title="Change the rule">
-        <RuleForm rule={one} onDone={() => setEditing(false)} />
+      {one === undefined ? null : <RuleFacts rule={one} />}
+    </Sheet>
+  )
+}
+
+function RuleFacts({ rule }: { rule: Rule }) {
+  const tenantName = useTenantName()
+  return (
+    <>
+      <div>{ruleWords(rule.condition)}.</div>
+      <Facts
+        facts={[
+          [
+            'State',
+            <State key="state" tone={rule.enabled ? 'good' : 'quiet'}>
+              {rule.enabled ? 'watched' : 'turned off'}
+            </State>,
+          ],
+          ['Watches', rule.tenant_id === null ? 'all tenants' : `the tenant ${tenantName(rule.tenant_id)}`],
+          ['Tells', rule.webhook?.host ?? 'nobody: the console shows it'],
+          ['An episode ends', `when it has not held for ${duration(rule.resolve_after_seconds * 1_000)}`],
+          ['Last looked at', <Moment key="at" at={rule.evaluated_at} none="not yet" />],
+          ['Made', <Moment key="made" at={rule.created_at} />],
+        ]}
+      />
+      <Link to="/console/alerts" search={{ tab: 'history', rule_id: rule.id }}>
+        Its closed episodes
+      </Link>
+    </>
+  )
+}
+
+function Actions({
+  rule: { data: rule, etag },
+  isTesting,
+  onTest,
+  onSecret,
+  onDeleted,
+}: {
+  rule: Tagged<Rule>
+  isTesting: boolean
+  onTest(): void
+  onSecret(secret: string): void
+  onDeleted(): void
+}) {
+  const queries = useQueryClient()
+  const [asks, setAsks] = useState<'change' | 'delete' | 'secret' | 'off' | undefined>(undefined)
+  const close = () => setAsks(undefined)
+  const params = { path: { id: rule.id }, header: ifMatch(etag) }
+  const readAgain = () =>
+    Promise.all(
+      [['alert-rules'], ['alert-episodes'], ['open-episodes']].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    )
+  const turn = async (enabled: boolean) => {
+    await ask(api.PATCH('/admin/v1/alerts/{id}', { params, body: { enabled } }))
+    done(enabled ? `The rule ${rule.name} is watched` : `The rule ${rule.name} is turned off`)
+    await readAgain()
+  }
+  const turnOn = useMutation({
+    mutationFn: () => turn(true),
+    onError: (error) => fails('Turning on the rule', error),
+  })
+  return (
+    <>
+      <Button variant="default" onClick={() => setAsks('change')}>
+        Change the rule
+      </Button>
+      {rule.enabled ? (
+        <Button variant="default" onClick={() => setAsks('off')}>
+          Turn off
+        </Button>
+      ) : (
+        <Button variant="default" loading={turnOn.isPending} onClick={() => turnOn.mutate()}>
+          Turn on
+        </Button>
+      )}
+      {rule.webhook === null ? null : (
+        <>
+          <Button variant="default" loading={isTesting} onClick={onTest}>
+            Send a test message
+          </Button>
+          <Button variant="default" onClick={() => setAsks('secret')}>
+            Make a new secret
+          </Button>
+        </>
+      )}
+      <Button variant="default" c="var(--tg-bad)" onClick={() => setAsks('delete')}>
+        Delete the rule
+      </Button>
+      <Modal opened={asks === 'change'} onClose={close} title="Change the rule" size="lg">
+        <RuleForm
+          rule={rule}
+          etag={etag}
+          onDone={(secret) => {
+            close()
+            if (secret !== undefined) onSecret(secret)
+          }}
+        />
       </Modal>
-      <ConfirmByName
-        opened={isDeleting}
-        onClose={() => setDeleting(false)}
-        verb="Delete the rule"
-        name={one?.name ?? ''}
+      <AskFirst opened={asks === 'off'} onClose={close} verb="Turn off" act={() => turn(false)}>
+        Its open episodes close, and nobody is told about new ones. You can turn it on again.
+      </AskFirst>
+      <AskFirst
+        opened={asks === 'secret'}
+        onClose={close}
+        verb="Make a new secret"
         act={async () => {
-          await ask(api.DELETE('/admin/v1/alerts/{id}', path))
-          await queries.invalidateQueries({ queryKey: ['alert-rules'] })
-          onClose()
+          const { webhook_secret } = await ask(api.POST('/admin/v1/alerts/{id}/rotate-secret', { params }))
+          if (webhook_secret !== null) onSecret(webhook_secret)
+          await readAgain()
         }}
       >
-        Nobody is told any more when it holds. Its past episodes stay.
+        The new secret is shown once. For 24 hours the messages are signed with the former one too: give the
+        new one to {rule.webhook?.host ?? 'the receiver'} by then.
+      </AskFirst>
+      <ConfirmByName
+        opened={asks === 'delete'}
+        onClose={close}
+        verb="Delete the rule"
+        name={rule.name}
+        act={async () => {
+          await ask(api.DELETE('/admin/v1/alerts/{id}', { params }))
+          done(`The rule ${rule.name} is deleted`)
+          onDeleted()
+          await readAgain()
+        }}
+      >
+        Its open episodes close, and nobody is told any more when it holds. Its past episodes stay in the
+        history.
       </ConfirmByName>
-    </Sheet>
+    </>
   )
 }

@@ -83,7 +83,7 @@ export function JobSheet({
             </Button>
           ) : null}
           {isUnderWay && may('jobs', 'write') ? (
-            <Button variant="default" c="red" onClick={() => setCancelling(true)}>
+            <Button variant="default" c="var(--tg-bad)" onClick={() => setCancelling(true)}>
               Cancel the job
             </Button>
           ) : null}

@@ -1,0 +1,113 @@
+import { duration } from '../../format/numbers.ts'
+import type { Column } from '../../parts/grid.tsx'
+import { State } from '../../parts/tone.tsx'
+import { Clock, Duration, None } from '../../parts/values.tsx'
+import type { Episode, Rule } from './alerts-query.ts'
+import { kindOf } from './rule-fields.ts'
+import { ruleWords } from './rule-words.ts'
+
+export const historyColumns: readonly Column<Episode>[] = [
+  {
+    id: 'at',
+    head: 'Since',
+    width: 152,
+    cell: (row, above) => <Clock at={row.opened_at} after={above?.opened_at} />,
+  },
+  {
+    id: 'lasted',
+    head: 'Lasted',
+    width: 104,
+    align: 'right',
+    cell: ({ opened_at, closed_at }) =>
+      closed_at === null ? (
+        <None why="It still holds" />
+      ) : (
+        <Duration ms={new Date(closed_at).getTime() - new Date(opened_at).getTime()} />
+      ),
+  },
+  {
+    id: 'summary',
+    head: 'What',
+    width: 280,
+    grows: true,
+    cell: ({ summary }) => <span title={summary}>{summary}</span>,
+  },
+  {
+    id: 'rule',
+    head: 'Rule',
+    width: 176,
+    isWide: true,
+    value: ({ rule }) => rule.name,
+    cell: ({ rule }) => <span title={kindOf(rule.kind)?.title}>{rule.name}</span>,
+  },
+  {
+    id: 'acknowledged',
+    head: 'Looked after by',
+    width: 176,
+    isWide: true,
+    cell: ({ acknowledged }) =>
+      acknowledged === null ? <None why="Nobody" /> : <span title={acknowledged.by}>{acknowledged.by}</span>,
+  },
+]
+
+/** `tenantName`: of an id; undefined: the reader sees one tenant only. */
+export function ruleColumns(tenantName: ((id: string) => string) | undefined): readonly Column<Rule>[] {
+  return [
+    {
+      id: 'name',
+      head: 'Rule',
+      width: 152,
+      grows: true,
+      cell: ({ name }) => <span title={name}>{name}</span>,
+    },
+    {
+      id: 'state',
+      head: 'State',
+      width: 104,
+      cell: ({ enabled }) => (
+        <State tone={enabled ? 'good' : 'quiet'}>{enabled ? 'watched' : 'turned off'}</State>
+      ),
+    },
+    {
+      id: 'when',
+      head: 'Holds when',
+      width: 320,
+      grows: true,
+      isWide: true,
+      cell: ({ condition }) => <span title={ruleWords(condition)}>{ruleWords(condition)}</span>,
+    },
+    ...(tenantName === undefined
+      ? []
+      : [
+          {
+            id: 'tenant',
+            head: 'Watches',
+            width: 120,
+            isWide: true,
+            cell: ({ tenant_id }: Rule) =>
+              tenant_id === null ? 'all tenants' : <span title={tenant_id}>{tenantName(tenant_id)}</span>,
+          },
+        ]),
+    {
+      id: 'webhook',
+      head: 'Tells',
+      width: 176,
+      isWide: true,
+      cell: ({ webhook }) =>
+        webhook === null ? (
+          <None why="Nobody: the console shows it" />
+        ) : (
+          <span title={webhook.host}>{webhook.host}</span>
+        ),
+    },
+    {
+      id: 'resolves',
+      head: 'Ends after',
+      about: 'An episode ends when its rule has not held for so long',
+      width: 104,
+      align: 'right',
+      isWide: true,
+      cell: ({ resolve_after_seconds }) => duration(resolve_after_seconds * 1_000),
+    },
+  ]
+}

@@ -61,6 +61,7 @@ export async function findNoAudit(tx: Queries): Promise<void> {
 }
 
 export interface AuditFilter {
+  id?: string | undefined
   action?: string | undefined
   resource?: string | undefined
   resource_id?: string | undefined
@@ -78,12 +79,13 @@ export interface AuditFilter {
 
 /** Lines in the order of their ids, which is that of their times. */
 export function listAudit(db: Queries, filter: AuditFilter) {
-  const { action, resource, resource_id, tenant_id, user_id, from, to, after, descending, limit } = filter
+  const { id, action, resource, resource_id, tenant_id, user_id, from, to, after, descending, limit } = filter
   return db
     .select()
     .from(auditLog)
     .where(
       and(
+        id === undefined ? undefined : eq(auditLog.id, id),
         action === undefined ? undefined : eq(auditLog.action, action),
         resource === undefined ? undefined : eq(auditLog.resource, resource),
         resource_id === undefined ? undefined : eq(auditLog.resourceId, resource_id),

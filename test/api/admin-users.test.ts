@@ -196,6 +196,8 @@ describe('users', () => {
       before: { role: 'viewer' },
       after: { role: 'admin' },
     })
+    const found = await call('GET', `audit?id=${line?.id}`, { cookie: owner })
+    expect(found.body).toMatchObject({ data: [{ id: line?.id, action: 'user.change' }], next_cursor: null })
   })
 
   test('the last owner is neither demoted, disabled nor deleted', async () => {
@@ -241,6 +243,8 @@ describe('users', () => {
     const { body } = await call('GET', 'session', { cookie })
     expect(body).toMatchObject({ role: 'member', tenant_id: tenant })
     expect(body.may).toMatchObject({ keys: ['read', 'write'], log: ['read'], users: [], catalog: [] })
+    const [line] = await audited('setup.redeem')
+    expect((await call('GET', `audit?id=${line?.id}`, { cookie })).body).toMatchObject({ data: [] })
   })
 })
 

@@ -11779,6 +11779,8 @@ export interface operations {
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
                 sort?: "-created_at" | "created_at";
+                /** @description Of one line. */
+                id?: string;
                 action?: string;
                 resource?: string;
                 resource_id?: string;

@@ -39,6 +39,7 @@ export function auditEndpoints({ database }: { database: Pick<Database, 'reads'>
       summary: 'What was changed, by whom, and from where',
       query: z.strictObject({
         ...listParameters(['-created_at']),
+        id: uuidText.optional().describe('Of one line.'),
         action: text.optional(),
         resource: text.optional(),
         resource_id: text.optional(),

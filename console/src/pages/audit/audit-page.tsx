@@ -1,77 +1,38 @@
-import { Button, TextInput } from '@mantine/core'
+import { Button, Select, TextInput } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type FormEvent, useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import { tenantNamesQuery } from '../../api/who.ts'
 import type { Texts } from '../../console-search.ts'
 import { zoneName } from '../../format/moments.ts'
-import { momentsOf, rangeOf } from '../../format/range.ts'
-import type { Column } from '../../parts/grid.tsx'
+import { rangeOf } from '../../format/range.ts'
+import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
-import { Clock, None } from '../../parts/values.tsx'
+import { auditColumns } from './audit-columns.tsx'
+import { filterNames, queryOf, resources, resourceTitle } from './audit-fields.ts'
 import { AuditSheet } from './audit-sheet.tsx'
 
-export type Line = Schema<'AuditEntry'>
+type Line = Schema<'AuditEntry'>
 
-const columns: readonly Column<Line>[] = [
-  {
-    id: 'at',
-    head: 'Time',
-    width: 152,
-    cell: (line, above) => <Clock at={line.created_at} after={above?.created_at} />,
-  },
-  {
-    id: 'actor',
-    head: 'Who',
-    width: 176,
-    grows: true,
-    cell: ({ actor }) => (
-      <span title={`${actor.kind} ${actor.name}`}>
-        {actor.name} <span className="tg-quiet">{actor.kind}</span>
-      </span>
-    ),
-  },
-  { id: 'action', head: 'Did what', width: 168, value: ({ action }) => action, cell: ({ action }) => action },
-  {
-    id: 'resource',
-    head: 'To what',
-    width: 200,
-    grows: true,
-    cell: ({ resource, resource_name, resource_id }) => (
-      <span title={resource_id}>
-        <span className="tg-quiet">{resource}</span> {resource_name ?? resource_id}
-      </span>
-    ),
-  },
-  {
-    id: 'address',
-    head: 'From where',
-    width: 128,
-    isWide: true,
-    cell: ({ address }) => address ?? <None why="No caller: the gateway itself" />,
-  },
-]
-
-const filters = ['action', 'resource', 'resource_id', 'tenant_id', 'user_id'] as const
+const noFilter = Object.fromEntries([...filterNames, 'last', 'from', 'to'].map((name) => [name, '']))
 
 /** Who changed what, and what it was before. */
 export function AuditPage() {
   const search: Texts = useSearch({ strict: false })
   const { id } = useParams({ strict: false })
   const navigate = useNavigate()
+  const filters = useFilters(Object.keys(noFilter))
   const [asOf] = useState(() => new Date())
-  const query = useMemo(() => {
-    const stated = Object.fromEntries(
-      filters.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
-    )
-    return { ...stated, ...(momentsOf(rangeOf(search), asOf) ?? {}) }
-  }, [search, asOf])
+  const query = useMemo(() => queryOf(search, asOf), [search, asOf])
   const list = useList<Line>({
-    queryKey: ['audit', query],
+    queryKey: ['audit', 'list', query],
     readPage: (cursor, signal) =>
       ask(
         api.GET('/admin/v1/audit', {
@@ -80,31 +41,30 @@ export function AuditPage() {
         }),
       ),
   })
-  const go = (next: Texts) => void navigate({ to: '/console/audit', search: next })
-  const open = list.rows.find((line) => line.id === id)
+  const showAll = <Button onClick={() => filters.set(noFilter)}>Show all changes</Button>
+  const keep = (column: string, line: Line, keeps: boolean) => {
+    if (!keeps) return
+    if (column === 'action') filters.set({ action: line.action })
+    if (column === 'resource') filters.set({ resource: line.resource, resource_id: line.resource_id })
+    if (column === 'actor' && line.actor.kind === 'user' && line.actor.id !== null)
+      filters.set({ user_id: line.actor.id })
+  }
   return (
     <Page
       wide
       title="Audit"
       lead={<span>Times in {zoneName()}</span>}
-      actions={
-        <>
-          <ActionField key={String(search.action)} search={search} onChange={go} />
-          <RangePicker
-            range={rangeOf(search)}
-            clears
-            onChange={(range) => {
-              const { last: _last, from: _from, to: _to, ...rest } = search
-              go({ ...rest, ...range })
-            }}
-          />
-        </>
-      }
+      actions={<AuditFilters filters={filters} search={search} lines={list.rows} />}
     >
       <WithSheet
         sheet={
           id === undefined ? null : (
-            <AuditSheet id={id} line={open} isReading={list.isPending} onClose={() => go(search)} />
+            <AuditSheet
+              key={id}
+              id={id}
+              line={list.rows.find((line) => line.id === id)}
+              onClose={() => void navigate({ to: '/console/audit', search })}
+            />
           )
         }
       >
@@ -112,7 +72,7 @@ export function AuditPage() {
           label="Audit"
           things="changes"
           list={list}
-          columns={columns}
+          columns={auditColumns}
           idOf={idOf}
           openId={id}
           onOpen={(line) =>
@@ -123,15 +83,10 @@ export function AuditPage() {
               replace: id !== undefined,
             })
           }
-          onFilter={(column, line, keeps) => {
-            if (column === 'action' && keeps) go({ ...search, action: line.action })
-          }}
+          onFilter={keep}
           empty={
-            Object.keys(query).length > 0 ? (
-              <Teach
-                title="No change matches"
-                action={<Button onClick={() => go({})}>Show all changes</Button>}
-              />
+            filters.isAny ? (
+              <Teach title="No change matches" action={showAll} />
             ) : (
               <Teach title="No change yet">
                 Each change by an admin, by a file or by the gateway has a line here, with what was before.
@@ -144,26 +99,120 @@ export function AuditPage() {
   )
 }
 
-function idOf({ id }: Line): string {
-  return id
+function AuditFilters({
+  filters,
+  search,
+  lines,
+}: {
+  filters: Filters
+  search: Texts
+  lines: readonly Line[]
+}) {
+  const { role } = useSession()
+  const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' })
+  const resource = filters.get('resource')
+  const one = filters.get('resource_id')
+  const oneName = lines.find(({ resource_id }) => resource_id === one)?.resource_name ?? one
+  return (
+    <FilterBar>
+      <UserFilter filters={filters} />
+      <ActionField key={filters.get('action')} filters={filters} />
+      <Select
+        size="xs"
+        w={152}
+        aria-label="Kind of thing"
+        searchable
+        allowDeselect={false}
+        data={[
+          { value: '', label: 'Every thing' },
+          ...[...new Set([...resources, ...(resource === '' ? [] : [resource])])].map((value) => ({
+            value,
+            label: resourceTitle(value),
+          })),
+        ]}
+        value={resource}
+        onChange={(next) => filters.set({ resource: next ?? '', resource_id: '' })}
+      />
+      {one === '' ? null : (
+        <Button variant="default" onClick={() => filters.set({ resource_id: '' })}>
+          Not only {oneName}
+        </Button>
+      )}
+      {role === 'member' ? null : (
+        <ChoiceFilter
+          filters={filters}
+          name="tenant_id"
+          label="Tenant"
+          options={[
+            { value: '', label: 'Every tenant' },
+            ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
+          ]}
+        />
+      )}
+      <RangePicker
+        range={rangeOf(search)}
+        clears
+        onChange={({ last = '', from = '', to = '' }) => filters.set({ last, from, to })}
+      />
+    </FilterBar>
+  )
 }
 
-function ActionField({ search, onChange }: { search: Texts; onChange(search: Texts): void }) {
-  const [text, setText] = useState(typeof search.action === 'string' ? search.action : '')
+/** Users to choose from, for those who may see them. Others may still follow a link with a user, and leave it. */
+function UserFilter({ filters }: { filters: Filters }) {
+  const may = useMay()
+  const chosen = filters.get('user_id')
+  const users = useQuery({
+    queryKey: ['users', 'names'],
+    enabled: may('users'),
+    staleTime: 60_000,
+    queryFn: ({ signal }) => ask(api.GET('/admin/v1/users', { params: { query: { limit: 200 } }, signal })),
+  })
+  if (!may('users')) {
+    return chosen === '' ? null : (
+      <Button variant="default" onClick={() => filters.set({ user_id: '' })}>
+        Everybody
+      </Button>
+    )
+  }
+  return (
+    <Select
+      size="xs"
+      w={168}
+      aria-label="User"
+      searchable
+      allowDeselect={false}
+      data={[
+        { value: '', label: 'Everybody' },
+        ...(users.data?.data ?? []).map(({ id, email }) => ({ value: id, label: email })),
+      ]}
+      value={chosen}
+      onChange={(next) => filters.set({ user_id: next ?? '' })}
+    />
+  )
+}
+
+function ActionField({ filters }: { filters: Filters }) {
+  const [text, setText] = useState(filters.get('action'))
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    const { action: _action, ...rest } = search
-    onChange(text.trim() === '' ? rest : { ...rest, action: text.trim() })
+    filters.set({ action: text.trim() })
   }
   return (
     <form onSubmit={submit}>
       <TextInput
         size="xs"
-        aria-label="Action"
-        placeholder="Action, such as key.revoke"
+        w={152}
+        aria-label="Action, such as key.revoke"
+        placeholder="Any action"
         value={text}
         onChange={(event) => setText(event.currentTarget.value)}
+        onBlur={() => filters.get('action') === text.trim() || filters.set({ action: text.trim() })}
       />
     </form>
   )
+}
+
+function idOf({ id }: Line): string {
+  return id
 }

@@ -1,69 +1,60 @@
+import { Button, Skeleton } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
 import { Copy } from '../../parts/copy.tsx'
-import { Facts } from '../../parts/page.tsx'
+import { Facts, Section } from '../../parts/page.tsx'
+import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { Moment } from '../../parts/values.tsx'
 import classes from './audit.module.css'
-import type { Line } from './audit-page.tsx'
-import { changesOf } from './changes.ts'
+import { placeOf, resourceTitle } from './audit-fields.ts'
+import { changesOf, membersOf } from './changes.ts'
 
-/** The pages of the things that the audit names. */
-const pages = {
-  tenant: '/console/tenants/$id',
-  key: '/console/keys/$id',
-  group: '/console/groups/$id',
-  channel: '/console/channels/$id',
-  model: '/console/models/$id',
-} as const
+type Line = Schema<'AuditEntry'>
 
-function isPaged(resource: string): resource is keyof typeof pages {
-  return resource in pages
-}
-
-/** One change: who, what, and before beside after. */
+/** One change: who, what, and before beside after. `line`: where the list has read it already. */
 export function AuditSheet({
   id,
-  line,
-  isReading,
+  line: read,
   onClose,
 }: {
   id: string
   line: Line | undefined
-  isReading: boolean
   onClose(): void
 }) {
-  if (line === undefined) {
-    return (
-      <Sheet title="A change" onClose={onClose}>
-        <span className="tg-quiet">
-          {isReading
-            ? 'Reading…'
-            : `The change ${id} is not among the rows that were read. Scroll down, or remove filters.`}
-        </span>
-      </Sheet>
-    )
-  }
-  const {
-    action,
-    actor,
-    created_at,
-    address,
-    user_agent,
-    request_id,
-    resource,
-    resource_id,
-    resource_name,
-    before,
-    after,
-  } = line
-  const page = isPaged(resource) ? pages[resource] : undefined
-  const changes = changesOf(before, after)
+  const found = useQuery<Line | null>({
+    queryKey: ['audit', 'one', id],
+    enabled: read === undefined,
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/admin/v1/audit', { params: { query: { id, limit: 1 } }, signal }))).data[0] ??
+      null,
+  })
+  const line = read ?? found.data
   return (
     <Sheet
-      title={`${action} ${resource_name ?? ''}`}
+      title={line === null || line === undefined ? 'A change' : `${line.action} ${line.resource_name ?? ''}`}
       onClose={onClose}
-      actions={<Copy text={line.id} what="the id of the change" />}
+      actions={<Copy text={id} what="the id of the change" />}
     >
+      {line === undefined && found.error !== null ? (
+        <Problem error={found.error} onAgain={() => void found.refetch()} />
+      ) : null}
+      {line === undefined && found.isPending ? <Skeleton height={240} radius={6} /> : null}
+      {line === null ? <span className="tg-quiet">There is no such change.</span> : null}
+      {line === null || line === undefined ? null : <Body line={line} />}
+    </Sheet>
+  )
+}
+
+function Body({ line }: { line: Line }) {
+  const { actor, created_at, address, user_agent, request_id, resource, resource_id, tenant_id } = line
+  const tenantName = useTenantName()
+  const place = placeOf(line)
+  const name = `${resourceTitle(resource)} ${line.resource_name ?? resource_id}`
+  return (
+    <>
       <Facts
         facts={[
           ['Time', <Moment key="at" at={created_at} />],
@@ -72,41 +63,92 @@ export function AuditSheet({
           ['With', user_agent ?? '–'],
           [
             'To what',
-            page === undefined ? (
-              `${resource} ${resource_name ?? resource_id}`
+            place === undefined ? (
+              name
             ) : (
-              <Link key="to" to={page} params={{ id: resource_id }}>
-                {resource} {resource_name ?? resource_id}
+              <Link key="to" to={place.to} search={(place.search ?? {}) as never}>
+                {name}
               </Link>
             ),
           ],
-          ['Request id', request_id ?? '–'],
+          [
+            'Tenant',
+            tenant_id === null ? (
+              'none'
+            ) : (
+              <Link key="tenant" to="/console/tenants/$id" params={{ id: tenant_id }}>
+                {tenantName(tenant_id)}
+              </Link>
+            ),
+          ],
+          [
+            'Call',
+            request_id === null ? (
+              '–'
+            ) : (
+              <span key="call">
+                <span className="tg-mono">{request_id}</span> <Copy text={request_id} what="the request id" />
+              </span>
+            ),
+          ],
         ]}
       />
-      {changes.length === 0 ? (
-        <span className="tg-quiet">
-          Nothing that is shown has changed: a secret, or an action without a state.
-        </span>
-      ) : (
-        <table className={classes.changes}>
-          <thead>
-            <tr>
-              <th>Field</th>
-              <th>Before</th>
-              <th>After</th>
+      <Difference line={line} />
+      <div>
+        <Button
+          variant="default"
+          component={Link}
+          to="/console/audit"
+          search={{ resource, resource_id } as never}
+        >
+          All changes of this {resourceTitle(resource)}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function Difference({ line: { before, after } }: { line: Line }) {
+  const wasThere = before !== null && before !== undefined
+  const isThere = after !== null && after !== undefined
+  if (wasThere !== isThere) {
+    const members = membersOf(wasThere ? before : after)
+    if (members.length > 0) {
+      return (
+        <Section title={wasThere ? 'What it was' : 'As it was made'}>
+          <Facts facts={members} />
+        </Section>
+      )
+    }
+  }
+  const changes = changesOf(before, after)
+  if (changes.length === 0) {
+    return (
+      <span className="tg-quiet">
+        Nothing that is shown has changed. The change was of a secret, or of something without a state.
+      </span>
+    )
+  }
+  return (
+    <Section title="What has changed">
+      <table className={classes.changes}>
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">Before</th>
+            <th scope="col">After</th>
+          </tr>
+        </thead>
+        <tbody>
+          {changes.map(({ path, kind, before: was, after: is }) => (
+            <tr key={path} data-kind={kind}>
+              <th scope="row">{path}</th>
+              <td>{was ?? <span className="tg-quiet">none</span>}</td>
+              <td>{is ?? <span className="tg-quiet">none</span>}</td>
             </tr>
-          </thead>
-          <tbody>
-            {changes.map(({ path, kind, before: was, after: is }) => (
-              <tr key={path} data-kind={kind}>
-                <th scope="row">{path}</th>
-                <td>{was ?? <span className="tg-quiet">not there</span>}</td>
-                <td>{is ?? <span className="tg-quiet">not there</span>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-    </Sheet>
+          ))}
+        </tbody>
+      </table>
+    </Section>
   )
 }

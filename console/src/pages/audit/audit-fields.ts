@@ -1,0 +1,93 @@
+import type { Texts } from '../../console-search.ts'
+import { momentsOf, rangeOf } from '../../format/range.ts'
+
+/** The kinds of things that lines name. An address may name another one. */
+export const resources = [
+  'alert',
+  'alert_episode',
+  'api_token',
+  'archive',
+  'background_answer',
+  'channel',
+  'entry',
+  'erasure',
+  'file',
+  'group',
+  'image_job',
+  'import',
+  'invitation',
+  'kept_answer',
+  'key',
+  'model',
+  'probe',
+  'session',
+  'settings',
+  'tenant',
+  'user',
+  'verdict',
+  'view',
+] as const
+
+export const filterNames = ['action', 'resource', 'resource_id', 'tenant_id', 'user_id'] as const
+
+/** `kept_answer` -> `kept answer`. */
+export function resourceTitle(resource: string): string {
+  return resource.replaceAll('_', ' ')
+}
+
+/** What the API is asked for. `now`: the end of a range that is "the last so many minutes". */
+export function queryOf(search: Texts, now: Date): Record<string, string> {
+  return {
+    ...Object.fromEntries(
+      filterNames.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
+    ),
+    ...(momentsOf(rangeOf(search), now) ?? {}),
+  }
+}
+
+export interface Place {
+  to: string
+  search?: Texts
+}
+
+/** The page of the thing that a line names; undefined: it has none, or is no more. */
+export function placeOf({
+  action,
+  resource,
+  resource_id: id,
+  after,
+}: {
+  action: string
+  resource: string
+  resource_id: string
+  after: unknown
+}): Place | undefined {
+  if (/\.(delete|end)$/.test(action) && (after === null || after === undefined)) return undefined
+  switch (resource) {
+    case 'tenant':
+    case 'key':
+    case 'group':
+    case 'channel':
+    case 'model':
+      return { to: `/console/${resource}s/${encodeURIComponent(id)}` }
+    case 'alert':
+      return { to: `/console/alerts/${id}`, search: { tab: 'rules' } }
+    case 'alert_episode':
+      return { to: `/console/alerts/${id}` }
+    case 'image_job':
+      return { to: `/console/jobs/${id}` }
+    case 'background_answer':
+      return { to: `/console/jobs/${id}`, search: { kind: 'answers' } }
+    case 'user':
+    case 'invitation':
+      return { to: '/console/users' }
+    case 'settings':
+      return { to: '/console/settings' }
+    case 'erasure':
+      return { to: '/console/settings', search: { tab: 'erasures' } }
+    case 'archive':
+      return { to: '/console/settings', search: { tab: 'archive' } }
+    default:
+      return undefined
+  }
+}

@@ -55,7 +55,9 @@ const settingsPatch = z
 
 const secrets: ReadonlySet<string> = new Set([
   'secretKey',
+  'secretKeyPrevious',
   'adminToken',
+  'oidcClientSecret',
   's3AccessKeyId',
   's3SecretAccessKey',
 ])

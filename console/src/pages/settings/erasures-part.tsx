@@ -1,202 +1,190 @@
-import { Button, Group, Modal, Select, Stack, Switch, TextInput } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
-import { api, ask, type Schema } from '../../api/client.ts'
+import { Button, Modal } from '@mantine/core'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
-import { count } from '../../format/numbers.ts'
+import { useTenantName } from '../../api/tenant-names.ts'
+import { AskFirst } from '../../parts/ask-first.tsx'
+import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { done, fails } from '../../parts/toast.tsx'
+import { ListRows, type RowsColumn } from '../../parts/rows.tsx'
+import { done } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
-import { Waiting } from '../../shell/waiting.tsx'
-import classes from './settings.module.css'
-
-const liveMs = 3_000
+import { Moment, None } from '../../parts/values.tsx'
+import { EraseForm } from './erase-form.tsx'
+import {
+  countsWords,
+  type Erasure,
+  type ErasureRequest,
+  erasureState,
+  erasureWords,
+  isUnderWay,
+} from './erasure-words.ts'
 
 /** What was removed for a tenant or an end user, and what is being removed now. */
 export function ErasuresPart() {
   const may = useMay()
   const queries = useQueryClient()
-  const [isOpen, form] = useDisclosure(false)
-  const list = useQuery({
+  const [isAsking, setAsking] = useState(false)
+  const [asked, setAsked] = useState<ErasureRequest | undefined>(undefined)
+  const [toStop, setToStop] = useState<Erasure | undefined>(undefined)
+  const list = useList<Erasure>({
     queryKey: ['erasures'],
-    refetchInterval: liveMs,
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/erasures', { params: { query: { limit: 50 } }, signal })),
+    live: (erasures) => (erasures.some(isUnderWay) ? 3_000 : 30_000),
+    readPage: (cursor, signal) =>
+      ask(
+        api.GET('/admin/v1/erasures', {
+          params: { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          signal,
+        }),
+      ),
   })
-  const cancel = useMutation({
-    mutationFn: (id: string) => ask(api.POST('/admin/v1/erasures/{id}/cancel', { params: { path: { id } } })),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['erasures'] }),
-    onError: (error) => fails('Stopping the erasure', error),
+  const begin = useMutation({
+    mutationFn: (body: ErasureRequest) => ask(api.POST('/admin/v1/erasures', { body })),
+    onSuccess: async ({ dry_run }) => {
+      done(dry_run ? 'It counts what would go' : 'The erasure has begun')
+      setAsking(false)
+      await queries.invalidateQueries({ queryKey: ['erasures'] })
+    },
   })
-  if (list.error !== null) return <Problem error={list.error} onAgain={() => void list.refetch()} />
-  if (list.data === undefined) return <Waiting />
+  const mayErase = may('data', 'write')
+  const columns = useColumns(mayErase ? setToStop : undefined)
+  const words = asked === undefined ? undefined : erasureWords(asked)
   return (
     <Section
       title="Erasures"
       actions={
-        may('data', 'write') ? (
-          <Button variant="default" onClick={form.open}>
+        mayErase ? (
+          <Button
+            variant="default"
+            onClick={() => {
+              begin.reset()
+              setAsking(true)
+            }}
+          >
             Erase data
           </Button>
         ) : undefined
       }
     >
-      {list.data.data.length === 0 ? (
-        <span className="tg-quiet">
-          None yet. An erasure removes the content or the rows of a tenant, or of one of its end users.
-        </span>
-      ) : (
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th>Asked for</th>
-              <th>Of</th>
-              <th>State</th>
-              <th>Gone</th>
-              <th />
-            </tr>
-          </thead>
-          <tbody>
-            {list.data.data.map((erasure) => (
-              <tr key={erasure.id}>
-                <th scope="row">
-                  <Moment at={erasure.created_at} /> by {erasure.actor}
-                </th>
-                <td>
-                  {erasure.what} of {erasure.end_user === null ? 'tenant' : `${erasure.end_user} of`}{' '}
-                  {erasure.tenant_id}
-                </td>
-                <td>
-                  <Progress erasure={erasure} />
-                </td>
-                <td>
-                  {Object.entries(erasure.counts)
-                    .map(([place, gone]) => `${place} ${count(Number(gone))}`)
-                    .join(', ') || '–'}
-                </td>
-                <td>
-                  {['queued', 'running', 'waiting'].includes(erasure.state) && may('data', 'write') ? (
-                    <Button
-                      variant="subtle"
-                      loading={cancel.isPending}
-                      onClick={() => cancel.mutate(erasure.id)}
-                    >
-                      Stop it
-                    </Button>
-                  ) : null}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      )}
-      <Modal opened={isOpen} onClose={form.close} title="Erase data">
-        <EraseForm onDone={form.close} />
+      <span className="tg-quiet">
+        An erasure removes the content or the rows of a tenant, or of one of its end users. It goes on when
+        this page is closed.{' '}
+        <Link to="/docs/$" params={{ _splat: 'reference/erasure' }}>
+          What goes, what stays, and what it cannot reach
+        </Link>
+      </span>
+      <ListRows
+        label="Erasures"
+        things="erasures"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        none="Nothing was erased yet."
+      />
+      <Modal opened={isAsking} onClose={() => setAsking(false)} title="Erase data">
+        <EraseForm
+          error={begin.error}
+          isBusy={begin.isPending}
+          onAsk={(request) => {
+            if (request.dry_run === true) begin.mutate(request)
+            else {
+              setAsking(false)
+              setAsked(request)
+            }
+          }}
+        />
       </Modal>
+      <ConfirmByName
+        opened={asked !== undefined}
+        onClose={() => setAsked(undefined)}
+        verb="Erase data"
+        name={asked?.tenant ?? ''}
+        act={async () => {
+          if (asked !== undefined) await begin.mutateAsync(asked)
+        }}
+      >
+        <p>{words?.goes} It does not come back.</p>
+        <p>{words?.stays} Backups, upstreams and logs of processes are not reached.</p>
+      </ConfirmByName>
+      <AskFirst
+        opened={toStop !== undefined}
+        onClose={() => setToStop(undefined)}
+        verb="Stop the erasure"
+        isBad
+        act={async () => {
+          if (toStop === undefined) return
+          await ask(api.POST('/admin/v1/erasures/{id}/cancel', { params: { path: { id: toStop.id } } }))
+          done('The erasure is stopped')
+          await queries.invalidateQueries({ queryKey: ['erasures'] })
+        }}
+      >
+        What is gone already stays gone. The rest is not removed. To go on later, begin another erasure.
+      </AskFirst>
     </Section>
   )
 }
 
-function Progress({
-  erasure: { state, dry_run, waits_for, error, reached },
-}: {
-  erasure: Schema<'Erasure'>
-}) {
-  const tone =
-    error !== null ? 'warning' : state === 'succeeded' ? 'good' : state === 'cancelled' ? 'quiet' : 'info'
-  return (
-    <State tone={tone}>
-      {state}
-      {dry_run ? ' (it only counts)' : ''}
-      {waits_for === null ? '' : `, waits for ${waits_for}`}
-      {error === null ? '' : `: ${error}`}
-      {reached === null || state === 'succeeded' ? '' : `, reached ${reached}`}
-    </State>
-  )
-}
-
-/** Begins as a count: what is gone does not come back. */
-function EraseForm({ onDone }: { onDone(): void }) {
-  const queries = useQueryClient()
-  const [tenant, setTenant] = useState('')
-  const [endUser, setEndUser] = useState('')
-  const [what, setWhat] = useState<'content' | 'rows'>('content')
-  const [isDry, setDry] = useState(true)
-  const [typed, setTyped] = useState('')
-  const begin = useMutation({
-    mutationFn: () =>
-      ask(
-        api.POST('/admin/v1/erasures', {
-          body: {
-            tenant: tenant.trim(),
-            what,
-            dry_run: isDry,
-            ...(endUser.trim() === '' ? {} : { end_user: endUser.trim() }),
-          },
-        }),
+function useColumns(onStop: ((erasure: Erasure) => void) | undefined): readonly RowsColumn<Erasure>[] {
+  const tenantName = useTenantName()
+  return [
+    { head: 'Asked for', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+    { head: 'By', cell: ({ actor }) => actor },
+    {
+      head: 'What',
+      cell: ({ what, tenant_id, end_user, end_user_sha256 }) => (
+        <>
+          {what} of{' '}
+          {end_user_sha256 === null ? null : (
+            <span title={`SHA-256 ${end_user_sha256}`}>
+              {end_user ?? `an end user (${end_user_sha256.slice(0, 8)}…)`} of{' '}
+            </span>
+          )}
+          <Link to="/console/tenants/$id" params={{ id: tenant_id }}>
+            {tenantName(tenant_id)}
+          </Link>
+        </>
       ),
-    onSuccess: async () => {
-      done(isDry ? 'It counts' : 'The erasure has begun')
-      await queries.invalidateQueries({ queryKey: ['erasures'] })
-      onDone()
     },
-  })
-  const isConfirmed = isDry || typed.trim() === tenant.trim()
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isConfirmed) begin.mutate()
-  }
-  return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        <TextInput
-          label="Tenant"
-          required
-          data-autofocus
-          value={tenant}
-          onChange={(event) => setTenant(event.currentTarget.value)}
-        />
-        <TextInput
-          label="End user"
-          description="Empty: all of the tenant"
-          value={endUser}
-          onChange={(event) => setEndUser(event.currentTarget.value)}
-        />
-        <Select
-          label="What"
-          data={[
-            { value: 'content', label: 'Content: bodies, answers, files. Rows and money stay.' },
-            { value: 'rows', label: 'Rows: the whole log of them. Money stays.' },
-          ]}
-          value={what}
-          onChange={(value) => setWhat(value === 'rows' ? 'rows' : 'content')}
-        />
-        <Switch
-          label="Only count what would go"
-          checked={isDry}
-          onChange={(event) => setDry(event.currentTarget.checked)}
-        />
-        {isDry ? null : (
-          <TextInput
-            label={`What is erased does not come back. Type ${tenant.trim() || 'the tenant'} to go on`}
-            value={typed}
-            onChange={(event) => setTyped(event.currentTarget.value)}
-          />
-        )}
-        {begin.error === null ? null : <Problem error={begin.error} />}
-        <Group justify="flex-end">
-          <Button
-            type="submit"
-            color={isDry ? 'accent' : 'red'}
-            disabled={!isConfirmed}
-            loading={begin.isPending}
-          >
-            {isDry ? 'Count what would go' : 'Erase it'}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
-  )
+    {
+      head: 'State',
+      cell: (erasure) => {
+        const { tone, words } = erasureState(erasure)
+        const { reached } = erasure
+        return (
+          <>
+            <State tone={tone}>{words}</State>
+            {reached === null || !isUnderWay(erasure) ? null : (
+              <div className="tg-quiet">
+                has reached <Moment at={reached} />
+              </div>
+            )}
+          </>
+        )
+      },
+    },
+    {
+      head: 'Gone',
+      cell: ({ counts, dry_run }) => {
+        const words = countsWords(counts)
+        if (words === undefined) return <None why="Nothing yet" />
+        return dry_run ? `would go: ${words}` : words
+      },
+    },
+    ...(onStop === undefined
+      ? []
+      : [
+          {
+            head: 'Actions',
+            cell: (erasure: Erasure) =>
+              isUnderWay(erasure) ? (
+                <Button variant="default" size="compact-sm" onClick={() => onStop(erasure)}>
+                  Stop it
+                </Button>
+              ) : null,
+          },
+        ]),
+  ]
 }

@@ -1,19 +1,18 @@
-import { Tabs, TextInput } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { api, ask, type Schema } from '../../api/client.ts'
+import { Tabs } from '@mantine/core'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
+import { api } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
+import { askTagged } from '../../api/tagged.ts'
 import type { Texts } from '../../console-search.ts'
-import { JsonEditor } from '../../parts/json-editor.tsx'
-import { Page, Section } from '../../parts/page.tsx'
+import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { done } from '../../parts/toast.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { ArchivePart } from './archive-part.tsx'
+import { EnvironmentPart } from './environment-part.tsx'
 import { ErasuresPart } from './erasures-part.tsx'
 import { ExportPart } from './export-part.tsx'
+import { PricesPart } from './prices-part.tsx'
 import classes from './settings.module.css'
 
 const tabs = [
@@ -28,7 +27,7 @@ export function SettingsPage() {
   const search: Texts = useSearch({ strict: false })
   const navigate = useNavigate()
   const may = useMay()
-  const tab = typeof search.tab === 'string' ? search.tab : 'settings'
+  const tab = tabs.find((one) => one.tab === search.tab)?.tab ?? 'settings'
   return (
     <Page title="Settings">
       <Tabs
@@ -65,121 +64,24 @@ export function SettingsPage() {
 }
 
 function All() {
-  const may = useMay()
-  const queries = useQueryClient()
   const settings = useQuery({
     queryKey: ['settings'],
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/settings', { signal })),
+    queryFn: ({ signal }) => askTagged(api.GET('/admin/v1/settings', { signal })),
   })
-  if (settings.error !== null)
-    return <Problem error={settings.error} onAgain={() => void settings.refetch()} />
-  if (settings.data === undefined) return <Waiting />
-  const { prices, environment } = settings.data
-  const why =
-    prices.managed_by === 'file'
-      ? 'gateway.yaml says which library gives prices: change it there.'
-      : may('settings', 'write')
-        ? undefined
-        : 'Only an owner changes settings.'
+  if (settings.data === undefined) {
+    return settings.error === null ? (
+      <Waiting />
+    ) : (
+      <Problem error={settings.error} onAgain={() => void settings.refetch()} />
+    )
+  }
   return (
     <div className={classes.parts}>
-      <Section title="Prices of a library">
-        <span className="tg-quiet">
-          Where a model has no price of its own, a library may give one: "library", or null for none.{' '}
-          {prices.version === null ? null : (
-            <>
-              In force: {prices.version}, renewed <Moment at={prices.renewed_at} none="never" />.
-            </>
-          )}
-        </span>
-        <JsonEditor
-          key={JSON.stringify(prices.value)}
-          value={{ prices: prices.value }}
-          why={why}
-          save={async ({ prices: value }) => {
-            await ask(api.PATCH('/admin/v1/settings', { body: { prices: value ?? null } }))
-            done('The setting is in force')
-            await queries.invalidateQueries({ queryKey: ['settings'] })
-          }}
-        />
-      </Section>
-      <Environment environment={environment} />
+      {settings.error === null ? null : (
+        <Problem error={settings.error} onAgain={() => void settings.refetch()} />
+      )}
+      <PricesPart settings={settings.data} />
+      <EnvironmentPart environment={settings.data.data.environment} />
     </div>
   )
-}
-
-function Environment({ environment }: { environment: Schema<'Settings'>['environment'] }) {
-  const search: Texts = useSearch({ strict: false })
-  const navigate = useNavigate()
-  const words = typeof search.find === 'string' ? search.find : ''
-  const shown = environment.filter(({ name }) =>
-    name.toLowerCase().includes(words.toLowerCase().replace(/\s+/g, '_')),
-  )
-  return (
-    <Section
-      title="Environment of the process that answers"
-      actions={
-        <TextInput
-          size="xs"
-          aria-label="Find a setting"
-          placeholder="Find a setting"
-          value={words}
-          onChange={(event) =>
-            void navigate({
-              to: '/console/settings',
-              search: event.currentTarget.value === '' ? {} : { find: event.currentTarget.value },
-              replace: true,
-            })
-          }
-        />
-      }
-    >
-      <span className="tg-quiet">
-        They change with a restart.{' '}
-        <Link to="/docs/$" params={{ _splat: 'reference/configuration' }}>
-          What each one does
-        </Link>
-      </span>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable */}
-      <section className={classes.scrolls} tabIndex={0} aria-label="Settings">
-        <table className={classes.table}>
-          <thead>
-            <tr>
-              <th>Name</th>
-              <th>Value</th>
-              <th>Default</th>
-            </tr>
-          </thead>
-          <tbody>
-            {shown.map(({ name, value, default: usual, from, is_secret, is_set }) => (
-              <tr key={name}>
-                <th scope="row" className="tg-mono">
-                  {name}
-                </th>
-                <td>
-                  {is_secret ? (
-                    <State tone={is_set ? 'good' : 'quiet'}>
-                      {is_set ? 'set, and not shown' : 'not set'}
-                    </State>
-                  ) : (
-                    <span className={from === 'environment' ? classes.set : undefined}>
-                      {shownValue(value)}
-                    </span>
-                  )}
-                </td>
-                <td className="tg-quiet">{from === 'environment' && !is_secret ? shownValue(usual) : ''}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </section>
-      {shown.length === 0 ? <span className="tg-quiet">No setting has this name.</span> : null}
-    </Section>
-  )
-}
-
-function shownValue(value: unknown): string {
-  if (value === null || value === undefined) return 'not set'
-  if (typeof value === 'number') return String(value)
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -1,3 +1,4 @@
+import type { Area } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { momentsOf, rangeOf } from '../../format/range.ts'
 
@@ -47,8 +48,12 @@ export function queryOf(search: Texts, now: Date): Record<string, string> {
 
 export interface Place {
   to: string
+  /** Who may not read this has no way to it. */
+  area: Area
   search?: Texts
 }
+
+const areas = { tenant: 'tenants', key: 'keys', group: 'keys', channel: 'catalog', model: 'catalog' } as const
 
 /** The page of the thing that a line names; undefined: it has none, or is no more. */
 export function placeOf({
@@ -69,24 +74,24 @@ export function placeOf({
     case 'group':
     case 'channel':
     case 'model':
-      return { to: `/console/${resource}s/${encodeURIComponent(id)}` }
+      return { to: `/console/${resource}s/${encodeURIComponent(id)}`, area: areas[resource] }
     case 'alert':
-      return { to: `/console/alerts/${id}`, search: { tab: 'rules' } }
+      return { to: `/console/alerts/${id}`, area: 'alerts', search: { tab: 'rules' } }
     case 'alert_episode':
-      return { to: `/console/alerts/${id}` }
+      return { to: `/console/alerts/${id}`, area: 'alerts' }
     case 'image_job':
-      return { to: `/console/jobs/${id}` }
+      return { to: `/console/jobs/${id}`, area: 'jobs' }
     case 'background_answer':
-      return { to: `/console/jobs/${id}`, search: { kind: 'answers' } }
+      return { to: `/console/jobs/${id}`, area: 'jobs', search: { kind: 'answers' } }
     case 'user':
     case 'invitation':
-      return { to: '/console/users' }
+      return { to: '/console/users', area: 'users' }
     case 'settings':
-      return { to: '/console/settings' }
+      return { to: '/console/settings', area: 'settings' }
     case 'erasure':
-      return { to: '/console/settings', search: { tab: 'erasures' } }
+      return { to: '/console/settings', area: 'data', search: { tab: 'erasures' } }
     case 'archive':
-      return { to: '/console/settings', search: { tab: 'archive' } }
+      return { to: '/console/settings', area: 'data', search: { tab: 'archive' } }
     default:
       return undefined
   }

@@ -2,6 +2,7 @@ import { Button, Skeleton } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { useMay } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
@@ -51,7 +52,9 @@ export function AuditSheet({
 function Body({ line }: { line: Line }) {
   const { actor, created_at, address, user_agent, request_id, resource, resource_id, tenant_id } = line
   const tenantName = useTenantName()
-  const place = placeOf(line)
+  const may = useMay()
+  const found = placeOf(line)
+  const place = found !== undefined && may(found.area) ? found : undefined
   const name = `${resourceTitle(resource)} ${line.resource_name ?? resource_id}`
   return (
     <>

@@ -101,7 +101,7 @@ function Processes({ health, now }: { health: Schema<'Health'>; now: number }) {
     <>
       <Section title="Processes">
         <Rows
-          label="Processes"
+          label="Processes and their last signs"
           columns={columns}
           rows={processes}
           idOf={({ id }) => id}

@@ -134,7 +134,7 @@ export function Holds({ holds }: { holds: Ledger['holds'] }) {
         <Notice tone="warning">Postgres did not tell it within two seconds.</Notice>
       ) : (
         <Rows
-          label="Money that running requests hold"
+          label="Held money by age"
           columns={heldColumns}
           rows={held}
           idOf={({ age }) => age}

@@ -55,12 +55,12 @@ export function EnvironmentPart({ environment }: { environment: readonly Setting
         </span>
       ) : null}
       {grouped(shown).map(({ title, settings }) => (
-        <section key={title} className={classes.group} aria-label={title}>
+        <div key={title} className={classes.group}>
           <h3>{title}</h3>
           <div className={classes.columns}>
             <Rows label={title} columns={columns} rows={settings} idOf={({ name }) => name} none="None" />
           </div>
-        </section>
+        </div>
       ))}
     </Section>
   )

@@ -17,8 +17,8 @@ const groups: readonly { title: string; fits: RegExp }[] = [
     title: 'Usage log and ledger',
     fits: /^(JOURNAL_|SHIP_|CAPTURE_|ROLLUP_|PARTITIONS_|LEDGER_|LOG_(QUERY|CONNECTIONS)|EXPORT|ENTRY_|PAYLOAD_|ANSWER|REQUEST_RETENTION|DURAB|UNAUTHENTICATED_|INSTANCE_DEAD)/,
   },
-  { title: 'Keys, limits and money', fits: /^(KEY_(?!S?SOCKETS)|KEYS_|KNOWN_|LIMITS_|BUDGET_|MONEY_)/ },
-  { title: 'WebSockets', fits: /^(SOCKET|RESPONSES_WEBSOCKET)/ },
+  { title: 'WebSockets', fits: /^(SOCKET|KEY_SOCKETS|RESPONSES_WEBSOCKET)/ },
+  { title: 'Keys, limits and money', fits: /^(KEY_|KEYS_|KNOWN_|LIMITS_|BUDGET_|MONEY_)/ },
   {
     title: 'Place and process',
     fits: /^(HOST|PORT|PUBLIC_URL|DATA|SECRET_|GATEWAY_|TLS_|TRUSTED_|PLAIN_HTTP|PROCESSES|LOG_LEVEL|ROLE|REDIS_|DRAIN_|REVISION_)/,

@@ -49,6 +49,7 @@ export const theme = createTheme({
     Textarea: { defaultProps: { size: 'sm' } },
     Tooltip: { defaultProps: { openDelay: 300, withArrow: true, fz: 12 } },
     Anchor: { defaultProps: { fz: 'inherit' } },
+    Notification: { defaultProps: { closeButtonProps: { 'aria-label': 'Close the message' } } },
     Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close the window' } } },
     Drawer: { defaultProps: { closeButtonProps: { 'aria-label': 'Close the menu' } } },
   },

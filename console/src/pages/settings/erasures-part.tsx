@@ -134,18 +134,21 @@ function useColumns(onStop: ((erasure: Erasure) => void) | undefined): readonly 
     { head: 'By', cell: ({ actor }) => actor },
     {
       head: 'What',
-      cell: ({ what, tenant_id, end_user, end_user_sha256 }) => (
-        <>
-          {what} of{' '}
-          {end_user_sha256 === null ? null : (
-            <span title={`SHA-256 ${end_user_sha256}`}>
-              {end_user ?? `an end user (${end_user_sha256.slice(0, 8)}…)`} of{' '}
-            </span>
-          )}
-          <Link to="/console/tenants/$id" params={{ id: tenant_id }}>
-            {tenantName(tenant_id)}
-          </Link>
-        </>
+      cell: ({ what, end_user, end_user_sha256 }) =>
+        end_user_sha256 === null ? (
+          `${what} of all`
+        ) : (
+          <span title={`SHA-256 ${end_user_sha256}`}>
+            {what} of {end_user ?? `an end user (${end_user_sha256.slice(0, 8)}…)`}
+          </span>
+        ),
+    },
+    {
+      head: 'Tenant',
+      cell: ({ tenant_id }) => (
+        <Link to="/console/tenants/$id" params={{ id: tenant_id }}>
+          {tenantName(tenant_id)}
+        </Link>
       ),
     },
     {

@@ -212,7 +212,7 @@ describe('a webhook', () => {
     await breaker(1)
     expect(await pass()).toHaveLength(1)
     await breaker(undefined)
-    await bed.sql`UPDATE alert_messages SET due_at = now()`
+    await bed.makeDue()
     // The end waits.
     expect((await pass()).map((text) => text.slice(0, 12))).toEqual(['alert.opened'])
     expect((await bed.call('GET', '/episodes')).json.data).toMatchObject([
@@ -224,7 +224,7 @@ describe('a webhook', () => {
       },
     ])
     receiver.answers.status = 200
-    await bed.sql`UPDATE alert_messages SET due_at = now()`
+    await bed.makeDue()
     await bed.deliver()
     await bed.deliver()
     expect(receiver.deliveries.slice(-2).map(({ body }) => body.type)).toEqual([
@@ -244,14 +244,14 @@ describe('a webhook', () => {
     await breaker(1)
     await bed.evaluate()
     for (let tries = 0; tries < bed.context.bounds.webhookTriesMax + 3; tries++) {
-      await bed.sql`UPDATE alert_messages SET due_at = now()`
+      await bed.makeDue()
       await bed.deliver()
     }
     expect(receiver.deliveries).toHaveLength(bed.context.bounds.webhookTriesMax)
     receiver.answers.status = 410
     await breaker(undefined)
     await pass()
-    await bed.sql`UPDATE alert_messages SET due_at = now()`
+    await bed.makeDue()
     expect(await pass()).toEqual([])
     expect((await bed.call('GET', '/episodes')).json.data).toMatchObject([
       {

@@ -112,7 +112,7 @@ async function lost(): Promise<void> {
   const [newest, before] = (await call('GET', 'api-tokens', { cookie: owner })).body.data
   expect((await call('DELETE', `api-tokens/${newest.id}`, { cookie: owner })).status).toBe(200)
   await bed.context.database.state.ask(
-    ({ sql }) => sql`UPDATE api_tokens SET expires_at = now() WHERE id = ${before.id}`,
+    ({ sql }) => sql`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = ${before.id}`,
   )
   callers.set('an expired token', { kind: 'nobody', headers: byToken(expired) })
   callers.set('a revoked token', { kind: 'nobody', headers: byToken(revoked) })

@@ -107,7 +107,7 @@ describe('signing in', () => {
       .sql`UPDATE user_sessions SET used_at = now() - interval '13 hours' WHERE token_hash = ${hash}`
     expect((await call('GET', 'session', { cookie })).status).toBe(401)
     await bed.database
-      .sql`UPDATE user_sessions SET used_at = now(), expires_at = now() WHERE token_hash = ${hash}`
+      .sql`UPDATE user_sessions SET used_at = now(), expires_at = now() - interval '1 second' WHERE token_hash = ${hash}`
     expect((await call('GET', 'session', { cookie })).status).toBe(401)
   })
 
@@ -271,7 +271,8 @@ describe('invitations and resets', () => {
       cookie: owner,
       body: { email: 'late@example.com', role: 'viewer' },
     })
-    await bed.database.sql`UPDATE user_links SET expires_at = now() WHERE id = ${invited.body.id}`
+    await bed.database
+      .sql`UPDATE user_links SET expires_at = now() - interval '1 second' WHERE id = ${invited.body.id}`
     const token = String(invited.body.url).split('/').at(-1)
     expect((await call('POST', `links/${token}`, { body: { password: goodPassword } })).status).toBe(404)
   })
@@ -332,7 +333,7 @@ describe('API tokens', () => {
     const list = await call('GET', 'api-tokens', { cookie })
     expect(list.body.data).toHaveLength(1)
     expect(JSON.stringify(list.body)).not.toContain(token)
-    await bed.database.sql`UPDATE api_tokens SET expires_at = now() WHERE id = ${id}`
+    await bed.database.sql`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = ${id}`
     expect((await call('GET', 'audit', { token })).status).toBe(401)
     await bed.database.sql`UPDATE api_tokens SET expires_at = NULL WHERE id = ${id}`
     expect((await call('GET', 'audit', { token })).status).toBe(200)

@@ -1,8 +1,8 @@
-import { Group, Select, TextInput } from '@mantine/core'
-import { useDebouncedCallback } from '@mantine/hooks'
-import { SearchIcon } from '@primer/octicons-react'
+import { Button, Group, Select, TextInput } from '@mantine/core'
+import { useDebouncedCallback, useMediaQuery } from '@mantine/hooks'
+import { FilterIcon, SearchIcon } from '@primer/octicons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import type { Texts } from '../console-search.ts'
 import { isTyping } from './typing.ts'
 
@@ -108,10 +108,37 @@ export function ChoiceFilter({
   )
 }
 
-export function FilterBar({ children }: { children: React.ReactNode }) {
+/**
+ * The filters of a list. On a phone those of `children` wait behind a button, which says whether one is set; `first` stays.
+ * Without `filters` all stay.
+ */
+export function FilterBar({
+  filters,
+  first,
+  children,
+}: {
+  filters?: Filters
+  first?: ReactNode
+  children: ReactNode
+}) {
+  const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  const [isOpen, setOpen] = useState(false)
+  const folds = isPhone === true && filters !== undefined
   return (
     <Group gap={8} role="search" aria-label="Filters">
-      {children}
+      {first}
+      {folds ? (
+        <Button
+          variant="default"
+          size="xs"
+          aria-expanded={isOpen}
+          leftSection={<FilterIcon size={14} />}
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? 'Hide filters' : filters.isAny ? 'Filters (set)' : 'Filters'}
+        </Button>
+      ) : null}
+      {folds && !isOpen ? null : children}
     </Group>
   )
 }

@@ -67,6 +67,8 @@ export interface GridProps<Row> {
 }
 
 const rowHeight = 32
+const headHeight = 34
+const footHeight = 44
 const rowsFromEnd = 30
 
 const features = tableFeatures({ columnVisibilityFeature, columnOrderingFeature })
@@ -155,6 +157,7 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
     [put, onOpen],
   )
   return (
+    // As high as its rows, at most as high as its place.
     // biome-ignore lint/a11y/useSemanticElements: a table element cannot hold rows that are placed by hand
     <div
       role="grid"
@@ -164,6 +167,7 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
       tabIndex={0}
       ref={scroller}
       className={classes.grid}
+      style={{ flexBasis: virtual.getTotalSize() + headHeight + (foot === undefined ? 0 : footHeight) }}
       onScroll={(event) => onTouch?.(event.currentTarget.scrollTop < rowHeight)}
     >
       {/* biome-ignore lint/a11y/useFocusableInteractive: the grid has the focus */}

@@ -33,7 +33,11 @@ export function ListGrid<Row extends RowData>({ list, empty, things, ...grid }: 
         ) : isMoreComing ? (
           'Reading more…'
         ) : isWhole ? (
-          `All ${count(rows.length)} ${things}`
+          rows.length === 1 ? (
+            'No more'
+          ) : (
+            `All ${count(rows.length)} ${things}`
+          )
         ) : undefined
       }
     />

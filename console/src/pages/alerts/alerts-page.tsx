@@ -140,7 +140,7 @@ function Now({ search, add }: { search: Texts; add: ReactNode }) {
 
 function HistoryFilters({ filters, search }: { filters: Filters; search: Texts }) {
   return (
-    <FilterBar>
+    <FilterBar filters={filters}>
       <ChoiceFilter
         filters={filters}
         name="kind"

@@ -114,7 +114,7 @@ function AuditFilters({
   const one = filters.get('resource_id')
   const oneName = lines.find(({ resource_id }) => resource_id === one)?.resource_name ?? one
   return (
-    <FilterBar>
+    <FilterBar filters={filters}>
       <UserFilter filters={filters} />
       <ActionField key={filters.get('action')} filters={filters} />
       <Select

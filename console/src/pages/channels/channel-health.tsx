@@ -3,6 +3,7 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { count } from '../../format/numbers.ts'
 import { outcomeColor, outcomeNames } from '../../parts/chart-colors.ts'
 import { Section } from '../../parts/page.tsx'
@@ -21,7 +22,7 @@ export function ChannelHealth({ channel }: { channel: string }) {
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const { data, error, refetch } = useQuery({
     queryKey: ['channels', 'minutes', channel],
-    refetchInterval: 15_000,
+    refetchInterval: every(15_000),
     placeholderData: keepPreviousData,
     async queryFn({ signal }) {
       const to = new Date()

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { askTagged } from '../../api/tagged.ts'
 
@@ -8,7 +9,7 @@ export function useChannelHealth() {
   return useQuery({
     queryKey: ['health'],
     enabled: may('health'),
-    refetchInterval: 5_000,
+    refetchInterval: every(5_000),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
   })
 }

@@ -108,8 +108,7 @@ export function GroupsPage() {
   const make = may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make group</Button> : undefined
   return (
     <Page title="Groups" wide actions={make}>
-      <FilterBar>
-        <SearchField filters={filters} label="Search names" />
+      <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
         <ChoiceFilter filters={filters} name="public" label="Public" options={publics} />
         <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
       </FilterBar>

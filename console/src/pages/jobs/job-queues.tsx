@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { count } from '../../format/numbers.ts'
 
@@ -9,7 +10,7 @@ export function JobQueues({ kind }: { kind: 'images' | 'answers' }) {
   const { data } = useQuery({
     queryKey: ['health'],
     enabled: may('health'),
-    refetchInterval: 5_000,
+    refetchInterval: every(5_000),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
   })
   if (data === undefined) return null

@@ -77,7 +77,7 @@ function JobFilters({ filters }: { filters: Filters }) {
   const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' })
   const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
   return (
-    <FilterBar>
+    <FilterBar filters={filters}>
       <ChoiceFilter
         filters={filters}
         name="status"

@@ -154,8 +154,7 @@ export function KeysPage() {
         ) : undefined
       }
     >
-      <FilterBar>
-        <SearchField filters={filters} label="Search names" />
+      <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
         {isMember ? null : (
           <>
             <ChoiceFilter

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { exactMoney, money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { WaitingRows } from '../../parts/list-grid.tsx'
@@ -26,7 +27,7 @@ const periods = { day: 'Budget of the day', month: 'Budget of the month', total:
 export function WhatIsLeft({ id }: { id: string }) {
   const usage = useQuery({
     queryKey: ['keys', 'usage', id],
-    refetchInterval: 15_000,
+    refetchInterval: every(15_000),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys/{id}/usage', { params: { path: { id } }, signal })),
   })
   return (

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
 import { Code } from '../../parts/code.tsx'
@@ -35,12 +36,12 @@ export function LedgerPage() {
 function Live() {
   const ledger = useQuery({
     queryKey: ['ledger'],
-    refetchInterval: liveMs,
+    refetchInterval: every(liveMs),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/ledger', { signal })),
   })
   const health = useQuery({
     queryKey: ['health'],
-    refetchInterval: liveMs,
+    refetchInterval: every(liveMs),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
   })
   return (

@@ -120,7 +120,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'cost',
     head: 'Cost',
-    width: 80,
+    width: 96,
     align: 'right',
     isWide: true,
     cell: (row) => <Money nanoUsd={row.cost_nano_usd} />,

@@ -1,4 +1,4 @@
-import { useComputedColorScheme } from '@mantine/core'
+import { Skeleton, useComputedColorScheme } from '@mantine/core'
 import { useMemo } from 'react'
 import { money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
@@ -25,7 +25,7 @@ export function OverviewCharts(props: ChartsProps) {
 }
 
 function OutcomesChart({ terms, onRange }: ChartsProps) {
-  const { data, error, refetch } = useTimeline(terms, 'outcome', '-requests')
+  const { data, error, isPending, refetch } = useTimeline(terms, 'outcome', '-requests')
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(() => {
     const found = new Map(data?.series.map((series) => [series.outcome, series.points]))
@@ -39,7 +39,9 @@ function OutcomesChart({ terms, onRange }: ChartsProps) {
   return (
     <section className={classes.chart} aria-label="Requests by outcome">
       <h2>Requests by outcome</h2>
-      {error === null ? (
+      {isPending ? (
+        <Skeleton height={136} radius={6} />
+      ) : error === null ? (
         <Chart label="Requests by outcome" series={chart} {...{ terms, onRange }} format={count} />
       ) : (
         <Problem error={error} onAgain={() => void refetch()} />
@@ -54,7 +56,7 @@ function SpendChart({ terms, onRange }: ChartsProps) {
   // Sums of minutes are kept by channel and outcome alone.
   const by = terms.step === 'minute' ? 'channel' : 'model'
   const title = `Spend by ${by}`
-  const { data, error, refetch } = useTimeline(terms, by, '-cost')
+  const { data, error, isPending, refetch } = useTimeline(terms, by, '-cost')
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(
     () =>
@@ -71,7 +73,9 @@ function SpendChart({ terms, onRange }: ChartsProps) {
   return (
     <section className={classes.chart} aria-label={title}>
       <h2>{title}</h2>
-      {error === null ? (
+      {isPending ? (
+        <Skeleton height={136} radius={6} />
+      ) : error === null ? (
         <Chart label={title} series={chart} terms={terms} onRange={onRange} format={inUsd} />
       ) : (
         <Problem error={error} onAgain={() => void refetch()} />
@@ -81,7 +85,7 @@ function SpendChart({ terms, onRange }: ChartsProps) {
 }
 
 function LatencyChart({ terms, onRange }: ChartsProps) {
-  const { data, error, refetch } = useTimeline(terms, undefined, '-requests')
+  const { data, error, isPending, refetch } = useTimeline(terms, undefined, '-requests')
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(() => {
     const points = data?.series[0]?.points ?? []
@@ -97,7 +101,9 @@ function LatencyChart({ terms, onRange }: ChartsProps) {
   return (
     <section className={classes.chart} aria-label="Total time of a request">
       <h2>Total time of a request</h2>
-      {error === null ? (
+      {isPending ? (
+        <Skeleton height={136} radius={6} />
+      ) : error === null ? (
         <Chart
           label="Total time of a request, p50 and p95"
           series={chart}

@@ -1,6 +1,7 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import type { Texts } from '../../console-search.ts'
 import { momentsOf, rangeOf } from '../../format/range.ts'
 
@@ -119,7 +120,7 @@ export function useHealth(isAllowed: boolean) {
   return useQuery({
     queryKey: ['health'],
     enabled: isAllowed,
-    refetchInterval: liveMs,
+    refetchInterval: every(liveMs),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
   })
 }
@@ -128,7 +129,7 @@ export function useOpenEpisodes(isAllowed: boolean) {
   return useQuery({
     queryKey: ['open-episodes'],
     enabled: isAllowed,
-    refetchInterval: 15_000,
+    refetchInterval: every(15_000),
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/alerts/episodes', { params: { query: { open: 'true', limit: 20 } }, signal })),
   })

@@ -1,10 +1,11 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api, ask } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 
 /** All that the steps are read from, in one go. */
 export const factsQuery = queryOptions({
   queryKey: ['set-up'],
-  refetchInterval: 5_000,
+  refetchInterval: every(5_000),
   async queryFn({ signal }) {
     const many = { params: { query: { limit: 100 } as never }, signal }
     const [channels, groups, tenants, keys, models, rows] = await Promise.all([

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { every } from '../../api/every.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { balanceQuery, type Tenant } from '../../api/who.ts'
@@ -22,7 +23,7 @@ import { BookEntry } from './book-entry.tsx'
 export function TenantMoney({ of }: { of: Tenant }) {
   const may = useMay()
   const queryClient = useQueryClient()
-  const balance = useQuery({ ...balanceQuery(of.id), refetchInterval: 30_000 })
+  const balance = useQuery({ ...balanceQuery(of.id), refetchInterval: every(30_000) })
   const [isBooking, setBooking] = useState(false)
   const [isUnlimiting, setUnlimiting] = useState(false)
   const isOurs = of.managed_by === 'admin'

@@ -128,8 +128,7 @@ function AllTenants() {
   ]
   return (
     <Page title="Tenants" wide actions={may('tenants', 'write') ? make : undefined}>
-      <FilterBar>
-        <SearchField filters={filters} label="Search names" />
+      <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
         <ChoiceFilter filters={filters} name="disabled" label="State" options={states} />
         <ChoiceFilter filters={filters} name="limited" label="Money" options={moneys} />
         <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />

@@ -1,0 +1,89 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
+
+/** Pages whose answer is late, fails or is empty, and pages on a phone. */
+
+let bed: BrowserBed
+beforeAll(async () => {
+  bed = await startBrowser()
+  await bed.makeOwner()
+})
+afterAll(() => bed?.close())
+
+const phone = { viewport: { width: 390, height: 844 } }
+
+test('a page that asks again and again keeps its first error in sight until the gateway answers', async () => {
+  const page = await bed.page({ forgives: /status of 500/ })
+  await bed.signIn(page)
+  let asked = 0
+  await page.route('**/admin/v1/ledger', (route) => {
+    asked += 1
+    return route.fulfill({
+      status: 500,
+      contentType: 'application/problem+json',
+      body: JSON.stringify({ status: 500, code: 'internal', title: 'Failed', detail: 'The disk is full.' }),
+    })
+  })
+  await page.goto('/console/ledger')
+  await page.getByText('The disk is full.').waitFor()
+  // The processes, beside it, are asked again every 2 s; the ledger waits for the reader.
+  await page.waitForResponse('**/admin/v1/health')
+  await page.waitForResponse('**/admin/v1/health')
+  expect(asked).toBe(1)
+  expect(await page.getByText('The disk is full.').isVisible()).toBe(true)
+  await axe(page)
+  await page.unroute('**/admin/v1/ledger')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText('Postgres has every row.').waitFor()
+  expect(await page.getByText('The disk is full.').count()).toBe(0)
+})
+
+test('charts wait in their own shape: an axis with nothing on it would say that nothing happened', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/admin/v1/summary/timeline**', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto('/console')
+  await page.getByRole('heading', { name: 'Requests by outcome' }).waitFor()
+  await page.getByText('First token, p50 / p95').waitFor()
+  expect(await page.locator('canvas').count()).toBe(0)
+  answer()
+  await page.locator('canvas').nth(2).waitFor()
+})
+
+test('on a phone the filters of a list wait behind a button, which says whether one is set', async () => {
+  const page = await bed.page(phone)
+  await bed.signIn(page)
+  await page.goto('/console/keys')
+  const button = page.getByRole('button', { name: 'Filters', exact: true })
+  await button.waitFor()
+  expect(await page.getByLabel('Search names').isVisible()).toBe(true)
+  expect(await page.getByRole('combobox', { name: 'State' }).count()).toBe(0)
+  await button.click()
+  await page.getByRole('combobox', { name: 'State' }).click()
+  await page.getByRole('option').nth(1).click()
+  await page.getByRole('button', { name: 'Hide filters' }).click()
+  await page.getByRole('button', { name: 'Filters (set)' }).waitFor()
+  await axe(page)
+  await fitsSideways(page)
+})
+
+test.each(['jobs', 'log', 'alerts'])(
+  'the empty page of %s teaches within the width of a phone',
+  async (name) => {
+    const page = await bed.page(phone)
+    await bed.signIn(page)
+    await page.goto(`/console/${name}`)
+    const heading = page.getByRole('heading', { level: 2, name: /^(No|Nobody) / })
+    await heading.waitFor()
+    const box = await heading.locator('..').boundingBox()
+    expect(box === null ? 0 : box.x + box.width).toBeLessThanOrEqual(390)
+    await fitsSideways(page)
+  },
+)

@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { type Modality, modalities, type Traits } from '../canonical/traits.ts'
 import type { ListedModel } from '../catalog/listed-models.ts'
 import type { Group, Model, Offer } from '../catalog/snapshot.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
 import { translatable } from '../routing/candidates.ts'
+import type { OfferTraits, TraitVerdict } from '../traits/offer-traits.ts'
 
 const yesOrNo = z.boolean().nullable()
 const words = z.array(z.string()).nullable()
@@ -44,15 +46,49 @@ export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof trait
   }
 }
 
+/**
+ * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that no verdict in force
+ * has, or has otherwise, is absent.
+ */
+export function provedAt(
+  shown: z.output<typeof traitCapabilities>,
+  verdicts: readonly TraitVerdict[],
+): Record<string, string> {
+  const found: Record<string, string> = {}
+  for (const { traits, decidedAt } of verdicts) {
+    const at = decidedAt.toISOString()
+    const proved = new Map(Object.entries(capabilitiesOf([traits])))
+    for (const [name, value] of Object.entries(shown)) {
+      if (value === null || JSON.stringify(proved.get(name)) !== JSON.stringify(value)) continue
+      if (found[name] === undefined || found[name] < at) found[name] = at
+    }
+  }
+  return found
+}
+
 /** The traits of the offers that a group may use, in each chat protocol of their channels. */
 export function traitsFor(model: Model, id: string, group: Group): Traits[] {
+  return inEachProtocol(model, id, group, (traits, protocol, name) => [traits.of(protocol, name)])
+}
+
+/** What was proved of those offers, and is in force. */
+export function verdictsFor(model: Model, id: string, group: Group): TraitVerdict[] {
+  return inEachProtocol(model, id, group, (traits, protocol, name) => traits.verdictsOn(protocol, name))
+}
+
+function inEachProtocol<T>(
+  model: Model,
+  id: string,
+  group: Group,
+  ask: (traits: OfferTraits, protocol: ProtocolName, upstreamModel: string) => readonly T[],
+): T[] {
   const usable = ({ channel }: Offer) => group.channels.includes('*') || group.channels.includes(channel.name)
   return model.offers
     .filter(usable)
     .flatMap(({ channel, upstreamModel, traits }) =>
       translatable
         .filter((protocol) => channel.protocols[protocol] !== undefined)
-        .map((protocol) => traits.of(protocol, upstreamModel === '*' ? id : upstreamModel)),
+        .flatMap((protocol) => ask(traits, protocol, upstreamModel === '*' ? id : upstreamModel)),
     )
 }
 

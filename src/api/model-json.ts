@@ -3,7 +3,14 @@ import type { ImageTraits } from '../canonical/image.ts'
 import type { Group, Model, Offer, Price, Rates } from '../catalog/snapshot.ts'
 import { parseMultiplier } from '../ledger/price.ts'
 import { endpointsOf } from '../stages/served-on.ts'
-import { capabilitiesOf, sizesOf, traitMembers, traitsFor } from './model-capabilities.ts'
+import {
+  capabilitiesOf,
+  provedAt,
+  sizesOf,
+  traitMembers,
+  traitsFor,
+  verdictsFor,
+} from './model-capabilities.ts'
 
 const words = z.array(z.string()).nullable()
 const count = z.int().nullable()
@@ -75,6 +82,11 @@ export const model = z
       images: imageTraits.nullable().describe('What it takes of image requests; null in each: any.'),
       ...traitMembers,
     }),
+    capabilities_proved_at: z
+      .record(z.string(), z.iso.datetime())
+      .describe(
+        'When a probe, or refusals of the upstream, last proved what `capabilities` says, by its member. A member that is absent here comes from built-in tables or from the operator.',
+      ),
     context_length: count,
     max_output_tokens: count,
     pricing: pricing.nullable(),
@@ -94,6 +106,7 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
   const price = of.price ?? libraryPriceOf(offers, id)
   const endpoints = endpointsOf(of, id, channels)
   const traits = traitsFor(of, id, group)
+  const capabilities = capabilitiesOf(traits)
   const { contextLength, maxOutputTokens } = sizesOf(of, traits)
   const makesImages = endpoints.some(({ kind }) => kind === 'image')
   return {
@@ -106,8 +119,9 @@ export function modelJson(of: Model, id: string, group: Group): z.output<typeof 
     capabilities: {
       streaming: endpoints.some(({ kind }) => kind === 'text'),
       images: makesImages && of.images !== undefined ? traitsOf(of.images) : null,
-      ...capabilitiesOf(traits),
+      ...capabilities,
     },
+    capabilities_proved_at: provedAt(capabilities, verdictsFor(of, id, group)),
     context_length: contextLength,
     max_output_tokens: maxOutputTokens,
     pricing: price === undefined ? null : pricingOf(price, group.priceMultiplier),

@@ -154,8 +154,8 @@ function vendorOf(row: Pick<ChannelRow, 'vendor' | 'protocols'> | undefined): Ve
 function verdictOf(row: CatalogRows['verdicts'][number]): TraitVerdict[] {
   const protocol = protocolNames.find((name) => name === row.protocol)
   if (protocol === undefined || row.traits === null) return []
-  const { upstreamModel, traits } = row
-  return [{ protocol, upstreamModel, traits, expiresAt: row.expiresAt ?? undefined }]
+  const { upstreamModel, traits, decidedAt } = row
+  return [{ protocol, upstreamModel, traits, decidedAt, expiresAt: row.expiresAt ?? undefined }]
 }
 
 function listOffers(

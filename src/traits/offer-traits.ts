@@ -20,6 +20,7 @@ export interface TraitVerdict {
   /** The upstream's name of the model. */
   upstreamModel: string
   traits: Traits
+  decidedAt: Date
   /** Undefined: until it is replaced. */
   expiresAt: Date | undefined
 }
@@ -41,7 +42,7 @@ export class OfferTraits {
     const found = this.#found.get(name)
     if (found !== undefined && found.until > Date.now()) return found.traits
     const { vendor, stated } = this.#known
-    const verdicts = this.#verdictsOn(protocol, upstreamModel)
+    const verdicts = this.verdictsOn(protocol, upstreamModel)
     const traits = mergeTraits(
       vendor === undefined ? undefined : vendors[vendor].traits[protocol],
       builtInTraits(protocol, upstreamModel, vendor),
@@ -58,8 +59,8 @@ export class OfferTraits {
     return one
   }
 
-  /** Those that are in force now. */
-  #verdictsOn(protocol: ProtocolName, upstreamModel: string): TraitVerdict[] {
+  /** What was proved, and is in force now. */
+  verdictsOn(protocol: ProtocolName, upstreamModel: string): TraitVerdict[] {
     const now = Date.now()
     return this.#known.verdicts.filter(
       (verdict) =>

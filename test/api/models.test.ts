@@ -138,6 +138,7 @@ test("a model has OpenAI's members, its endpoints, its bounds and its prices", a
     aliases: ['big', 'vendor/latest'],
     endpoints: chatEndpoints,
     capabilities: { streaming: true, images: null, ...nobodyKnows },
+    capabilities_proved_at: {},
     context_length: 128_000,
     max_output_tokens: 16_384,
     pricing: {
@@ -384,10 +385,64 @@ describe('capabilities', () => {
       upstreamModel: 'any',
       traits: new OfferTraits({ vendor: undefined, stated: [stated], verdicts: [] }),
     }))
+  const proved = (stated: Traits[], ...all: [traits: Traits, decided: string, expires?: string][]) => ({
+    channel: { ...everything, name: `channel-${all.length}` },
+    upstreamModel: '*',
+    traits: new OfferTraits({
+      vendor: undefined,
+      stated,
+      verdicts: all.map(([traits, decided, expires]) => ({
+        protocol: 'openai-chat',
+        upstreamModel: 'any-name',
+        traits,
+        decidedAt: new Date(decided),
+        expiresAt: expires === undefined ? undefined : new Date(expires),
+      })),
+    }),
+  })
   const shown = async (all: Model['offers'], changes: Partial<Group> = {}, more: Partial<Model> = {}) => {
     reset(changes, {}, model('*', [], { offers: all, ...more }))
     return (await api.get('/v1/models/any-name')).body
   }
+
+  test('have the date of their latest proof, where a proof is in force and says the same', async () => {
+    const one = proved(
+      [{ webSearch: false }],
+      [{ tools: true, input: ['text', 'image'] }, '2026-05-01T10:00:00Z'],
+      [{ thinking: 'effort' }, '2026-05-02T10:00:00Z', '2026-05-03T10:00:00Z'],
+      [{ webSearch: true }, '2026-05-04T10:00:00Z'],
+      [{ jsonMode: true }, '2026-05-05T10:00:00Z', '2999-01-01T00:00:00Z'],
+    )
+    const later = proved(
+      [],
+      [{ tools: true }, '2026-06-01T10:00:00Z'],
+      [{ jsonMode: true }, '2026-06-02T10:00:00Z'],
+    )
+    const first = await shown([one])
+    expect(first.capabilities).toMatchObject({
+      tools: true,
+      reasoning: null,
+      web_search: false,
+      json_mode: true,
+    })
+    expect(first.capabilities_proved_at).toEqual({
+      tools: '2026-05-01T10:00:00.000Z',
+      input: '2026-05-01T10:00:00.000Z',
+      json_mode: '2026-05-05T10:00:00.000Z',
+    })
+    const both = await shown([one, later])
+    expect(both.capabilities).toMatchObject({ json_mode: true })
+    expect(both.capabilities_proved_at).toEqual({
+      tools: '2026-06-01T10:00:00.000Z',
+      input: '2026-05-01T10:00:00.000Z',
+      json_mode: '2026-06-02T10:00:00.000Z',
+    })
+    // Of offers that the group may use, and of nobody's word.
+    expect((await shown([one, later], { channels: ['channel-4'] })).capabilities_proved_at).toEqual(
+      first.capabilities_proved_at,
+    )
+    expect((await shown(offers({ tools: true }))).capabilities_proved_at).toEqual({})
+  })
 
   test('say what any offer can, and null where nobody knows', async () => {
     const two = offers(

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
 import { gatewayYaml } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 
 let bed: BrowserBed
 beforeAll(async () => {
@@ -64,6 +65,20 @@ test('a visitor sees how to ask, and finds a model with its exact price', async 
   // The tab that was chosen on another page.
   await page.getByRole('tab', { name: 'curl', selected: true }).waitFor()
   await page.getByRole('tabpanel').getByText('acme/small').waitFor()
+})
+
+test('a feature that was tried has the date of its proof', async () => {
+  await bed.database.sql`
+    INSERT INTO verdicts (channel_id, upstream_model, protocol, subject, origin, verdict, traits, evidence, decided_at)
+    SELECT id, 'small', 'openai-chat', 'tools', 'probe', 'yes', '{"tools": true}', '', '2025-03-04T12:00:00Z' FROM channels`
+  const page = await bed.page()
+  await until(async () => {
+    await page.goto('/models/acme/small')
+    await page.getByRole('heading', { name: 'Features' }).waitFor()
+    return (await page.getByText('proved').count()) > 0
+  })
+  const line = page.getByRole('listitem').filter({ hasText: 'proved' })
+  expect(await line.allTextContents()).toEqual(['tools: yes, proved Mar 4, 2025'])
 })
 
 test('the search finds a setting, and leads to its heading', async () => {

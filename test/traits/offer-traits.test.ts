@@ -11,7 +11,14 @@ function offerOf({ vendor, stated = [], verdicts = [] }: Partial<KnownOfOffer>):
 }
 
 function verdict(traits: Traits, more: Partial<TraitVerdict> = {}): TraitVerdict {
-  return { protocol: 'openai-chat', upstreamModel: 'gpt-5', traits, expiresAt: undefined, ...more }
+  return {
+    protocol: 'openai-chat',
+    upstreamModel: 'gpt-5',
+    traits,
+    decidedAt: new Date(0),
+    expiresAt: undefined,
+    ...more,
+  }
 }
 
 test('a model that nobody knows has no traits', () => {

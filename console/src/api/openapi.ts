@@ -5674,6 +5674,10 @@ export interface components {
                 /** @description It goes on with an assistant turn. */
                 prefill: boolean | null;
             };
+            /** @description When a probe, or refusals of the upstream, last proved what `capabilities` says, by its member. A member that is absent here comes from built-in tables or from the operator. */
+            capabilities_proved_at: {
+                [key: string]: string;
+            };
             context_length: number | null;
             max_output_tokens: number | null;
             pricing: {

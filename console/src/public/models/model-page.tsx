@@ -3,6 +3,7 @@ import { ArrowLeftIcon, CheckIcon, DashIcon, XIcon } from '@primer/octicons-reac
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { day, inUtc } from '../../format/moments.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -62,8 +63,13 @@ function Shown({ model, offers }: { model: Model; offers: { group: string; model
           </Section>
           <Section title="Features">
             <ul className={classes.grid}>
-              {features.map(({ id, label, has }) => (
-                <FeatureLine key={id} label={label} has={has(model)} />
+              {features.map(({ id, label, has, member }) => (
+                <FeatureLine
+                  key={id}
+                  label={label}
+                  has={has(model)}
+                  provedAt={member === undefined ? undefined : model.capabilities_proved_at[member]}
+                />
               ))}
             </ul>
           </Section>
@@ -124,7 +130,16 @@ function Words({ words }: { words: readonly string[] | null }) {
   return words === null || words.length === 0 ? <None why="Not known" /> : words.join(', ')
 }
 
-function FeatureLine({ label, has }: { label: string; has: boolean | null }) {
+function FeatureLine({
+  label,
+  has,
+  provedAt,
+}: {
+  label: string
+  has: boolean | null
+  /** ISO 8601; undefined: nobody has tried it. */
+  provedAt: string | undefined
+}) {
   const [Icon, word] = has === null ? [DashIcon, 'not known'] : has ? [CheckIcon, 'yes'] : [XIcon, 'no']
   return (
     <li data-has={word}>
@@ -133,6 +148,14 @@ function FeatureLine({ label, has }: { label: string; has: boolean | null }) {
         {label}
         {/* A list of ticks needs no word; what is missing or unknown does. */}
         {has === true ? <span className="tg-heard">: yes</span> : <span className="tg-quiet">: {word}</span>}
+        {provedAt === undefined ? null : (
+          <span className="tg-quiet">
+            , proved{' '}
+            <time dateTime={provedAt} title={inUtc(new Date(provedAt))}>
+              {day(new Date(provedAt))}
+            </time>
+          </span>
+        )}
       </span>
     </li>
   )

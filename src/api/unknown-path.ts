@@ -117,6 +117,8 @@ export function adviceOn(endpoints: readonly Endpoint[], method: string, path: s
     return `There is no ${method} ${path} here. The paths are ${[...new Set(known.map((endpoint) => endpoint.path))].join(', ')}.`
   }
   const advice = `There is no ${method} ${path} here; use ${meant.method} ${meant.path}.`
+  // An SDK of the Messages format adds /v1/messages to its base URL, one of OpenAI's adds what stands behind /v1.
+  if (path.startsWith('/v1/v1/messages')) return `${advice} Leave /v1 out of the SDK's base URL.`
   if (path.startsWith('/v1/v1/'))
     return `${advice} The SDK adds its path to a base URL that ends in /v1, so /v1 must stand there once.`
   if (!path.startsWith('/v1/')) return `${advice} Let the SDK's base URL end in /v1.`

@@ -87,3 +87,21 @@ test.each(['jobs', 'log', 'alerts'])(
     await fitsSideways(page)
   },
 )
+
+test('a page whose file an upgrade has taken away loads itself again once, and then tells its fault', async () => {
+  const page = await bed.page({ forgives: /404|dynamically imported/ })
+  await bed.signIn(page)
+  const gone = /\/assets\/ledger-page-[^/]*\.js$/
+  await page.route(gone, (route) => route.fulfill({ status: 404, body: '' }))
+  await page.goto('/console')
+  let loads = 0
+  page.on('load', () => {
+    loads += 1
+  })
+  await page.getByRole('link', { name: 'Ledger' }).click()
+  await page.getByText('This page has a fault').waitFor()
+  expect(loads).toBe(1)
+  await page.unroute(gone)
+  await page.reload()
+  await page.getByText('Postgres has every row.').waitFor()
+})

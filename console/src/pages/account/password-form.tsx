@@ -45,7 +45,7 @@ export function PasswordForm() {
     <form onSubmit={change}>
       <Stack gap={12} maw={400}>
         <PasswordInput
-          label="Password of now"
+          label="Current password"
           autoComplete="current-password"
           {...form.getInputProps('current_password')}
         />

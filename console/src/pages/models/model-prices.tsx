@@ -1,13 +1,14 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, Fragment, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import classes from './models.module.css'
+import { otherLines } from './price-lines.ts'
 import { partOf, priceParts } from './prices.ts'
 
 /** The price in force, where it comes from, and those before it. Rows of the log keep the price that they were charged by. */
@@ -87,24 +88,45 @@ export function ModelPrices({
             </thead>
             <tbody>
               {rows.map(({ id, price, words }) => (
-                <tr key={id}>
-                  <th scope="row">{words}</th>
-                  {priceParts.map(([part]) => (
-                    <td key={part} data-number>
-                      {partOf(price, part) ?? '–'}
-                    </td>
-                  ))}
-                </tr>
+                <Fragment key={id}>
+                  <tr>
+                    <th scope="row">{words}</th>
+                    {priceParts.map(([part]) => (
+                      <td key={part} data-number>
+                        {partOf(price, part) ?? '–'}
+                      </td>
+                    ))}
+                  </tr>
+                  <OtherLines price={price} />
+                </Fragment>
               ))}
             </tbody>
           </table>
-          <span className="tg-quiet">USD for a million tokens; for an image in USD.</span>
+          <span className="tg-quiet">
+            USD for a million tokens; an image, a search and a request in USD each.
+          </span>
         </section>
       )}
       <Modal opened={isOpen} onClose={form.close} title="Set a new price">
         <PriceForm model={model} onDone={form.close} />
       </Modal>
     </Section>
+  )
+}
+
+function OtherLines({ price }: { price: Schema<'AdminModelDetails'>['price'] }) {
+  const lines = otherLines(price ?? {})
+  if (lines.length === 0) return null
+  return (
+    <tr>
+      <td colSpan={priceParts.length + 1}>
+        <ul className={classes.lines} aria-label="Its other prices">
+          {lines.map((line) => (
+            <li key={line}>{line}</li>
+          ))}
+        </ul>
+      </td>
+    </tr>
   )
 }
 

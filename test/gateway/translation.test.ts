@@ -465,7 +465,9 @@ test('a wrong path that looks like a path of a format gets an error in that form
   expect(response.status).toBe(404)
   expect(await response.json()).toMatchObject({
     type: 'error',
-    error: { type: 'not_found_error', message:
+    error: {
+      type: 'not_found_error',
+      message:
         "There is no POST /v1/v1/messages here; use POST /v1/messages. Leave /v1 out of the SDK's base URL.",
     },
   })

@@ -18,7 +18,13 @@ const root = resolve(import.meta.dirname, '..')
 const configuration = read('docs/reference/configuration.md')
 const readme = read('README.md')
 const architecture = read('docs/architecture.md')
-const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...globSync('docs/**/*.md', { cwd: root })]
+const documents = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  'SECURITY.md',
+  ...globSync('docs/**/*.md', { cwd: root }),
+]
 
 describe('the environment in docs/reference/configuration.md', () => {
   const { bounds, ...settings } = readConfig({})

@@ -94,6 +94,8 @@ export const boundSettings = {
   budgetWaitMs: milliseconds(5 * second, 0),
   /** The bound on the output that we send if a format requires one and neither client nor model has one. */
   outputTokensDefault: count(8192, 16),
+  /** After SIGTERM: how long a process still takes requests while `/readyz` answers 503, so that proxies stop choosing it. */
+  shutdownDelayMs: milliseconds(0, 0),
   drainOnShutdownMs: milliseconds(30 * second, 0),
   keyCacheMax: count(100_000, 1, 10_000_000),
   /** With more keys, the process does not keep their hashes, and looks up every unknown key in Postgres. */

@@ -349,6 +349,7 @@ export async function openContext(
     turns: new TurnBudget(turnBytes),
     bodyThreads,
     capturedAnswers,
+    leaving: false,
     draining: false,
     databaseUrl: url,
     generatedKeys,

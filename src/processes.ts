@@ -60,7 +60,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
           settings: { max_connections: String(connections.others + config.processes * connections.each) },
         })
       : undefined
-  const ending = endOnSignal(running, config.bounds.drainOnShutdownMs, log)
+  const ending = endOnSignal(running, config.bounds, log)
   const start = (port: number, greets: boolean) =>
     startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
 
@@ -103,7 +103,11 @@ function tryToListen(options: ListenOptions): Promise<void> {
 }
 
 /** A signal that aborts when this process gets SIGTERM or SIGINT, which it also sends to the others. */
-function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): AbortSignal {
+function endOnSignal(
+  running: ReadonlySet<Kept>,
+  { shutdownDelayMs, drainOnShutdownMs }: Config['bounds'],
+  log: Log,
+): AbortSignal {
   const ending = new AbortController()
   const kill = () => {
     for (const { child } of running) child?.kill('SIGKILL')
@@ -113,7 +117,7 @@ function endOnSignal(running: ReadonlySet<Kept>, drainMs: number, log: Log): Abo
     log.info({ signal, processes: running.size }, 'ending all processes')
     ending.abort()
     for (const { child } of running) child?.kill(signal)
-    setTimeout(kill, drainMs + killMs).unref()
+    setTimeout(kill, shutdownDelayMs + drainOnShutdownMs + killMs).unref()
   }, kill)
   return ending.signal
 }

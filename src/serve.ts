@@ -1,3 +1,4 @@
+import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -8,6 +9,7 @@ import { type Context, openContext } from './context.ts'
 import { onEndSignal, onReloadSignal } from './end-signals.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
+import { leave } from './http/leave.ts'
 import { openPages } from './pages/pages.ts'
 import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
@@ -33,8 +35,9 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   context.gatewayFile?.follow((keys) => print(newKeysOf(keys)))
   reload.begin(context)
   // Before this process reports that it serves: the supervisor may send a signal at once.
-  const ends: End[] = []
-  onSignal((reason) => void end(context, ends, reason), supervisor)
+  const serving: Serving = { server: undefined, ends: [] }
+  const { ends } = serving
+  onSignal((reason) => void end(context, serving, reason), supervisor)
   const work = async () => {
     const workers = await startWorkers(context)
     ends.push(() => workers.close())
@@ -55,6 +58,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   })
   const { host } = config
   await listen(server, { host, port: supervisor?.port ?? config.port, reusePort: supervisor !== undefined })
+  serving.server = server
   // The workers start last: a process without its port must take no job.
   if (config.role === 'all') await work()
   const { port } = server.address() as AddressInfo
@@ -66,7 +70,12 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   if (supervisor?.greets !== false) pages?.build()
 }
 
-type End = () => Promise<void>
+/** What the end of this process has to end. */
+interface Serving {
+  /** Undefined: no client can reach us, at all or yet. */
+  server: Server | undefined
+  ends: (() => Promise<void>)[]
+}
 
 function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefined): void {
   let ending = false
@@ -101,12 +110,17 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
   }
 }
 
-async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
+async function end(context: Context, { server, ends }: Serving, reason: string): Promise<void> {
+  const { shutdownDelayMs, drainOnShutdownMs } = context.bounds
+  // End even if a step hangs: other processes adopt the journal and take the jobs.
+  setTimeout(() => process.exit(1), shutdownDelayMs + drainOnShutdownMs + endMs).unref()
+  if (server !== undefined && shutdownDelayMs > 0) {
+    context.log.info({ reason, forMs: shutdownDelayMs }, 'leaving')
+    await leave(context, server)
+  }
   context.log.info({ reason }, 'draining')
   context.draining = true
   compileNoMore()
-  // End even if a step hangs: other processes adopt the journal and take the jobs.
-  setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()
   context.log.info({}, 'ended')

@@ -11,8 +11,8 @@ export function health() {
 }
 
 /**
- * `GET /readyz`: 200 while this process takes work. 503 while it drains, cannot write its journal or soon cannot, or lags alone:
- * Postgres takes the rows of others and not its own. A process without Postgres is ready, because it still serves and
+ * `GET /readyz`: 200 while this process takes work. 503 while it leaves or drains, cannot write its journal or soon cannot, or lags
+ * alone: Postgres takes the rows of others and not its own. A process without Postgres is ready, because it still serves and
  * records requests. It never asks Postgres: all that it says stands in memory.
  */
 export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWatch }) {
@@ -23,8 +23,9 @@ export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWa
     const { mode, localDecisions } = limits.state()
     const { threads, waiting, done } = bodyThreads.state()
     const isBroken = trouble !== undefined
-    response.status(gateway.draining || isBroken ? 503 : codes[status]).json({
-      status: gateway.draining ? 'draining' : isBroken ? 'journal_unwritable' : statuses[status],
+    const ending = gateway.draining ? 'draining' : gateway.leaving ? 'leaving' : undefined
+    response.status(ending !== undefined || isBroken ? 503 : codes[status]).json({
+      status: ending ?? (isBroken ? 'journal_unwritable' : statuses[status]),
       postgres: postgresAway === undefined ? 'reached' : 'away',
       journal_bytes: journalBytes,
       late_commits: lateCommits,

@@ -75,6 +75,8 @@ export interface Gateway {
   bodyThreads: BodyThreads
   /** The answers that keys ask the usage log to keep. */
   capturedAnswers: CapturedAnswers
+  /** The process was told to end: `/readyz` says so, and requests are still taken. */
+  leaving: boolean
   /** The drain sets it: no new work begins. */
   draining: boolean
 }

@@ -98,6 +98,26 @@ test.for([1, 2])(
   },
 )
 
+test('with SHUTDOWN_DELAY_MS a process serves on after SIGTERM, says in /readyz that it leaves, and closes kept connections', async () => {
+  const bed = await startBed(1, { SHUTDOWN_DELAY_MS: '15000' })
+  bed.upstream.script(() => chatAnswer())
+  const [kept, late] = [await open(bed), await open(bed)]
+  const ready = () => fetch(`${bed.tollgate.url}/readyz`)
+  expect((await ready()).status).toBe(200)
+
+  bed.tollgate.child.kill('SIGTERM')
+  await expect.poll(async () => (await ready()).status, patient).toBe(503)
+  expect(await (await ready()).json()).toMatchObject({ status: 'leaving' })
+  const last = await askOn(kept)
+  expect(last).toMatch(/^HTTP\/1\.1 200 /)
+  expect(last).toMatch(/connection: close\r\n/i)
+
+  await expect.poll(() => draining(bed), patient).toBe(1)
+  expect(await askOn(late)).toMatch(/^HTTP\/1\.1 503 /)
+  for (const socket of [kept, late]) socket.destroy()
+  expect(await bed.tollgate.exited).toBe(0)
+})
+
 test('connections that wait in the kernel when SIGTERM comes get an answer, not a reset', async () => {
   const bed = await startBed(1, {})
   bed.tollgate.child.kill('SIGSTOP')

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { namespaces } from './on-host.ts'
 import { filesThatLoad, type Source } from './sources.ts'
 
@@ -17,6 +18,10 @@ export interface Extra {
 
 /** Where Debian's package has it. */
 export const chromiumPath = '/usr/bin/chromium'
+
+/** What test/deploy/tools/install.sh has installed. */
+export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
+export const helmPath = join(toolsPath, 'bin/helm')
 
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
 export function missingExtras(): Extra[] {
@@ -67,6 +72,12 @@ function extras(): Extra[] {
       get: 'apt-get install chromium',
       isHere: existsSync(chromiumPath),
       files: /\.browser\.test\.ts$/,
+    },
+    {
+      name: 'Helm, and the types of Kubernetes and of compose files',
+      get: 'sh test/deploy/tools/install.sh',
+      isHere: existsSync(helmPath),
+      files: /[/]deploy[/](chart|compose)\.test\.ts$/,
     },
   ]
 }

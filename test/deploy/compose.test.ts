@@ -1,0 +1,106 @@
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { expect, test } from 'vitest'
+import { parse } from 'yaml'
+import { z } from 'zod'
+import { readConfig, variableOf } from '../../src/config.ts'
+import { toolsPath } from '../support/machine.ts'
+
+/** docker-compose.yml, held against the types of compose files and the gateway's own settings. No Docker engine is here. */
+
+const root = resolve(import.meta.dirname, '../..')
+const text = readFileSync(join(root, 'docker-compose.yml'), 'utf8')
+const example = readFileSync(join(root, '.env.example'), 'utf8')
+
+/** The variables of .env.example, with a value where it asks for one. */
+const variables = Object.fromEntries(
+  [...example.matchAll(/^([A-Z0-9_]+)=(.*)$/gm)].map(([, name = '', value = '']) => [
+    name,
+    value || 'x'.repeat(64),
+  ]),
+)
+
+const service = z.looseObject({
+  environment: z.record(z.string(), z.string()).default({}),
+  volumes: z.array(z.string()).default([]),
+  depends_on: z.record(z.string(), z.unknown()).default({}),
+  networks: z.array(z.string()).default([]),
+  stop_grace_period: z.string().optional(),
+  read_only: z.boolean().optional(),
+  image: z.string(),
+})
+const file = z.looseObject({
+  services: z.record(z.string(), service),
+  volumes: z.record(z.string(), z.unknown()),
+  networks: z.record(z.string(), z.unknown()),
+})
+const raw: unknown = parse(text, { merge: true })
+const { services, volumes, networks } = file.parse(raw)
+const ours = Object.entries(services).filter(([, { image }]) => image === 'tollgate')
+
+/** `${NAME:?message}` and `${NAME:-default}`, as compose reads them. */
+function filled(value: string): string {
+  return value.replace(
+    /\$\{([A-Z0-9_]+)(?::([-?])([^}]*))?\}/g,
+    (_, name: string, kind: string, rest: string) => {
+      const known = variables[name]
+      if (known !== undefined) return known
+      if (kind === '-') return rest
+      throw new Error(`${name} is not in .env.example`)
+    },
+  )
+}
+
+test('docker-compose.yml is what the schema of compose files asks for', () => {
+  const faults = spawnSync('node', [join(toolsPath, 'compose-faults.cjs')], {
+    input: JSON.stringify(raw),
+    encoding: 'utf8',
+  })
+  expect(faults).toMatchObject({ stdout: '', stderr: '', status: 0 })
+})
+
+test('.env.example has each variable that docker-compose.yml reads, and no other', () => {
+  const read = new Set([...text.matchAll(/\$\{([A-Z0-9_]+)/g)].map(([, name]) => name))
+  expect([...read].sort()).toEqual(Object.keys(variables).sort())
+})
+
+test('two gateways and two workers start with settings that the gateway takes', () => {
+  const roles = ours.map(([, { environment }]) => environment.ROLE)
+  expect(roles.sort()).toEqual(['api', 'api', 'worker', 'worker'])
+  const { bounds, ...settings } = readConfig({})
+  const known = Object.keys({ ...settings, ...bounds }).map(variableOf)
+  for (const [name, { environment, stop_grace_period }] of ours) {
+    for (const variable of Object.keys(environment))
+      expect(known, `${name} sets ${variable}`).toContain(variable)
+    const image = { HOST: '0.0.0.0', DATA_DIR: '/data' }
+    const set = Object.fromEntries(
+      Object.entries(environment).map(([variable, value]) => [variable, filled(value)]),
+    )
+    const { shutdownDelayMs, drainOnShutdownMs } = readConfig({ ...image, ...set }).bounds
+    // serve.ts ends 25 s after both.
+    expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(
+      (shutdownDelayMs + drainOnShutdownMs) / 1000 + 25,
+    )
+  }
+})
+
+test('each of our containers has a disk of its own, and writes nowhere else', () => {
+  const disks = ours.map(([, service]) => {
+    expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'] })
+    return service.volumes.find((volume) => volume.endsWith(':/data'))
+  })
+  expect(disks).not.toContain(undefined)
+  expect(new Set(disks).size).toBe(ours.length)
+})
+
+test('what a service names exists', () => {
+  for (const [name, service] of Object.entries(services)) {
+    for (const other of Object.keys(service.depends_on)) expect(services, name).toHaveProperty([other])
+    for (const network of service.networks) expect(networks, name).toHaveProperty([network])
+    for (const volume of service.volumes) {
+      const [source = ''] = volume.split(':')
+      if (!source.startsWith('.')) expect(volumes, name).toHaveProperty([source])
+    }
+  }
+})

@@ -2,12 +2,11 @@ import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Switch, TextInpu
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, ask } from '../../api/client.ts'
+import type { Editing } from '../../api/editing.ts'
 import { useSession } from '../../api/session.ts'
-import { ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
 import { tenantNamesQuery } from '../../api/who.ts'
-import { Problem } from '../../parts/problem.tsx'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { done } from '../../parts/toast.tsx'
-import { Notice } from '../../parts/tone.tsx'
 import classes from './alerts.module.css'
 import type { Rule } from './alerts-query.ts'
 import { RuleField } from './rule-field.tsx'
@@ -17,14 +16,14 @@ type Condition = Rule['condition']
 
 /** Makes a rule, or changes one. `onDone` gets the secret of a new webhook, which is shown once. */
 export function RuleForm({
-  rule,
-  etag,
+  editing,
   onDone,
 }: {
-  rule: Rule | undefined
-  etag?: string | undefined
+  /** Of the rule that is changed; absent: a new one is made. */
+  editing?: Editing<Rule>
   onDone(secret: string | undefined): void
 }) {
+  const rule = editing?.base
   const { role } = useSession()
   const queries = useQueryClient()
   const [name, setName] = useState(rule?.name ?? '')
@@ -48,17 +47,19 @@ export function RuleForm({
         ...(tellsNobody ? { webhook: null } : url.trim() === '' ? {} : { webhook: { url: url.trim() } }),
       }
       const saved =
-        rule === undefined
+        editing === undefined
           ? await ask(
               api.POST('/admin/v1/alerts', {
                 body: { ...body, enabled: isEnabled, ...(tenant === null ? {} : { tenant_id: tenant }) },
               }),
             )
-          : await ask(
-              api.PATCH('/admin/v1/alerts/{id}', {
-                params: { path: { id: rule.id }, header: ifMatch(etag) },
-                body,
-              }),
+          : await editing.change((header) =>
+              ask(
+                api.PATCH('/admin/v1/alerts/{id}', {
+                  params: { path: { id: editing.base.id }, header },
+                  body,
+                }),
+              ),
             )
       return saved.webhook_secret ?? undefined
     },
@@ -75,6 +76,24 @@ export function RuleForm({
     const usual = valuesOf(next)
     setKind(next)
     setValues(ofTenant && usual.of === 'channel' ? { ...usual, of: 'model' } : usual)
+  }
+  /** What the user has typed stays, or goes; all else is as it stands now. */
+  const goOn = (keeps: boolean) => {
+    if (editing?.now === undefined) return
+    const { base, now } = editing
+    const [was, is] = [base, now].map((one) => valuesOf(one.kind, one.condition as Record<string, unknown>))
+    if (!keeps || name === base.name) setName(now.name)
+    if (!keeps || seconds === base.resolve_after_seconds) setSeconds(now.resolve_after_seconds)
+    if (!keeps || JSON.stringify(values) === JSON.stringify(was)) {
+      setKind(now.kind)
+      setValues(is ?? {})
+    }
+    if (!keeps) {
+      setUrl('')
+      setTellsNobody(false)
+    }
+    save.reset()
+    editing.goOn()
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -168,13 +187,14 @@ export function RuleForm({
             onChange={(event) => setTellsNobody(event.currentTarget.checked)}
           />
         )}
-        {save.error === null || hasPlace ? null : isChangedMeanwhile(save.error) ? (
-          <Notice tone="warning">
-            Another person has changed the rule since you read it, so nothing was saved. Close this window and
-            open it again.
-          </Notice>
-        ) : (
-          <Problem error={save.error} />
+        {hasPlace ? null : (
+          <ChangeProblem
+            error={save.error}
+            editing={editing}
+            yours={{ name, condition: conditionOf(kind, values), resolve_after_seconds: seconds }}
+            onGoOn={() => goOn(true)}
+            onDrop={() => goOn(false)}
+          />
         )}
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>

@@ -28,7 +28,7 @@ export function ChangesTable({
             <th scope="row">{path}</th>
             <td>{before ?? <None />}</td>
             <td>{after ?? <None />}</td>
-            {hasYours ? <td>{yours.get(path) ?? <span className="tg-quiet">as it is</span>}</td> : null}
+            {hasYours ? <td>{yours.get(path) ?? <span className="tg-quiet">not changed</span>}</td> : null}
           </tr>
         ))}
       </tbody>

@@ -23,7 +23,7 @@ export function ChangeProblem<Data>({
   editing: Editing<Data> | undefined
   /** What failed, for other errors: "Save key". */
   doing?: string
-  /** What the user has typed, as the API has it: it stands beside what differs. */
+  /** What the user wants, as the API has it: where that is not what was read, it stands beside what differs. */
   yours?: unknown
   /** Keeps what was typed, upon what stands now. Absent: the verb of the dialog does it. */
   onGoOn?: () => void
@@ -34,6 +34,8 @@ export function ChangeProblem<Data>({
   if (editing?.now === undefined || !isChangedMeanwhile(error))
     return <Problem error={error} {...(doing === undefined ? {} : { doing })} />
   const changes = changesOf(editing.base, editing.now).filter(({ path }) => !byItself.has(path))
+  const seen = new Map(membersOf(editing.base))
+  const typed = yours === undefined ? [] : membersOf(yours).filter(([path, text]) => seen.get(path) !== text)
   return (
     <Notice tone="warning">
       <Stack gap={8}>
@@ -41,19 +43,14 @@ export function ChangeProblem<Data>({
           Somebody else has changed this since you opened it
         </Text>
         <div>
-          Nothing was saved.{' '}
           {onGoOn === undefined
-            ? 'Look at what is different now. Press the button again to do it all the same.'
-            : 'What you typed is still here.'}
+            ? 'Nothing was done. Look at what is different now, and press the button again to do it all the same.'
+            : 'Nothing was saved. What you typed is still here.'}
         </div>
         {changes.length === 0 ? (
           <div>What is different now is not shown: it is a secret, for example.</div>
         ) : (
-          <ChangesTable
-            changes={changes}
-            heads={['When you opened it', 'Now']}
-            yours={new Map(yours === undefined ? [] : membersOf(yours))}
-          />
+          <ChangesTable changes={changes} heads={['When you opened it', 'Now']} yours={new Map(typed)} />
         )}
         {onGoOn === undefined ? null : (
           <Group gap={8}>
@@ -77,6 +74,8 @@ const byItself: ReadonlySet<string> = new Set([
   'last_sign_in_at',
   'evaluated_at',
   'changed_at',
+  'price_version.id',
+  'price_version.created_at',
   'prices.renewed_at',
   'prices.version',
 ])

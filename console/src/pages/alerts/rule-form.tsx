@@ -30,7 +30,7 @@ export function RuleForm({
   const [tenant, setTenant] = useState(rule?.tenant_id ?? null)
   const [kind, setKind] = useState<Kind>(rule?.kind ?? 'error_rate')
   const [values, setValues] = useState<FieldValues>(() =>
-    valuesOf(rule?.kind ?? 'error_rate', rule?.condition as Record<string, unknown> | undefined),
+    rule === undefined ? valuesOf('error_rate') : fieldsValues(rule),
   )
   const [seconds, setSeconds] = useState<number | string>(rule?.resolve_after_seconds ?? 300)
   const [url, setUrl] = useState('')
@@ -65,8 +65,9 @@ export function RuleForm({
     },
     onSuccess: async (secret) => {
       done(rule === undefined ? `The rule ${name} is made` : `The rule ${name} is changed`)
-      onDone(secret)
+      // Its next change needs the new ETag.
       await queries.invalidateQueries({ queryKey: ['alert-rules'] })
+      onDone(secret)
     },
   })
   const wrong = save.error instanceof ApiError ? save.error.fields : []
@@ -81,12 +82,13 @@ export function RuleForm({
   const goOn = (keeps: boolean) => {
     if (editing?.now === undefined) return
     const { base, now } = editing
-    const [was, is] = [base, now].map((one) => valuesOf(one.kind, one.condition as Record<string, unknown>))
+    const [was, is] = [fieldsValues(base), fieldsValues(now)]
     if (!keeps || name === base.name) setName(now.name)
     if (!keeps || seconds === base.resolve_after_seconds) setSeconds(now.resolve_after_seconds)
-    if (!keeps || JSON.stringify(values) === JSON.stringify(was)) {
+    const own = keeps ? Object.entries(values).filter(([field, value]) => value !== was[field]) : []
+    if (own.length === 0 || now.kind === base.kind) {
       setKind(now.kind)
-      setValues(is ?? {})
+      setValues({ ...is, ...Object.fromEntries(own) })
     }
     if (!keeps) {
       setUrl('')
@@ -204,4 +206,8 @@ export function RuleForm({
       </Stack>
     </form>
   )
+}
+
+function fieldsValues({ kind, condition }: Rule): FieldValues {
+  return valuesOf(kind, condition as Record<string, unknown>)
 }

@@ -93,8 +93,9 @@ export function ChannelCredentials({
           of={tagged}
           replaces={edits?.replaces}
           onDone={async () => {
-            setEdits(undefined)
+            // The next change needs the new ETag.
             await reload()
+            setEdits(undefined)
           }}
         />
       </Modal>

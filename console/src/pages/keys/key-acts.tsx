@@ -67,7 +67,7 @@ export function RotateKey({ of: newest, opened, onClose, onMade }: Act & { onMad
   )
 }
 
-export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): void }) {
+export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
   const editing = useKeyEditing(newest, opened)
   const of = editing.base
   const verb = of.disabled ? 'Enable key' : 'Disable key'
@@ -85,8 +85,8 @@ export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDo
             body: { disabled: !of.disabled },
           }),
         )
+        await onDone()
         done(`Key ${of.name} is ${of.disabled ? 'enabled' : 'disabled'}`)
-        onDone()
       }}
     >
       {of.disabled ? (
@@ -101,7 +101,7 @@ export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDo
   )
 }
 
-export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): void }) {
+export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
   const editing = useKeyEditing(newest, opened)
   const of = editing.base
   return (
@@ -113,8 +113,8 @@ export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDon
       editing={editing}
       act={async (header) => {
         await ask(api.POST('/admin/v1/keys/{id}/revoke', { params: { path: { id: of.id }, header } }))
+        await onDone()
         done(`Key ${of.name} is revoked`)
-        onDone()
       }}
     >
       The gateway refuses this key and its sub-keys for ever. It cannot be undone. <UsedBy of={of} />

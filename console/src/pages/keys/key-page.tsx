@@ -40,7 +40,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
   const [dialog, setDialog] = useState<Dialog>()
   const [made, setMade] = useState<MadeKey>()
   const close = () => setDialog(undefined)
-  const reread = () => void queryClient.invalidateQueries({ queryKey: ['keys'] })
+  const reread = () => queryClient.invalidateQueries({ queryKey: ['keys'] })
   const isFile = of.managed_by === 'file'
   const mayChange = may('keys', 'write') && !isFile && of.revoked_at === null
   const mayEnable = !of.disabled || !isMember || of.disabled_by === 'member'
@@ -97,7 +97,7 @@ function KeyView({ tagged }: { tagged: Tagged<Key> }) {
         onMade={(key) => {
           close()
           setMade(key)
-          reread()
+          void reread()
         }}
       />
       <DisableKey of={tagged} opened={dialog === 'disable'} onClose={close} onDone={reread} />

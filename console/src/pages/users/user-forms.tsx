@@ -130,7 +130,13 @@ export function RoleForm({ of, onClose }: { of: Tagged<Schema<'User'>>; onClose(
     }
   })
   const goOn = (keeps: boolean) => {
-    if (!keeps && editing.now !== undefined) form.setValues(roleOf(editing.now))
+    if (editing.now === undefined) return
+    const [typed, before, now] = [form.getValues(), roleOf(editing.base), roleOf(editing.now)]
+    const isOwn = (name: 'role' | 'tenant_id') => keeps && typed[name] !== before[name]
+    form.setValues({
+      role: isOwn('role') ? typed.role : now.role,
+      tenant_id: isOwn('tenant_id') ? typed.tenant_id : now.tenant_id,
+    })
     setError(undefined)
     editing.goOn()
   }
@@ -148,7 +154,10 @@ export function RoleForm({ of, onClose }: { of: Tagged<Schema<'User'>>; onClose(
           error={error}
           editing={editing}
           doing="Change role"
-          yours={form.getValues()}
+          yours={{
+            role: form.values.role,
+            ...(form.values.role === 'member' ? { tenant_id: form.values.tenant_id } : {}),
+          }}
           onGoOn={() => goOn(true)}
           onDrop={() => goOn(false)}
         />

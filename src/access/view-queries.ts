@@ -50,11 +50,18 @@ export function listViews(
     .limit(limit)
 }
 
-export async function findView(db: Queries, viewer: Viewer, id: string): Promise<SavedView | undefined> {
-  const [view] = await db
+/** `lock`: for a change of it. */
+export async function findView(
+  db: Queries,
+  viewer: Viewer,
+  id: string,
+  lock = false,
+): Promise<SavedView | undefined> {
+  const query = db
     .select()
     .from(savedViews)
     .where(and(visibleTo(viewer), eq(savedViews.id, id)))
+  const [view] = await (lock ? query.for('update') : query)
   return view
 }
 

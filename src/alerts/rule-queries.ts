@@ -117,11 +117,14 @@ export async function changeRule(
   tx: Queries,
   { id, version }: Pick<RuleRow, 'id' | 'version'>,
   changed: Changed,
-): Promise<void> {
-  await tx
+): Promise<RuleRow> {
+  const [row] = await tx
     .update(alertRules)
     .set({ ...changed, version: version + 1 })
     .where(eq(alertRules.id, id))
+    .returning()
+  if (row === undefined) throw new Error('a locked rule is gone')
+  return row
 }
 
 /** Close the open episodes of a rule that is no longer evaluated, each with its message. The caller has locked the rule. */

@@ -126,7 +126,8 @@ function headersOf(endpoint: OwnEndpoint | AdminEndpoint): string[] {
   if (endpoint.guard !== 'admin')
     return endpoint.method === 'POST' && endpoint.form === undefined ? ['idempotency-key'] : []
   if (endpoint.method === 'GET') return ['if-none-match']
-  return endpoint.change === undefined ? [] : ['idempotency-key', 'if-match']
+  if (endpoint.change === undefined) return []
+  return endpoint.ifMatch === undefined ? ['idempotency-key'] : ['idempotency-key', 'if-match']
 }
 
 function parameterOf({ name, required, schema }: ReturnType<typeof membersOf>[number]): Json {

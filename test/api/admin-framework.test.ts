@@ -48,6 +48,7 @@ const endpoints: AdminEndpoint[] = [
     method: 'PATCH',
     path: '/admin/v1/things/{name}',
     area: 'catalog',
+    ifMatch: 'model',
     summary: 'Count a thing',
     params: z.object({ name: z.string() }),
     body: z.strictObject({ count: z.int() }),
@@ -61,6 +62,20 @@ const endpoints: AdminEndpoint[] = [
       await tx.execute(sql`UPDATE things SET count = ${count} WHERE name = ${name}`)
       await audit({ action: 'thing.change', resource: 'thing', id: name, before, after: { name, count } })
       return { body: { name, count }, etag: etagOf({ name, count }) }
+    },
+  }),
+  adminChange({
+    method: 'PUT',
+    path: '/admin/v1/things/{name}',
+    area: 'catalog',
+    ifMatch: 'model',
+    summary: 'Count a thing, and forget to compare its ETag',
+    params: z.object({ name: z.string() }),
+    body: z.strictObject({ count: z.int() }),
+    async change({ tx, params: { name }, body: { count }, audit }) {
+      await tx.execute(sql`UPDATE things SET count = ${count} WHERE name = ${name}`)
+      await audit({ action: 'thing.change', resource: 'thing', id: name, after: { name, count } })
+      return { body: { name, count } }
     },
   }),
   adminEndpoint({
@@ -126,6 +141,13 @@ test('a change that writes no line is a fault, and changes nothing', async () =>
   const answer = await send('POST', '', { name, silent: true })
   expect(answer.status).toBe(500)
   expect(await database.state.ask(({ sql }) => sql`SELECT 1 FROM things WHERE name = ${name}`)).toEqual([])
+})
+
+test('a change that says it takes if-match and does not compare it is a fault, and changes nothing', async () => {
+  const name = randomUUID()
+  await send('POST', '', { name })
+  expect((await send('PUT', `/${name}`, { count: 7 })).status).toBe(500)
+  expect(await (await send('GET', `/${name}`)).json()).toEqual({ name, count: 1 })
 })
 
 test('of ten calls at once with one Idempotency-Key one runs, and all have its answer with its secret', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { placeOf, queryOf } from '../../console/src/pages/audit/audit-fields.ts'
-import { changesOf, membersOf } from '../../console/src/pages/audit/changes.ts'
+import { changesOf, membersOf } from '../../console/src/parts/changes.ts'
 
 describe('what has changed', () => {
   test('is told member by member', () => {

@@ -4,8 +4,10 @@ import {
   type Field,
   faultsOf,
   mergePatch,
+  patched,
   patchOf,
   readObject,
+  rebased,
   valuesOf,
 } from '../../console/src/parts/fields.ts'
 
@@ -64,4 +66,35 @@ test('a merge patch of JSON takes out what is not there any more', () => {
   })
   expect(() => readObject('[1]')).toThrow('Write an object')
   expect(() => readObject('{')).toThrow('This is not JSON')
+})
+
+test('after a change by somebody else, what was typed stays and all else is as it stands now', () => {
+  const before = valuesOf(fields, key)
+  const now = valuesOf(fields, {
+    ...key,
+    name: 'renamed',
+    limits: { ...key.limits, concurrency: 9 },
+    strict: true,
+  })
+  const typed = valuesOf(fields, {
+    ...key,
+    limits: { ...key.limits, concurrency: 7 },
+    allowed_models: ['main'],
+  })
+  const values = rebased(fields, { before, now, typed })
+  expect(values).toEqual(
+    valuesOf(fields, {
+      ...{ ...key, name: 'renamed', strict: true, allowed_models: ['main'] },
+      limits: { ...key.limits, concurrency: 7 },
+    }),
+  )
+  // Only what was typed is sent.
+  expect(patchOf(fields, now, values)).toEqual({ limits: { concurrency: 7 }, allowed_models: ['main'] })
+})
+
+test('a patch is put upon what stands, map by map, and a null stays to be seen', () => {
+  expect(patched({ a: { b: 1, c: 2 }, d: [1] }, { a: { b: 3 }, d: null })).toEqual({
+    a: { b: 3, c: 2 },
+    d: null,
+  })
 })

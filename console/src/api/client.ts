@@ -22,11 +22,16 @@ export class ApiError extends Error {
     const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<
       Schema<'Problem'>
     >
-    super(detail ?? `The gateway answered with the status ${status} and no words.`)
+    super(
+      status === 412
+        ? 'Somebody else has changed it since you read it. Nothing was done.'
+        : (detail ?? `The gateway answered with the status ${status} and no words.`),
+    )
     this.name = 'ApiError'
     this.status = status
     this.code = code ?? (status === 0 ? 'no_answer' : 'unknown')
-    this.title = title ?? (status === 0 ? 'No answer' : `Status ${status}`)
+    this.title =
+      status === 412 ? 'Changed meanwhile' : (title ?? (status === 0 ? 'No answer' : `Status ${status}`))
     this.requestId = instance?.replace('urn:uuid:', '')
     this.fields = errors ?? []
   }

@@ -8620,8 +8620,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -8753,8 +8751,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description Its id, or its name. */
@@ -8863,8 +8859,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -9032,8 +9026,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -9125,8 +9117,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -9285,8 +9275,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -9661,8 +9649,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -10112,8 +10098,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description Of the job: the `x-request-id` of its request. */
@@ -10207,8 +10191,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description The `x-request-id` of its request. */
@@ -10271,8 +10253,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -10336,8 +10316,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description Of the tenant: its id, or its name. */
@@ -10392,8 +10370,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description Its id, or its name. */
@@ -10559,8 +10535,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -10650,8 +10624,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 /** @description `id` of the list. */
@@ -11660,8 +11632,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -11962,8 +11932,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12014,8 +11982,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12095,8 +12061,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12350,8 +12314,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12408,8 +12370,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12462,8 +12422,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12493,8 +12451,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12609,8 +12565,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12640,8 +12594,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12701,8 +12653,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12759,8 +12709,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12822,8 +12770,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;
@@ -12892,8 +12838,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path: {
                 id: string;
@@ -12956,8 +12900,6 @@ export interface operations {
             header?: {
                 /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
                 "idempotency-key"?: components["parameters"]["idempotency-key"];
-                /** @description Change the resource only if it still has this ETag; else the answer is 412. */
-                "if-match"?: components["parameters"]["if-match"];
             };
             path?: never;
             cookie?: never;

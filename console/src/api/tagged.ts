@@ -20,8 +20,12 @@ export async function askTagged<Data>(
   return { data, etag }
 }
 
+export interface IfMatch {
+  'if-match'?: string
+}
+
 /** The header of a change that must not undo what somebody else has changed meanwhile. */
-export function ifMatch(etag: string | undefined): { 'if-match'?: string } {
+export function ifMatch(etag: string | undefined): IfMatch {
   return etag === undefined ? {} : { 'if-match': etag }
 }
 

@@ -1,6 +1,8 @@
 import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
-import { Problem } from './problem.tsx'
+import type { Editing } from '../api/editing.ts'
+import type { IfMatch } from '../api/tagged.ts'
+import { ChangeProblem } from './meanwhile.tsx'
 
 /** Before something that can be undone, or that touches one thing only: says what will happen. `verb` is the button. */
 export function AskFirst({
@@ -8,6 +10,7 @@ export function AskFirst({
   onClose,
   verb,
   isBad = false,
+  editing,
   act,
   children,
 }: {
@@ -15,7 +18,9 @@ export function AskFirst({
   onClose(): void
   verb: string
   isBad?: boolean
-  act(): Promise<void>
+  /** Of what it changes, for the `header` of `act`. A second press goes on from what stands then. */
+  editing?: Editing<unknown>
+  act(header: IfMatch): Promise<void>
   children: ReactNode
 }) {
   const [isBusy, setBusy] = useState(false)
@@ -29,7 +34,7 @@ export function AskFirst({
     setBusy(true)
     setError(undefined)
     try {
-      await act()
+      await (editing === undefined ? act({}) : editing.change(act, true))
       close()
     } catch (cause) {
       setError(cause)
@@ -41,7 +46,7 @@ export function AskFirst({
     <Modal opened={opened} onClose={close} title={`${verb}?`} size="md">
       <Stack gap={12}>
         <div>{children}</div>
-        {error === undefined ? null : <Problem error={error} doing={verb} />}
+        <ChangeProblem error={error} editing={editing} doing={verb} />
         <Group justify="flex-end" gap={8}>
           <Button variant="default" onClick={close} data-autofocus>
             Keep it

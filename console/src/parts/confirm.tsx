@@ -1,6 +1,8 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
-import { Problem } from './problem.tsx'
+import type { Editing } from '../api/editing.ts'
+import type { IfMatch } from '../api/tagged.ts'
+import { ChangeProblem } from './meanwhile.tsx'
 
 /**
  * Before something that cannot be undone: says what will happen, and is confirmed by typing the name. `verb` is the button:
@@ -11,6 +13,7 @@ export function ConfirmByName({
   onClose,
   verb,
   name,
+  editing,
   act,
   children,
 }: {
@@ -18,7 +21,9 @@ export function ConfirmByName({
   onClose(): void
   verb: string
   name: string
-  act(): Promise<void>
+  /** Of what it changes, for the `header` of `act`. A second press goes on from what stands then. */
+  editing?: Editing<unknown>
+  act(header: IfMatch): Promise<void>
   children: ReactNode
 }) {
   const [typed, setTyped] = useState('')
@@ -34,8 +39,9 @@ export function ConfirmByName({
     event.preventDefault()
     if (!isRight || isBusy) return
     setBusy(true)
+    setError(undefined)
     try {
-      await act()
+      await (editing === undefined ? act({}) : editing.change(act, true))
       close()
     } catch (cause) {
       setError(cause)
@@ -55,7 +61,7 @@ export function ConfirmByName({
             autoComplete="off"
             data-autofocus
           />
-          {error === undefined ? null : <Problem error={error} doing={verb} />}
+          <ChangeProblem error={error} editing={editing} doing={verb} />
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={close}>
               Keep it

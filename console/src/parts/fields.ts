@@ -48,6 +48,22 @@ export function patchOf(fields: readonly Field[], before: Values, after: Values)
   return patch
 }
 
+/**
+ * The values of a form whose resource somebody else has changed from `before` to `now`: what the user has typed stays, and all
+ * else is as it stands now.
+ */
+export function rebased(
+  fields: readonly Field[],
+  { before, now, typed }: { before: Values; now: Values; typed: Values },
+): Values {
+  const values: Values = {}
+  for (const { path } of fields) {
+    const isTyped = JSON.stringify(at(typed, path)) !== JSON.stringify(at(before, path))
+    put(values, path, at(isTyped ? typed : now, path))
+  }
+  return values
+}
+
 /** The body that makes a resource: only what is set. */
 export function bodyOf(fields: readonly Field[], values: Values): JsonObject {
   const body: JsonObject = {}
@@ -94,6 +110,16 @@ export function mergePatch(before: JsonObject, after: JsonObject): JsonObject {
     patch[name] = isObject(former) && isObject(value) ? mergePatch(former, value) : value
   }
   return patch
+}
+
+/** A merge patch put upon what stands. A null stays, for its reader to see. */
+export function patched(settings: JsonObject, patch: JsonObject): JsonObject {
+  const result: JsonObject = { ...settings }
+  for (const [name, value] of Object.entries(patch)) {
+    const former = result[name]
+    result[name] = isObject(former) && isObject(value) ? patched(former, value) : value
+  }
+  return result
 }
 
 /** Reads an object of a text area; throws a sentence for its reader. */

@@ -2,39 +2,64 @@ import { Button, Group, Stack, Textarea } from '@mantine/core'
 import { useMutation } from '@tanstack/react-query'
 import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { isChangedMeanwhile } from '../api/tagged.ts'
-import { Problem } from './problem.tsx'
-import { Notice } from './tone.tsx'
+import { useEditing } from '../api/editing.ts'
+import type { IfMatch, Tagged } from '../api/tagged.ts'
+import { type JsonObject, mergePatch, patched, readObject } from './fields.ts'
+import { ChangeProblem } from './meanwhile.tsx'
 
 /**
  * All settings of a thing as the API takes them: nothing that the API can set is out of reach. `save` gets what was changed,
- * as a merge patch (RFC 7396).
+ * as a merge patch (RFC 7396), and the header for it. What is typed stays when the page reads the thing anew.
  */
-export function JsonEditor({
-  value,
+export function JsonEditor<Data>({
+  of,
+  read,
+  settingsOf,
   save,
   why,
-  reload,
 }: {
-  /** What stands, without what nobody can change. */
-  value: Readonly<Record<string, unknown>>
-  save(patch: Record<string, unknown>): Promise<unknown>
+  of: Tagged<Data>
+  read(): Promise<Tagged<Data>>
+  /** What can be changed of it. */
+  settingsOf(data: Data): Readonly<Record<string, unknown>>
+  save(patch: JsonObject, header: IfMatch): Promise<unknown>
   /** Why nothing can be changed here; undefined: it can. */
   why: string | undefined
-  /** Reads it again, where `save` sends an ETag and another person was faster. */
-  reload?(): void
 }) {
-  const [text, setText] = useState(() => JSON.stringify(value, null, 2))
+  const [typed, setTyped] = useState<string | undefined>(undefined)
   const [wrong, setWrong] = useState<string | undefined>(undefined)
-  const change = useMutation({ mutationFn: save })
-  const submit = () => {
+  const editing = useEditing(of, read, typed !== undefined)
+  const stands = textOf(settingsOf(editing.base))
+  const text = typed ?? stands
+  const change = useMutation({
+    mutationFn: (patch: JsonObject) => editing.change((header) => save(patch, header)),
+    onSuccess: () => setTyped(undefined),
+  })
+  /** Undefined: it is no JSON, and the field says so. */
+  const patchOfText = () => {
     try {
-      const patch = patchOf(value, JSON.parse(text) as Record<string, unknown>)
       setWrong(undefined)
-      change.mutate(patch)
+      return mergePatch(readObject(stands), readObject(text))
     } catch (error) {
-      setWrong(`This is not JSON: ${error instanceof Error ? error.message : String(error)}`)
+      setWrong(error instanceof Error ? error.message : String(error))
+      return undefined
     }
+  }
+  const submit = () => {
+    const patch = patchOfText()
+    if (patch !== undefined) change.mutate(patch)
+  }
+  const goOn = () => {
+    const patch = patchOfText()
+    if (patch === undefined || editing.now === undefined) return
+    setTyped(textOf(patched(readObject(textOf(settingsOf(editing.now))), patch)))
+    change.reset()
+    editing.goOn()
+  }
+  const drop = () => {
+    setTyped(undefined)
+    setWrong(undefined)
+    change.reset()
   }
   const fields = change.error instanceof ApiError ? change.error.fields : []
   return (
@@ -47,31 +72,18 @@ export function JsonEditor({
         maxRows={24}
         readOnly={why !== undefined}
         value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
+        onChange={(event) => setTyped(event.currentTarget.value)}
         error={wrong}
         classNames={{ input: 'tg-mono' }}
         spellCheck={false}
       />
-      {change.error === null ? null : isChangedMeanwhile(change.error) && reload !== undefined ? (
-        <Notice
-          tone="warning"
-          action={
-            <Button
-              variant="default"
-              onClick={() => {
-                change.reset()
-                reload()
-              }}
-            >
-              Read it again
-            </Button>
-          }
-        >
-          It was changed since you read it, so nothing was saved. Reading it again drops your text.
-        </Notice>
-      ) : (
-        <Problem error={change.error} />
-      )}
+      <ChangeProblem
+        error={change.error}
+        editing={editing}
+        yours={change.variables}
+        onGoOn={goOn}
+        onDrop={drop}
+      />
       {fields.map(({ pointer, detail }) => (
         <span key={pointer}>
           <span className="tg-mono">{pointer}</span> {detail}
@@ -82,7 +94,7 @@ export function JsonEditor({
           <Button onClick={submit} loading={change.isPending}>
             Save the settings
           </Button>
-          <Button variant="default" onClick={() => setText(JSON.stringify(value, null, 2))}>
+          <Button variant="default" onClick={drop}>
             Undo my changes
           </Button>
         </Group>
@@ -91,24 +103,4 @@ export function JsonEditor({
   )
 }
 
-/** What differs, as a merge patch: what is gone becomes null. */
-export function patchOf(before: unknown, after: unknown): Record<string, unknown> {
-  const [old, next] = [recordOf(before), recordOf(after)]
-  const patch: Record<string, unknown> = {}
-  for (const name of new Set([...Object.keys(old), ...Object.keys(next)])) {
-    if (!(name in next)) patch[name] = null
-    else if (isRecord(old[name]) && isRecord(next[name])) {
-      const inner = patchOf(old[name], next[name])
-      if (Object.keys(inner).length > 0) patch[name] = inner
-    } else if (JSON.stringify(old[name]) !== JSON.stringify(next[name])) patch[name] = next[name]
-  }
-  return patch
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-function recordOf(value: unknown): Record<string, unknown> {
-  return isRecord(value) ? value : {}
-}
+const textOf = (value: unknown) => JSON.stringify(value, null, 2)

@@ -2,24 +2,26 @@ import { Button, Group, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import { type UseFormReturnType, useForm } from '@mantine/form'
 import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
-import { isChangedMeanwhile } from '../api/tagged.ts'
+import type { Editing } from '../api/editing.ts'
+import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
 import {
   bodyOf,
   type Field,
   faultsOf,
   type JsonObject,
   mergePatch,
+  patched,
   patchOf,
   readObject,
+  rebased,
   settingsOf,
   type Values,
   valuesOf,
 } from './fields.ts'
 import { formErrors } from './form-errors.ts'
-import { Problem } from './problem.tsx'
+import { ChangeProblem } from './meanwhile.tsx'
 import { SettingsField } from './settings-field.tsx'
 import classes from './settings-form.module.css'
-import { Notice } from './tone.tsx'
 
 /** Settings that stand together under a heading. */
 export interface FieldGroup {
@@ -30,41 +32,40 @@ export interface FieldGroup {
 
 /**
  * Makes or changes a resource: fields for what is common, and JSON for everything that the API takes. `save` gets the body of a
- * new resource, or the merge patch to the one that stands. The errors of the answer land at their fields.
+ * new resource, or the merge patch to the one that stands, with the header for it. The errors of the answer land at their fields.
  */
 export function SettingsForm({
   groups,
-  resource,
+  editing,
   preset,
   names,
   verb,
   save,
   onCancel,
-  onReload,
 }: {
   groups: readonly FieldGroup[]
-  /** What stands; absent: a new one is made. */
-  resource?: unknown
+  /** Of what stands; absent: a new one is made. */
+  editing?: Editing<unknown>
   /** What a new one begins with. */
   preset?: unknown
   /** All settings that the API takes, for the JSON. */
   names: readonly string[]
   verb: string
-  save(body: JsonObject): Promise<void>
+  save(body: JsonObject, header: IfMatch): Promise<void>
   onCancel?(): void
-  /** Reads the resource again, after somebody else has changed it. */
-  onReload?(): void
 }) {
   const fields = groups.flatMap((group) => group.fields)
-  const [before] = useState(() => valuesOf(fields, resource ?? preset ?? {}))
-  const [settings] = useState(() => settingsOf(names, resource ?? preset ?? {}))
+  const [began] = useState(editing?.base ?? preset ?? {})
+  const stands = editing?.base ?? began
+  const before = valuesOf(fields, stands)
+  const settings = settingsOf(names, stands)
   const form = useForm<Values>({ initialValues: before, validate: (values) => faultsOf(fields, values) })
   const [mode, setMode] = useState<'form' | 'json'>('form')
   const [json, setJson] = useState('')
   const [jsonFault, setJsonFault] = useState<string>()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
-  const isNew = resource === undefined
+  const isNew = editing === undefined
 
   const show = (next: 'form' | 'json') => {
     if (next === mode) return
@@ -72,7 +73,7 @@ export function SettingsForm({
       const values = form.getValues()
       setJson(
         JSON.stringify(
-          isNew ? bodyOf(fields, values) : merged(settings, patchOf(fields, before, values)),
+          isNew ? bodyOf(fields, values) : patched(settings, patchOf(fields, before, values)),
           null,
           2,
         ),
@@ -94,13 +95,31 @@ export function SettingsForm({
     setBusy(true)
     setError(undefined)
     try {
-      await save(body)
+      await (editing === undefined ? save(body, {}) : editing.change((header) => save(body, header)))
     } catch (cause) {
       setError(cause)
       form.setErrors(fieldErrors(cause))
     } finally {
       setBusy(false)
     }
+  }
+  /** Begins anew from what stands now: with what the user has typed, or without it. */
+  const goOn = (keeps: boolean) => {
+    const now = valuesOf(fields, editing?.now)
+    const nowSettings = settingsOf(names, editing?.now)
+    if (mode === 'form') {
+      form.setValues(keeps ? rebased(fields, { before, now, typed: form.getValues() }) : now)
+    } else {
+      try {
+        const own = keeps ? mergePatch(settings, readObject(json)) : {}
+        setJson(JSON.stringify(patched(nowSettings, own), null, 2))
+      } catch (fault) {
+        setJsonFault(String(fault instanceof Error ? fault.message : fault))
+        return
+      }
+    }
+    setError(undefined)
+    editing?.goOn()
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -148,13 +167,16 @@ export function SettingsForm({
             error={jsonFault ?? (error instanceof ApiError ? <Faults error={error} /> : undefined)}
           />
         )}
-        <FormProblem
-          error={error}
-          verb={verb}
-          isAtFields={mode === 'form'}
-          onReload={onReload}
-          fields={fields}
-        />
+        {isAtFields(error, mode, fields) ? null : (
+          <ChangeProblem
+            error={error}
+            editing={editing}
+            doing={verb}
+            yours={mode === 'form' ? patchOf(fields, before, form.getValues()) : undefined}
+            onGoOn={() => goOn(true)}
+            onDrop={() => goOn(false)}
+          />
+        )}
         <Group justify="flex-end" gap={8}>
           {onCancel === undefined ? null : (
             <Button variant="default" onClick={onCancel}>
@@ -193,42 +215,12 @@ function FormGroup({
   )
 }
 
-/** What stands at no field: the answer as a whole, or that somebody else was quicker. */
-function FormProblem({
-  error,
-  verb,
-  isAtFields,
-  fields,
-  onReload,
-}: {
-  error: unknown
-  verb: string
-  isAtFields: boolean
-  fields: readonly Field[]
-  onReload: (() => void) | undefined
-}) {
-  if (error === undefined) return null
-  if (isChangedMeanwhile(error)) {
-    return (
-      <Notice
-        tone="warning"
-        action={
-          onReload === undefined ? undefined : (
-            <Button variant="default" onClick={onReload}>
-              Read it again
-            </Button>
-          )
-        }
-      >
-        Somebody else has changed this since you opened it. Nothing was saved. Read it again, and then make
-        your change.
-      </Notice>
-    )
-  }
+/** Whether each part of the error stands at its field already. */
+function isAtFields(error: unknown, mode: 'form' | 'json', fields: readonly Field[]): boolean {
+  if (mode === 'json' || isChangedMeanwhile(error)) return false
   const paths = Object.keys(fieldErrors(error))
   const known = new Set(fields.map(({ path }) => path))
-  if (isAtFields && paths.length > 0 && paths.every((path) => known.has(path))) return null
-  return <Problem error={error} doing={verb} />
+  return paths.length > 0 && paths.every((path) => known.has(path))
 }
 
 function Faults({ error }: { error: ApiError }) {
@@ -249,18 +241,4 @@ function fieldErrors(error: unknown): Record<string, string> {
   return Object.fromEntries(
     Object.entries(formErrors(error)).map(([path, detail]) => [path.replace(/\.\d+$/, ''), detail]),
   )
-}
-
-/** A merge patch put upon what stands. */
-function merged(settings: JsonObject, patch: JsonObject): JsonObject {
-  const result: JsonObject = { ...settings }
-  for (const [name, value] of Object.entries(patch)) {
-    const former = result[name]
-    result[name] = isMap(former) && isMap(value) ? merged(former, value) : value
-  }
-  return result
-}
-
-function isMap(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -6,6 +6,7 @@ import type { RuleRow } from '../../alerts/rule-queries.ts'
 import { integer } from '../../canonical/checked.ts'
 import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
 import { isStorable } from './entry.ts'
+import { etagOf } from './etag.ts'
 
 const name = z.string().refine((text) => text !== '' && text.length <= 200 && isStorable(text), {
   error: 'expected 1 to 200 characters of text',
@@ -133,10 +134,15 @@ export function ruleJson(row: RuleRow): z.output<typeof alertRule> {
   }
 }
 
-/** The settings that admins may change. The ETag and the audit log are made of them. */
+/** The settings that admins may change, for the audit log. */
 export function ruleShown(row: RuleRow): Omit<z.output<typeof alertRule>, 'evaluated_at'> {
   const { evaluated_at: _, ...shown } = ruleJson(row)
   return shown
+}
+
+/** The address and the secret of a webhook are not shown. */
+export function ruleEtag(row: RuleRow): string {
+  return etagOf(ruleShown(row), row.version)
 }
 
 export function episodeJson(row: EpisodeRow, messages: readonly MessageRow[]): z.output<typeof alertEpisode> {

@@ -32,12 +32,12 @@ import {
   alertRule,
   alertTestResult,
   alertWithSecret,
+  ruleEtag,
   ruleJson,
   ruleShown,
 } from './alert-json.ts'
 import { checkCondition, noRule, requireRoom, ruleToChange, webhookTo } from './alert-rule.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { etagOf } from './etag.ts'
 import { listParameters, orderOf, pageOf, pageSchema, placeAt, uuidText } from './list.ts'
 import { requireOwn, tenantOf } from './permit.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -132,7 +132,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
         const shown = ruleShown(row)
         await audit({ ...aboutRule(row), action: 'alert.create', before: null, after: shown })
         const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
-        return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: etagOf(shown) }
+        return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
       },
     }),
     adminEndpoint({
@@ -147,13 +147,14 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
         const row = await database.reads.ask(({ db }) => findRule(db, id), { owner: 'admin', signal })
         if (row === undefined) throw notFound(noRule)
         requireOwn(actor, row.tenantId, noRule)
-        return { body: ruleJson(row), etag: etagOf(ruleShown(row)) }
+        return { body: ruleJson(row), etag: ruleEtag(row) }
       },
     }),
     adminChange({
       method: 'PATCH',
       path: '/admin/v1/alerts/{id}',
       area,
+      ifMatch: 'alert',
       tenants,
       summary: 'Change a rule',
       description:
@@ -164,7 +165,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       async change({ actor, tx, params: { id }, body, requireMatch, audit }) {
         const before = await ruleToChange(tx, id)
         requireOwn(actor, before.tenantId, noRule)
-        requireMatch(etagOf(ruleShown(before)))
+        requireMatch(ruleEtag(before))
         if (body.condition !== undefined) await checkCondition(tx, body.condition, before.tenantId)
         const webhook =
           body.webhook === undefined || body.webhook === null
@@ -180,20 +181,20 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
           ...noWebhook,
           ...webhook?.columns,
         }
-        await changeRule(tx, before, changed)
+        const row = await changeRule(tx, before, changed)
         if (!changed.enabled) await closeEpisodes(tx, before, 'the rule was disabled')
         if (body.webhook === null) await dropMessages(tx, id)
-        const row: RuleRow = { ...before, ...changed }
         const shown = ruleShown(row)
         await audit({ ...aboutRule(row), action: 'alert.change', before: ruleShown(before), after: shown })
         const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
-        return { body: { ...ruleJson(row), webhook_secret }, etag: etagOf(shown) }
+        return { body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
       },
     }),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/alerts/{id}',
       area,
+      ifMatch: 'alert',
       tenants,
       summary: 'Delete a rule',
       description: 'Its episodes are closed, and stay in the list.',
@@ -202,7 +203,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       async change({ actor, tx, params: { id }, requireMatch, audit }) {
         const row = await ruleToChange(tx, id)
         requireOwn(actor, row.tenantId, noRule)
-        requireMatch(etagOf(ruleShown(row)))
+        requireMatch(ruleEtag(row))
         await closeEpisodes(tx, row, 'the rule was deleted')
         await changeRule(tx, row, { deletedAt: new Date() })
         await audit({ ...aboutRule(row), action: 'alert.delete', before: ruleShown(row), after: null })
@@ -213,6 +214,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       method: 'POST',
       path: '/admin/v1/alerts/{id}/rotate-secret',
       area,
+      ifMatch: 'alert',
       tenants,
       summary: 'Make a new secret for the webhooks of a rule',
       description: 'For 24 hours webhooks are signed with the former one too.',
@@ -221,14 +223,15 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
       async change({ actor, tx, params: { id }, requireMatch, audit }) {
         const row = await ruleToChange(tx, id)
         requireOwn(actor, row.tenantId, noRule)
-        requireMatch(etagOf(ruleShown(row)))
+        requireMatch(ruleEtag(row))
         const destination = rotated(destinationOf(row), Date.now())
-        await changeRule(tx, row, { webhookSealed: sealDestination(cipher, destination, id) })
+        const webhookSealed = sealDestination(cipher, destination, id)
+        const after = await changeRule(tx, row, { webhookSealed })
         const shown = ruleShown(row)
         await audit({ ...aboutRule(row), action: 'alert.rotate_secret', before: shown, after: shown })
         return {
-          body: { ...ruleJson(row), webhook_secret: newestSecret(destination) },
-          etag: etagOf(shown),
+          body: { ...ruleJson(after), webhook_secret: newestSecret(destination) },
+          etag: ruleEtag(after),
         }
       },
     }),

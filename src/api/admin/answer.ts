@@ -96,6 +96,7 @@ async function changeOnce(
     const repeated = keyed === undefined ? undefined : await claimKey(tx, keyed, answers)
     if (repeated !== undefined) return { answer: repeated, isRepeat: true }
     let lines = 0
+    let hasCompared = false
     const answer = await endpoint.change?.({
       ...checked,
       actor,
@@ -103,6 +104,7 @@ async function changeOnce(
       requestId,
       tx,
       requireMatch: (etag) => {
+        hasCompared = true
         const wanted = request.headers['if-match']
         if (wanted !== undefined && !hasEtag(wanted, etag)) throw preconditionFailed()
       },
@@ -113,6 +115,8 @@ async function changeOnce(
     })
     if (answer === undefined || (lines === 0 && !knowsRepeats))
       throw new Error(`${endpoint.method} ${endpoint.path} has changed rows without a line in the audit log`)
+    if (hasCompared !== (endpoint.ifMatch !== undefined))
+      throw new Error(`${endpoint.method} ${endpoint.path} does not do with if-match what it says`)
     if (keyed !== undefined) await keepAnswer(tx, keyed, answer, answers)
     return { answer, isRepeat: false }
   }, terms)

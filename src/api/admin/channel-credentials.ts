@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
 import { credentialNameOf } from '../../routing/credentials.ts'
-import { credentialList, credentialsJson } from './channel-json.ts'
+import { channelEtag, credentialList, credentialsJson } from './channel-json.ts'
 import {
   type AdminChannelsContext,
   changeChannel,
@@ -38,14 +38,15 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
       params: channelPath,
       answer: credentialList,
       async handle({ params: { id } }) {
-        const { credentials } = await readChannel(context, id)
-        return { body: { data: credentialsJson(credentials ?? []) } }
+        const stored = await readChannel(context, id)
+        return { body: { data: credentialsJson(stored.credentials ?? []) }, etag: channelEtag(stored) }
       },
     }),
     adminChange({
       method: 'POST',
       path,
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Add a credential',
       params: channelPath,
       body: newCredential,
@@ -56,13 +57,14 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
         const all = readable(change.stored)
         if (all.includes(body.secret)) throw known()
         const keys = all.toSpliced(body.position ?? all.length, 0, body.secret)
-        return { status: 201, body: await write(change, keys, tx, audit) }
+        return { status: 201, ...(await write(change, keys, tx, audit)) }
       },
     }),
     adminChange({
       method: 'PUT',
       path: `${path}/{credential}`,
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Replace a credential: the new one has its place in the order',
       params: onePath,
       body: replacement,
@@ -72,13 +74,14 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
         const all = readable(change.stored)
         const at = placeOf(all, credential)
         if (all.some((one, index) => one === body.secret && index !== at)) throw known()
-        return { body: await write(change, all.with(at, body.secret), tx, audit) }
+        return await write(change, all.with(at, body.secret), tx, audit)
       },
     }),
     adminChange({
       method: 'DELETE',
       path: `${path}/{credential}`,
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Remove a credential',
       params: onePath,
       answer: credentialList,
@@ -90,7 +93,7 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
           throw conflict(
             'It is the only credential of the channel. Add another one first, or disable the channel.',
           )
-        return { body: await write(change, rest, tx, audit) }
+        return await write(change, rest, tx, audit)
       },
     }),
   ]
@@ -100,10 +103,10 @@ export function channelCredentialsEndpoints(context: AdminChannelsContext): Admi
     keys: string[],
     tx: Parameters<typeof changeChannel>[0],
     audit: Parameters<typeof changeChannel>[4],
-  ): Promise<z.input<typeof credentialList>> {
+  ): Promise<{ body: z.input<typeof credentialList>; etag: string }> {
     const words = { ...change.stored.words, api_keys: keys }
-    const { body } = await changeChannel(tx, context, change, words, audit)
-    return { data: body.credentials }
+    const { body, etag } = await changeChannel(tx, context, change, words, audit)
+    return { body: { data: body.credentials }, etag }
   }
 }
 

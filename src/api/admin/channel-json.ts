@@ -3,6 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import { isRecord } from '../../canonical/json.ts'
 import type { StoredChannel } from '../../catalog/change-entries.ts'
 import { credentialNameOf } from '../../routing/credentials.ts'
+import { etagOf } from './etag.ts'
 
 export const managedBy = z
   .enum(['file', 'admin'])
@@ -80,6 +81,11 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     credentials: credentialsJson(credentials ?? []),
     is_readable: credentials !== undefined,
   }
+}
+
+/** Values of headers, the key of a certificate and the proxy's password are not shown: their sealed form is new at each change. */
+export function channelEtag(stored: StoredChannel): string {
+  return etagOf(channelJson(stored), stored.row.connectionSealed?.toString('base64url') ?? null)
 }
 
 export function credentialsJson(credentials: readonly string[]): z.output<typeof credential>[] {

@@ -22,9 +22,8 @@ import { referrersOfChannel } from '../../catalog/referrers.ts'
 import type { Database } from '../../db/database.ts'
 import type { SecretKeeper } from '../../secret-key.ts'
 import { oneOf, text } from '../parameter.ts'
-import { channelAnswer, channelJson } from './channel-json.ts'
+import { channelAnswer, channelEtag, channelJson } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { etagOf } from './etag.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { pageIn } from './page-in.ts'
@@ -79,8 +78,8 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       params: channelPath,
       answer: channelAnswer,
       async handle({ params: { id } }) {
-        const body = channelJson(await readChannel(context, id))
-        return { body, etag: etagOf(body) }
+        const stored = await readChannel(context, id)
+        return { body: channelJson(stored), etag: channelEtag(stored) }
       },
     }),
     adminChange({
@@ -107,6 +106,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       method: 'PATCH',
       path: '/admin/v1/channels/{id}',
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Change a channel',
       description:
         'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default.',
@@ -126,6 +126,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
         method: 'POST',
         path: `/admin/v1/channels/{id}/${verb}`,
         area: 'catalog',
+        ifMatch: 'channel',
         summary,
         params: channelPath,
         answer: channelAnswer,
@@ -144,6 +145,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       method: 'DELETE',
       path: '/admin/v1/channels/{id}',
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Delete a channel: it is disabled, and its credentials and offers are erased',
       description: 'The usage log keeps its requests under its name. A new channel may have the name.',
       params: channelPath,
@@ -193,7 +195,7 @@ export async function channelToChange(
   const rows = await rowsToChange(tx)
   const stored = foundChannel(rows, id, context.keeper)
   await refuseManaged(tx, context, stored.row, { kind: 'channel', name: stored.row.name })
-  requireMatch(etagOf(channelJson(stored)))
+  requireMatch(channelEtag(stored))
   return { stored, rows }
 }
 
@@ -225,15 +227,16 @@ function patched(words: Json, patch: Json): Json {
 }
 
 async function readAgain(tx: Transaction, { keeper }: AdminChannelsContext, id: string) {
-  return channelJson(foundChannel(await readAllRows(tx), id, keeper))
+  return foundChannel(await readAllRows(tx), id, keeper)
 }
 
 async function audited(
   audit: AdminChange['audit'],
   verb: 'make' | 'change' | 'enable' | 'disable',
   before: z.output<typeof channelAnswer> | undefined,
-  after: z.output<typeof channelAnswer>,
+  stored: StoredChannel,
 ) {
+  const after = channelJson(stored)
   const { id, name } = after
   await audit({
     action: `channel.${verb}`,
@@ -243,7 +246,7 @@ async function audited(
     ...(before !== undefined && { before }),
     after,
   })
-  return { body: after, etag: etagOf(after) }
+  return { body: after, etag: channelEtag(stored) }
 }
 
 function refuseReferred(rows: AllRows, { row }: StoredChannel): void {

@@ -21,6 +21,8 @@ export interface AdminEndpoint extends Description, Schemas {
   knowsRepeats?: boolean
   /** How long a change may take. Default: 5,000. */
   withinMs?: number
+  /** The resource whose ETag `if-match` must have. Its `change` calls `requireMatch`. Undefined: it takes no `if-match`. */
+  ifMatch?: TaggedResource
   /** Check parameters and body. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
   /** Answers what `check` returned: a read, or an action that changes no row. Undefined: it changes rows. */
@@ -30,6 +32,18 @@ export interface AdminEndpoint extends Description, Schemas {
   /** Tells others of a change, after its commit and before its answer. Not called for a repeat. It never rejects. */
   committed?(body: unknown): Promise<void>
 }
+
+/** What has an ETag. Credentials and offers are parts of their channel, and a price is one of its model. */
+export type TaggedResource =
+  | 'tenant'
+  | 'group'
+  | 'key'
+  | 'channel'
+  | 'model'
+  | 'settings'
+  | 'user'
+  | 'view'
+  | 'alert'
 
 interface Checked {
   params: Record<string, unknown>
@@ -52,7 +66,10 @@ export interface AdminCall {
 export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
   /** Commits all of its writes or none. It may run again after a deadlock: change nothing but rows. */
   tx: TypedTransaction
-  /** Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. */
+  /**
+   * Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. Make the ETag from
+   * rows that the transaction has locked: of two changes at once, the second then sees what the first has committed.
+   */
   requireMatch(etag: string): void
   /** Write a line of the audit log. Each change writes one or more. */
   audit(entry: AuditEntry): Promise<void>
@@ -112,6 +129,7 @@ interface ChangeDefinition<
   Answer extends z.ZodType | undefined,
 > extends Definition<Params, Query, Body> {
   answer?: Answer
+  ifMatch?: TaggedResource
   change(call: AdminChange & Asked<Params, Query, Body>): Promise<AnswerOf<Answer>>
   /** See `AdminEndpoint.committed`. Gets the body of the answer. */
   committed?(body: AnswerOf<Answer>['body']): Promise<void>
@@ -147,7 +165,7 @@ export const adminChange: ChangeMaker = (
 
 type Anything = Definition<z.ZodObject, z.ZodObject, z.ZodType | undefined> & {
   answer?: z.ZodType | undefined
-} & Pick<AdminEndpoint, 'handle' | 'change' | 'committed'>
+} & Pick<AdminEndpoint, 'handle' | 'change' | 'committed' | 'ifMatch'>
 
 function entryOf(definition: Anything): AdminEndpoint {
   const { method, params = nothing, query = nothing, body, answer, tenants = 'all' } = definition

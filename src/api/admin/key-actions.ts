@@ -17,6 +17,7 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       method: 'POST',
       path: '/admin/v1/keys/{id}/rotate',
       area: 'keys',
+      ifMatch: 'key',
       tenants: 'own',
       summary: 'Give a key a new secret',
       description:
@@ -56,6 +57,7 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       method: 'POST',
       path: '/admin/v1/keys/{id}/revoke',
       area: 'keys',
+      ifMatch: 'key',
       tenants: 'own',
       summary: 'Refuse a key for ever',
       description: 'The usage log goes on to name it. `disabled` refuses a key for a while.',

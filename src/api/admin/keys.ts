@@ -140,6 +140,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       method: 'PATCH',
       path: '/admin/v1/keys/{id}',
       area: 'keys',
+      ifMatch: 'key',
       tenants: 'own',
       summary: 'Change a key',
       withinMs: budgetMs,

@@ -6,8 +6,9 @@ import { priceEntry } from '../../catalog/price-entry.ts'
 import { priceFromRow } from '../../catalog/price-from-row.ts'
 import { listPrices, type PriceRow } from '../../catalog/queries.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { etagOf } from './etag.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
-import { type AdminModelsContext, modelPath, modelToChange, sourceOf } from './models.ts'
+import { type AdminModelsContext, modelPath, modelToChange, readModel, sourceOf } from './models.ts'
 import { wordsOf } from './words.ts'
 
 const priceVersion = z
@@ -54,6 +55,7 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
       method: 'POST',
       path: '/admin/v1/models/{id}/prices',
       area: 'catalog',
+      ifMatch: 'model',
       summary: 'Set a new price',
       description: 'It is in force within a second, for requests that begin then. Former versions stay.',
       params: modelPath,
@@ -75,7 +77,7 @@ export function modelPricesEndpoints(context: AdminModelsContext): AdminEndpoint
           before: { price: before.price, price_version: before.price_version },
           after,
         })
-        return { status: 201, body: after }
+        return { status: 201, body: after, etag: etagOf(await readModel(tx, id)) }
       },
     }),
   ]

@@ -140,6 +140,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       method: 'PATCH',
       path: '/admin/v1/models/{id}',
       area: 'catalog',
+      ifMatch: 'model',
       summary: 'Change a model',
       description:
         'A JSON merge patch (RFC 7396) of its settings in the words of gateway.yaml: an absent one stays, null is its default. Another price is a new version.',
@@ -166,6 +167,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         method: 'POST',
         path: `/admin/v1/models/{id}/${verb}`,
         area: 'catalog',
+        ifMatch: 'model',
         summary,
         params: modelPath,
         answer: modelAnswer,
@@ -181,6 +183,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       method: 'DELETE',
       path: '/admin/v1/models/{id}',
       area: 'catalog',
+      ifMatch: 'model',
       summary: 'Delete a model that nothing names: it is disabled, as one that leaves gateway.yaml',
       params: modelPath,
       answer: deleted,
@@ -224,11 +227,16 @@ async function audited(
   before: Json | undefined,
   id: string,
 ) {
-  const rows = await readAllRows(tx)
-  const after = modelJson(rowOf(rows, id), rows)
+  const after = await readModel(tx, id)
   const entry = { action: `model.${verb}`, resource: 'model', id, name: id, after }
   await audit({ ...entry, ...(before !== undefined && { before }) })
   return { body: after, etag: etagOf(after) }
+}
+
+/** A model as the API shows it. Its ETag is made from this. */
+export async function readModel(tx: AdminChange['tx'], id: string): Promise<z.output<typeof modelAnswer>> {
+  const rows = await readAllRows(tx)
+  return modelJson(rowOf(rows, id), rows)
 }
 
 export function rowOf(rows: AllRows, id: string): AllRows['models'][number] {

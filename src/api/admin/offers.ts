@@ -12,7 +12,7 @@ import { builtInTraits } from '../../traits/offer-traits.ts'
 import { type TraitLayer, traitSources } from '../../traits/trait-sources.ts'
 import { vendorNames, vendors } from '../../traits/vendors.ts'
 import { text } from '../parameter.ts'
-import { managedBy } from './channel-json.ts'
+import { channelEtag, managedBy } from './channel-json.ts'
 import {
   type AdminChannelsContext,
   changeChannel,
@@ -122,6 +122,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       method: 'PUT',
       path: '/admin/v1/channels/{id}/offers/{model}',
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Offer a model on a channel, or change its offer',
       params: onePath,
       body: wordsOf(offerForm, 'OfferRequest'),
@@ -137,6 +138,7 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       method: 'DELETE',
       path: '/admin/v1/channels/{id}/offers/{model}',
       area: 'catalog',
+      ifMatch: 'channel',
       summary: 'Take a model off a channel',
       params: onePath,
       answer: offered,
@@ -156,8 +158,12 @@ export function offersEndpoints(context: AdminChannelsContext & AdminModelsConte
       answer: offered,
       async handle({ params: { id } }) {
         const rows = await database.reads.ask(({ db }) => readAllRows(db))
-        const { row, words } = foundChannel(rows, id, context.keeper)
-        return { body: { channel: row.name, models: isRecord(words.models) ? words.models : ('*' as const) } }
+        const stored = foundChannel(rows, id, context.keeper)
+        const { models } = stored.words
+        return {
+          body: { channel: stored.row.name, models: isRecord(models) ? models : ('*' as const) },
+          etag: channelEtag(stored),
+        }
       },
     }),
   ]
@@ -171,8 +177,8 @@ async function changeModels(
   models: Json,
 ) {
   const words = { ...change.stored.words, models }
-  const { body } = await changeChannel(tx, context, change, words, audit)
-  return { body: { channel: body.name, models: body.models } }
+  const { body, etag } = await changeChannel(tx, context, change, words, audit)
+  return { body: { channel: body.name, models: body.models }, etag }
 }
 
 function asMap(models: unknown): Json {

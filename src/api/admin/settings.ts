@@ -76,13 +76,14 @@ export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[
       async handle() {
         const state = await database.reads.ask(({ db }) => readPriceLibrary(db))
         const shown = pricesJson(state)
-        return { body: { prices: shown, environment }, etag: etagOf(shown) }
+        return { body: { prices: shown, environment }, etag: settingsEtag(shown) }
       },
     }),
     adminChange({
       method: 'PATCH',
       path: '/admin/v1/settings',
       area: 'settings',
+      ifMatch: 'settings',
       summary: 'Change what can be changed while the gateway runs',
       body: settingsPatch,
       answer: settings,
@@ -91,7 +92,7 @@ export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[
         const state = await readPriceLibrary(tx)
         if (state !== undefined) await refuseManaged(tx, context, state, { kind: 'prices' })
         const before = pricesJson(state)
-        requireMatch(etagOf(before))
+        requireMatch(settingsEtag(before))
         const { prices: wanted } = body
         if (wanted !== undefined) {
           const entry = z.strictObject({ prices: pricesEntry.nullable() })
@@ -105,7 +106,7 @@ export function settingsEndpoints(context: AdminSettingsContext): AdminEndpoint[
           before: { prices: before },
           after: { prices: after },
         })
-        return { body: { prices: after, environment }, etag: etagOf(after) }
+        return { body: { prices: after, environment }, etag: settingsEtag(after) }
       },
     }),
   ]
@@ -118,6 +119,11 @@ function pricesJson(state: Awaited<ReturnType<typeof readPriceLibrary>>): z.outp
     version: state?.version ?? null,
     renewed_at: state?.renewedAt?.toISOString() ?? null,
   }
+}
+
+/** A renewal of the library changes no setting. */
+function settingsEtag({ value, managed_by }: z.output<typeof prices>): string {
+  return etagOf({ value, managed_by })
 }
 
 function environmentOf({ bounds, ...config }: Config): z.output<typeof settings>['environment'] {

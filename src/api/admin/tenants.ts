@@ -108,6 +108,7 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
       method: 'PATCH',
       path: '/admin/v1/tenants/{id}',
       area: 'tenants',
+      ifMatch: 'tenant',
       summary: 'Change a tenant',
       description:
         'What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.',

@@ -71,6 +71,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'PATCH',
       path: '/admin/v1/users/{id}',
       area: 'users',
+      ifMatch: 'user',
       summary: 'Change the role or the tenant of a user, or disable it',
       description: 'It ends the sessions of the user. The last owner stays an owner.',
       params,
@@ -94,6 +95,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'DELETE',
       path: '/admin/v1/users/{id}',
       area: 'users',
+      ifMatch: 'user',
       summary: 'Delete a user, with its sessions and API tokens',
       params,
       answer: deleted,
@@ -133,11 +135,13 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'DELETE',
       path: '/admin/v1/users/{id}/second-factor',
       area: 'users',
+      ifMatch: 'user',
       summary: 'Take the second factor of a user away, who has lost it',
       params,
       answer: user,
-      async change({ tx, params, audit }) {
+      async change({ tx, params, audit, requireMatch }) {
         const before = await requireUser(tx, params.id)
+        requireMatch(etagOf(auditedUser(before)))
         const after = { ...before, totpSecret: null, totpConfirmedAt: null }
         await removeSecondFactor(tx, before.id)
         await endSessions(tx, before.id)
@@ -146,7 +150,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
           before: auditedUser(before),
           after: auditedUser(after),
         })
-        return { body: shown(after) }
+        return { body: shown(after), etag: etagOf(auditedUser(after)) }
       },
     }),
     adminChange({

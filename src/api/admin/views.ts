@@ -120,6 +120,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       method: 'PATCH',
       path,
       area: 'views',
+      ifMatch: 'view',
       tenants: 'own',
       summary: 'Change a saved view of yours',
       params,
@@ -139,6 +140,7 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
       method: 'DELETE',
       path,
       area: 'views',
+      ifMatch: 'view',
       tenants: 'own',
       summary: 'Delete a saved view of yours',
       description: 'Answers with the view as it was.',
@@ -156,14 +158,15 @@ export function viewsEndpoints({ database }: { database: Pick<Database, 'admin'>
   ]
 }
 
-async function requireView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
-  const view = await findView(db, actor, id)
+async function requireView(db: Queries, actor: Actor, id: string, lock = false): Promise<SavedView> {
+  const view = await findView(db, actor, id, lock)
   if (view === undefined) throw notFound('such view')
   return view
 }
 
+/** Locked until the end of the transaction. */
 async function requireOwnView(db: Queries, actor: Actor, id: string): Promise<SavedView> {
-  const view = await requireView(db, actor, id)
+  const view = await requireView(db, actor, id, true)
   if (view.userId === viewerOf(actor)) return view
   throw notAllowed(`The view belongs to ${view.userName}. Save one of your own.`)
 }

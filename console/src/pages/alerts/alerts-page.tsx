@@ -75,7 +75,6 @@ export function AlertsPage() {
       {tab === 'rules' ? <Rules search={search} add={add} onSecret={setSecret} /> : null}
       <Modal opened={isMaking} onClose={() => setMaking(false)} title="Make a rule" size="lg">
         <RuleForm
-          rule={undefined}
           onDone={(made) => {
             setMaking(false)
             setSecret(made)

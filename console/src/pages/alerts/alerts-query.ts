@@ -1,5 +1,7 @@
+import { queryOptions } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
+import { askTagged } from '../../api/tagged.ts'
 import type { Texts } from '../../console-search.ts'
 import { momentsOf, rangeOf } from '../../format/range.ts'
 import { inTurn } from './in-turn.ts'
@@ -68,5 +70,13 @@ export function useRules() {
           signal,
         }),
       ),
+  })
+}
+
+export function ruleQuery(id: string) {
+  return queryOptions({
+    queryKey: ['alert-rules', 'one', id],
+    queryFn: ({ signal }) =>
+      askTagged(api.GET('/admin/v1/alerts/{id}', { params: { path: { id } }, signal })),
   })
 }

@@ -2,12 +2,11 @@ import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Switch, TextInpu
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, ask } from '../../api/client.ts'
+import type { Editing } from '../../api/editing.ts'
 import { useSession } from '../../api/session.ts'
-import { ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
 import { tenantNamesQuery } from '../../api/who.ts'
-import { Problem } from '../../parts/problem.tsx'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { done } from '../../parts/toast.tsx'
-import { Notice } from '../../parts/tone.tsx'
 import classes from './alerts.module.css'
 import type { Rule } from './alerts-query.ts'
 import { RuleField } from './rule-field.tsx'
@@ -17,21 +16,21 @@ type Condition = Rule['condition']
 
 /** Makes a rule, or changes one. `onDone` gets the secret of a new webhook, which is shown once. */
 export function RuleForm({
-  rule,
-  etag,
+  editing,
   onDone,
 }: {
-  rule: Rule | undefined
-  etag?: string | undefined
+  /** Of the rule that is changed; absent: a new one is made. */
+  editing?: Editing<Rule>
   onDone(secret: string | undefined): void
 }) {
+  const rule = editing?.base
   const { role } = useSession()
   const queries = useQueryClient()
   const [name, setName] = useState(rule?.name ?? '')
   const [tenant, setTenant] = useState(rule?.tenant_id ?? null)
   const [kind, setKind] = useState<Kind>(rule?.kind ?? 'error_rate')
   const [values, setValues] = useState<FieldValues>(() =>
-    valuesOf(rule?.kind ?? 'error_rate', rule?.condition as Record<string, unknown> | undefined),
+    rule === undefined ? valuesOf('error_rate') : fieldsValues(rule),
   )
   const [seconds, setSeconds] = useState<number | string>(rule?.resolve_after_seconds ?? 300)
   const [url, setUrl] = useState('')
@@ -48,24 +47,27 @@ export function RuleForm({
         ...(tellsNobody ? { webhook: null } : url.trim() === '' ? {} : { webhook: { url: url.trim() } }),
       }
       const saved =
-        rule === undefined
+        editing === undefined
           ? await ask(
               api.POST('/admin/v1/alerts', {
                 body: { ...body, enabled: isEnabled, ...(tenant === null ? {} : { tenant_id: tenant }) },
               }),
             )
-          : await ask(
-              api.PATCH('/admin/v1/alerts/{id}', {
-                params: { path: { id: rule.id }, header: ifMatch(etag) },
-                body,
-              }),
+          : await editing.change((header) =>
+              ask(
+                api.PATCH('/admin/v1/alerts/{id}', {
+                  params: { path: { id: editing.base.id }, header },
+                  body,
+                }),
+              ),
             )
       return saved.webhook_secret ?? undefined
     },
     onSuccess: async (secret) => {
       done(rule === undefined ? `The rule ${name} is made` : `The rule ${name} is changed`)
-      onDone(secret)
+      // Its next change needs the new ETag.
       await queries.invalidateQueries({ queryKey: ['alert-rules'] })
+      onDone(secret)
     },
   })
   const wrong = save.error instanceof ApiError ? save.error.fields : []
@@ -75,6 +77,25 @@ export function RuleForm({
     const usual = valuesOf(next)
     setKind(next)
     setValues(ofTenant && usual.of === 'channel' ? { ...usual, of: 'model' } : usual)
+  }
+  /** What the user has typed stays, or goes; all else is as it stands now. */
+  const goOn = (keeps: boolean) => {
+    if (editing?.now === undefined) return
+    const { base, now } = editing
+    const [was, is] = [fieldsValues(base), fieldsValues(now)]
+    if (!keeps || name === base.name) setName(now.name)
+    if (!keeps || seconds === base.resolve_after_seconds) setSeconds(now.resolve_after_seconds)
+    const own = keeps ? Object.entries(values).filter(([field, value]) => value !== was[field]) : []
+    if (own.length === 0 || now.kind === base.kind) {
+      setKind(now.kind)
+      setValues({ ...is, ...Object.fromEntries(own) })
+    }
+    if (!keeps) {
+      setUrl('')
+      setTellsNobody(false)
+    }
+    save.reset()
+    editing.goOn()
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
@@ -168,13 +189,14 @@ export function RuleForm({
             onChange={(event) => setTellsNobody(event.currentTarget.checked)}
           />
         )}
-        {save.error === null || hasPlace ? null : isChangedMeanwhile(save.error) ? (
-          <Notice tone="warning">
-            Another person has changed the rule since you read it, so nothing was saved. Close this window and
-            open it again.
-          </Notice>
-        ) : (
-          <Problem error={save.error} />
+        {hasPlace ? null : (
+          <ChangeProblem
+            error={save.error}
+            editing={editing}
+            yours={{ name, condition: conditionOf(kind, values), resolve_after_seconds: seconds }}
+            onGoOn={() => goOn(true)}
+            onDrop={() => goOn(false)}
+          />
         )}
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
@@ -184,4 +206,8 @@ export function RuleForm({
       </Stack>
     </form>
   )
+}
+
+function fieldsValues({ kind, condition }: Rule): FieldValues {
+  return valuesOf(kind, condition as Record<string, unknown>)
 }

@@ -3,8 +3,9 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
-import { askTagged, ifMatch, type Tagged } from '../../api/tagged.ts'
+import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { duration } from '../../format/numbers.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
@@ -15,7 +16,7 @@ import { Sheet } from '../../parts/sheet.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Notice, State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
-import type { Rule } from './alerts-query.ts'
+import { type Rule, ruleQuery } from './alerts-query.ts'
 import { RuleForm } from './rule-form.tsx'
 import { ruleWords, testWords } from './rule-words.ts'
 
@@ -31,10 +32,7 @@ export function RuleSheet({
 }) {
   const may = useMay()
   const path = { path: { id } }
-  const rule = useQuery({
-    queryKey: ['alert-rules', 'one', id],
-    queryFn: ({ signal }) => askTagged(api.GET('/admin/v1/alerts/{id}', { params: path, signal })),
-  })
+  const rule = useQuery(ruleQuery(id))
   const test = useMutation({
     mutationFn: () => ask(api.POST('/admin/v1/alerts/{id}/test', { params: path })),
   })
@@ -94,7 +92,7 @@ function RuleFacts({ rule }: { rule: Rule }) {
 }
 
 function Actions({
-  rule: { data: rule, etag },
+  rule: newest,
   isTesting,
   onTest,
   onSecret,
@@ -109,21 +107,27 @@ function Actions({
   const queries = useQueryClient()
   const [asks, setAsks] = useState<'change' | 'delete' | 'secret' | 'off' | undefined>(undefined)
   const close = () => setAsks(undefined)
-  const params = { path: { id: rule.id }, header: ifMatch(etag) }
+  const read = () => queries.fetchQuery({ ...ruleQuery(newest.data.id), staleTime: 0 })
+  const editing = useEditing(newest, read, asks !== undefined)
+  const rule = editing.base
+  const path = { id: rule.id }
   const readAgain = () =>
     Promise.all(
       [['alert-rules'], ['alert-episodes'], ['open-episodes']].map((queryKey) =>
         queries.invalidateQueries({ queryKey }),
       ),
     )
-  const turn = async (enabled: boolean) => {
-    await ask(api.PATCH('/admin/v1/alerts/{id}', { params, body: { enabled } }))
+  const turn = async (enabled: boolean, header: IfMatch) => {
+    await ask(api.PATCH('/admin/v1/alerts/{id}', { params: { path, header }, body: { enabled } }))
     done(enabled ? `The rule ${rule.name} is watched` : `The rule ${rule.name} is turned off`)
     await readAgain()
   }
   const turnOn = useMutation({
-    mutationFn: () => turn(true),
-    onError: (error) => fails('Turning on the rule', error),
+    mutationFn: () => turn(true, ifMatch(newest.etag)),
+    onError: async (error) => {
+      fails('Turning on the rule', error)
+      if (isChangedMeanwhile(error)) await readAgain()
+    },
   })
   return (
     <>
@@ -154,23 +158,31 @@ function Actions({
       </Button>
       <Modal opened={asks === 'change'} onClose={close} title="Change the rule" size="lg">
         <RuleForm
-          rule={rule}
-          etag={etag}
+          editing={editing}
           onDone={(secret) => {
             close()
             if (secret !== undefined) onSecret(secret)
           }}
         />
       </Modal>
-      <AskFirst opened={asks === 'off'} onClose={close} verb="Turn off" act={() => turn(false)}>
+      <AskFirst
+        opened={asks === 'off'}
+        onClose={close}
+        verb="Turn off"
+        editing={editing}
+        act={(header) => turn(false, header)}
+      >
         Its open episodes close, and nobody is told about new ones. You can turn it on again.
       </AskFirst>
       <AskFirst
         opened={asks === 'secret'}
         onClose={close}
         verb="Make a new secret"
-        act={async () => {
-          const { webhook_secret } = await ask(api.POST('/admin/v1/alerts/{id}/rotate-secret', { params }))
+        editing={editing}
+        act={async (header) => {
+          const { webhook_secret } = await ask(
+            api.POST('/admin/v1/alerts/{id}/rotate-secret', { params: { path, header } }),
+          )
           if (webhook_secret !== null) onSecret(webhook_secret)
           await readAgain()
         }}
@@ -183,8 +195,9 @@ function Actions({
         onClose={close}
         verb="Delete the rule"
         name={rule.name}
-        act={async () => {
-          await ask(api.DELETE('/admin/v1/alerts/{id}', { params }))
+        editing={editing}
+        act={async (header) => {
+          await ask(api.DELETE('/admin/v1/alerts/{id}', { params: { path, header } }))
           done(`The rule ${rule.name} is deleted`)
           onDeleted()
           await readAgain()

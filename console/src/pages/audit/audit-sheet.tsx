@@ -4,14 +4,14 @@ import { Link } from '@tanstack/react-router'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
+import { changesOf, membersOf } from '../../parts/changes.ts'
+import { ChangesTable } from '../../parts/changes-table.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { Moment } from '../../parts/values.tsx'
-import classes from './audit.module.css'
 import { placeOf, resourceTitle } from './audit-fields.ts'
-import { changesOf, membersOf } from './changes.ts'
 
 type Line = Schema<'AuditEntry'>
 
@@ -134,24 +134,7 @@ function Difference({ line: { before, after } }: { line: Line }) {
   }
   return (
     <Section title="What has changed">
-      <table className={classes.changes}>
-        <thead>
-          <tr>
-            <th scope="col">Field</th>
-            <th scope="col">Before</th>
-            <th scope="col">After</th>
-          </tr>
-        </thead>
-        <tbody>
-          {changes.map(({ path, kind, before: was, after: is }) => (
-            <tr key={path} data-kind={kind}>
-              <th scope="row">{path}</th>
-              <td>{was ?? <span className="tg-quiet">none</span>}</td>
-              <td>{is ?? <span className="tg-quiet">none</span>}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <ChangesTable changes={changes} />
     </Section>
   )
 }

@@ -2,29 +2,33 @@ import { Button, Group, Modal, PasswordInput, Stack } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { duration } from '../../format/numbers.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
 import classes from './channels.module.css'
+import { useChannelEditing } from './channels-query.ts'
 
 type Credential = Schema<'ChannelCredential'>
 type Cooldown = Schema<'Health'>['channels'][number]['cooldowns'][number]
 
 /** Write-only: of each one the last four characters are shown, and whether it rests. In the order of their use. */
 export function ChannelCredentials({
-  channel,
+  tagged,
   cooldowns,
   mayChange,
 }: {
-  channel: Schema<'Channel'>
+  tagged: Tagged<Schema<'Channel'>>
   cooldowns: readonly Cooldown[]
   mayChange: boolean
 }) {
+  const channel = tagged.data
   const [edits, setEdits] = useState<{ replaces: Credential | undefined } | undefined>(undefined)
   const [removes, setRemoves] = useState<Credential | undefined>(undefined)
+  const removing = useChannelEditing(tagged, removes !== undefined)
   const queries = useQueryClient()
   const reload = () => queries.invalidateQueries({ queryKey: ['channels'] })
   return (
@@ -86,11 +90,12 @@ export function ChannelCredentials({
         }
       >
         <SecretForm
-          id={channel.id}
+          of={tagged}
           replaces={edits?.replaces}
           onDone={async () => {
-            setEdits(undefined)
+            // The next change needs the new ETag.
             await reload()
+            setEdits(undefined)
           }}
         />
       </Modal>
@@ -99,11 +104,12 @@ export function ChannelCredentials({
         onClose={() => setRemoves(undefined)}
         verb="Remove the credential"
         name={removes?.last_four ?? removes?.id ?? ''}
-        act={async () => {
+        editing={removing}
+        act={async (header) => {
           if (removes === undefined) return
           await ask(
             api.DELETE('/admin/v1/channels/{id}/credentials/{credential}', {
-              params: { path: { id: channel.id, credential: removes.id } },
+              params: { path: { id: channel.id, credential: removes.id }, header },
             }),
           )
           done('The credential is removed')
@@ -118,25 +124,34 @@ export function ChannelCredentials({
 }
 
 function SecretForm({
-  id,
+  of,
   replaces,
   onDone,
 }: {
-  id: string
+  of: Tagged<Schema<'Channel'>>
   replaces: Credential | undefined
   onDone(): Promise<void>
 }) {
   const [secret, setSecret] = useState('')
+  const editing = useChannelEditing(of, true)
+  const { id } = of.data
   const save = useMutation({
     mutationFn: () =>
-      replaces === undefined
-        ? ask(api.POST('/admin/v1/channels/{id}/credentials', { params: { path: { id } }, body: { secret } }))
-        : ask(
-            api.PUT('/admin/v1/channels/{id}/credentials/{credential}', {
-              params: { path: { id, credential: replaces.id } },
-              body: { secret },
-            }),
-          ),
+      editing.change((header) =>
+        replaces === undefined
+          ? ask(
+              api.POST('/admin/v1/channels/{id}/credentials', {
+                params: { path: { id }, header },
+                body: { secret },
+              }),
+            )
+          : ask(
+              api.PUT('/admin/v1/channels/{id}/credentials/{credential}', {
+                params: { path: { id, credential: replaces.id }, header },
+                body: { secret },
+              }),
+            ),
+      ),
     onSuccess: async () => {
       done('The credential is stored. Test the channel to see that it works.')
       await onDone()
@@ -157,7 +172,14 @@ function SecretForm({
           value={secret}
           onChange={(event) => setSecret(event.currentTarget.value)}
         />
-        {save.error === null ? null : <Problem error={save.error} />}
+        <ChangeProblem
+          error={save.error}
+          editing={editing}
+          onGoOn={() => {
+            save.reset()
+            editing.goOn()
+          }}
+        />
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             Store the credential

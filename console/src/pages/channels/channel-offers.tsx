@@ -3,32 +3,41 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import classes from './channels.module.css'
+import { useChannelEditing } from './channels-query.ts'
 
 /** The models of a channel, and what each is called there. */
 export function ChannelOffers({
-  channel,
+  tagged,
   offers,
   error,
   mayChange,
 }: {
-  channel: Schema<'Channel'>
+  tagged: Tagged<Schema<'Channel'>>
   offers: readonly Schema<'Offer'>[] | undefined
   error: unknown
   mayChange: boolean
 }) {
+  const channel = tagged.data
   const queries = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const remove = useMutation({
     mutationFn: (model: string) =>
       ask(
-        api.DELETE('/admin/v1/channels/{id}/offers/{model}', { params: { path: { id: channel.id, model } } }),
+        api.DELETE('/admin/v1/channels/{id}/offers/{model}', {
+          params: { path: { id: channel.id, model }, header: ifMatch(tagged.etag) },
+        }),
       ),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['channels'] }),
-    onError: (cause) => fails('Taking the model off', cause),
+    onError: async (cause) => {
+      fails('Taking the model off', cause)
+      if (isChangedMeanwhile(cause)) await queries.invalidateQueries({ queryKey: ['channels'] })
+    },
   })
   return (
     <Section
@@ -77,23 +86,26 @@ export function ChannelOffers({
         ))}
       </ul>
       <Modal opened={isAdding} onClose={() => setAdding(false)} title="Offer a model">
-        <OfferForm id={channel.id} onDone={() => setAdding(false)} />
+        <OfferForm of={tagged} onDone={() => setAdding(false)} />
       </Modal>
     </Section>
   )
 }
 
-function OfferForm({ id, onDone }: { id: string; onDone(): void }) {
+function OfferForm({ of, onDone }: { of: Tagged<Schema<'Channel'>>; onDone(): void }) {
+  const editing = useChannelEditing(of, true)
   const queries = useQueryClient()
   const [model, setModel] = useState('')
   const [upstream, setUpstream] = useState('')
   const save = useMutation({
     mutationFn: () =>
-      ask(
-        api.PUT('/admin/v1/channels/{id}/offers/{model}', {
-          params: { path: { id, model: model.trim() } },
-          body: { upstream: upstream.trim() === '' ? model.trim() : upstream.trim() },
-        }),
+      editing.change((header) =>
+        ask(
+          api.PUT('/admin/v1/channels/{id}/offers/{model}', {
+            params: { path: { id: of.data.id, model: model.trim() }, header },
+            body: { upstream: upstream.trim() === '' ? model.trim() : upstream.trim() },
+          }),
+        ),
       ),
     onSuccess: async () => {
       done(`The channel offers ${model}`)
@@ -122,7 +134,14 @@ function OfferForm({ id, onDone }: { id: string; onDone(): void }) {
           value={upstream}
           onChange={(event) => setUpstream(event.currentTarget.value)}
         />
-        {save.error === null ? null : <Problem error={save.error} />}
+        <ChangeProblem
+          error={save.error}
+          editing={editing}
+          onGoOn={() => {
+            save.reset()
+            editing.goOn()
+          }}
+        />
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             Offer the model

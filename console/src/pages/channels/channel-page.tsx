@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
+import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -18,12 +18,12 @@ import { ChannelHealth } from './channel-health.tsx'
 import { ChannelOffers } from './channel-offers.tsx'
 import { stateOf } from './channel-state.ts'
 import { ChannelTest } from './channel-test.tsx'
-import { useChannel, useChannelHealth } from './channels-query.ts'
+import { channelQuery, useChannelEditing, useChannelHealth } from './channels-query.ts'
 
 /** One channel: how it is, a test, its credentials, its models, its settings. */
 export function ChannelPage() {
   const { id = '' } = useParams({ strict: false })
-  const channel = useChannel(id)
+  const channel = useQuery(channelQuery(id))
   if (channel.error !== null) {
     return (
       <Page title="Channel">
@@ -32,10 +32,11 @@ export function ChannelPage() {
     )
   }
   if (channel.data === undefined) return <Waiting />
-  return <Shown key={channel.data.data.id} channel={channel.data.data} etag={channel.data.etag} />
+  return <Shown key={channel.data.data.id} tagged={channel.data} />
 }
 
-function Shown({ channel, etag }: { channel: Schema<'Channel'>; etag: string | undefined }) {
+function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
+  const channel = tagged.data
   const may = useMay()
   const queries = useQueryClient()
   const health = useChannelHealth().data?.channels.find(({ id }) => id === channel.id)
@@ -52,26 +53,16 @@ function Shown({ channel, etag }: { channel: Schema<'Channel'>; etag: string | u
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { channel: channel.name, limit: 200 } }, signal })),
   })
-  const reload = () => void queries.invalidateQueries({ queryKey: ['channels'] })
-  const save = async (patch: Record<string, unknown>) => {
+  const save = async (patch: Record<string, unknown>, header: IfMatch) => {
     await ask(
       api.PATCH('/admin/v1/channels/{id}', {
-        params: { path: { id: channel.id }, header: ifMatch(etag) },
+        params: { path: { id: channel.id }, header },
         body: patch,
       }),
     )
     done('The settings are in force')
     await queries.invalidateQueries({ queryKey: ['channels'] })
   }
-  const {
-    id: _id,
-    state: _state,
-    managed_by: _by,
-    credentials: _credentials,
-    has_key: _key,
-    is_readable: _readable,
-    ...settings
-  } = channel
   return (
     <Page
       title={channel.name}
@@ -81,7 +72,7 @@ function Shown({ channel, etag }: { channel: Schema<'Channel'>; etag: string | u
           <Link to="/console/log" search={{ channel: channel.name }}>
             Its requests
           </Link>
-          {mayChange ? <Switches channel={channel} etag={etag} /> : null}
+          {mayChange ? <Switches tagged={tagged} /> : null}
         </>
       }
     >
@@ -119,18 +110,33 @@ function Shown({ channel, etag }: { channel: Schema<'Channel'>; etag: string | u
           models={(offers.data?.data ?? []).map(({ model }) => model).filter((model) => model !== '*')}
         />
       ) : null}
-      <ChannelCredentials channel={channel} cooldowns={health?.cooldowns ?? []} mayChange={mayChange} />
-      <ChannelOffers
-        channel={channel}
-        offers={offers.data?.data}
-        error={offers.error}
-        mayChange={mayChange}
-      />
+      <ChannelCredentials tagged={tagged} cooldowns={health?.cooldowns ?? []} mayChange={mayChange} />
+      <ChannelOffers tagged={tagged} offers={offers.data?.data} error={offers.error} mayChange={mayChange} />
       <Section title="All settings">
-        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} reload={reload} />
+        <JsonEditor
+          of={tagged}
+          read={() => queries.fetchQuery({ ...channelQuery(channel.id), staleTime: 0 })}
+          settingsOf={settingsOf}
+          save={save}
+          why={why}
+        />
       </Section>
     </Page>
   )
+}
+
+/** Without what nobody can change there. */
+function settingsOf(channel: Schema<'Channel'>) {
+  const {
+    id: _id,
+    state: _state,
+    managed_by: _by,
+    credentials: _credentials,
+    has_key: _key,
+    is_readable: _readable,
+    ...settings
+  } = channel
+  return settings
 }
 
 function Breaker({
@@ -165,11 +171,13 @@ function Breaker({
   )
 }
 
-function Switches({ channel, etag }: { channel: Schema<'Channel'>; etag: string | undefined }) {
+function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
+  const channel = tagged.data
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
-  const path = { params: { path: { id: channel.id }, header: ifMatch(etag) } }
+  const deleting = useChannelEditing(tagged, isDeleting)
+  const path = { params: { path: { id: channel.id }, header: ifMatch(tagged.etag) } }
   const turn = useMutation({
     mutationFn: async () => {
       if (channel.state === 'enabled') await ask(api.POST('/admin/v1/channels/{id}/disable', path))
@@ -197,8 +205,9 @@ function Switches({ channel, etag }: { channel: Schema<'Channel'>; etag: string 
         onClose={() => setDeleting(false)}
         verb="Delete the channel"
         name={channel.name}
-        act={async () => {
-          await ask(api.DELETE('/admin/v1/channels/{id}', path))
+        editing={deleting}
+        act={async (header) => {
+          await ask(api.DELETE('/admin/v1/channels/{id}', { params: { path: { id: channel.id }, header } }))
           await queries.invalidateQueries({ queryKey: ['channels'] })
           await navigate({ to: '/console/channels' })
         }}

@@ -1,8 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
-import { api, ask } from '../../api/client.ts'
+import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
-import { askTagged } from '../../api/tagged.ts'
+import { askTagged, type Tagged } from '../../api/tagged.ts'
 
 export function useChannelHealth() {
   const may = useMay()
@@ -14,10 +15,16 @@ export function useChannelHealth() {
   })
 }
 
-export function useChannel(id: string) {
-  return useQuery({
+export function channelQuery(id: string) {
+  return queryOptions({
     queryKey: ['channels', id],
     queryFn: ({ signal }) =>
       askTagged(api.GET('/admin/v1/channels/{id}', { params: { path: { id } }, signal })),
   })
+}
+
+/** A channel in a form or a dialog. `isTouched`: see `useEditing`. */
+export function useChannelEditing(of: Tagged<Schema<'Channel'>>, isTouched: boolean) {
+  const queries = useQueryClient()
+  return useEditing(of, () => queries.fetchQuery({ ...channelQuery(of.data.id), staleTime: 0 }), isTouched)
 }

@@ -2,8 +2,9 @@ import { Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
-import { ifMatch } from '../../api/tagged.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/who.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -154,35 +155,33 @@ export function MakeGroup({ opened, onClose }: { opened: boolean; onClose(): voi
 }
 
 export function EditGroup({
-  of,
-  etag,
+  of: newest,
   opened,
   onClose,
 }: {
-  of: GroupRow
-  etag: string | undefined
+  of: Tagged<GroupRow>
   opened: boolean
   onClose(): void
 }) {
   const queryClient = useQueryClient()
+  const editing = useEditing(newest, () =>
+    queryClient.fetchQuery({ ...groupQuery(newest.data.id), staleTime: 0 }),
+  )
+  const of = editing.base
   const fields = useFields()
   return (
     <Modal opened={opened} onClose={onClose} size="xl" title={`Edit ${of.name}`} closeOnClickOutside={false}>
       <SettingsForm
         groups={fields}
-        resource={of}
+        editing={editing}
         names={groupSettings}
         verb="Save group"
         onCancel={onClose}
-        onReload={() => {
-          void queryClient.invalidateQueries({ queryKey: ['groups', 'one', of.id] })
-          onClose()
-        }}
-        save={async (patch) => {
+        save={async (patch, header) => {
           if (Object.keys(patch).length > 0) {
             await ask(
               api.PATCH('/admin/v1/groups/{id}', {
-                params: { path: { id: of.id }, header: ifMatch(etag) },
+                params: { path: { id: of.id }, header },
                 body: patch as Schema<'GroupChange'>,
               }),
             )

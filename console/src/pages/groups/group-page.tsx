@@ -3,8 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { type GroupRow, groupQuery, type Key } from '../../api/who.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -28,15 +30,18 @@ export function GroupPage() {
   const query = useQuery(groupQuery(id))
   if (query.data === undefined)
     return <NotThere what="Group" query={query} back={<Link to="/console/groups">Show all groups</Link>} />
-  return <GroupView of={query.data.data} etag={query.data.etag} />
+  return <GroupView tagged={query.data} />
 }
 
-function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
+function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
+  const of = tagged.data
   const may = useMay()
   const navigate = useNavigate()
   const queryClient = useQueryClient()
   const [dialog, setDialog] = useState<'edit' | 'delete' | 'key'>()
   const close = () => setDialog(undefined)
+  const read = () => queryClient.fetchQuery({ ...groupQuery(of.id), staleTime: 0 })
+  const deleting = useEditing(tagged, read, dialog === 'delete')
   const isFile = of.managed_by === 'file'
   const list = useList<Key>({
     queryKey: ['keys', 'of group', of.id],
@@ -131,15 +136,16 @@ function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
         />
       </Section>
       <SpendByModel of={{ group: of.id }} filter={{ group_id: of.id }} />
-      {dialog === 'edit' ? <EditGroup of={of} etag={etag} opened onClose={close} /> : null}
+      {dialog === 'edit' ? <EditGroup of={tagged} opened onClose={close} /> : null}
       <MakeKey opened={dialog === 'key'} onClose={close} group={of.name} />
       <ConfirmByName
         opened={dialog === 'delete'}
         onClose={close}
         verb="Delete group"
         name={of.name}
-        act={async () => {
-          await ask(api.DELETE('/admin/v1/groups/{id}', { params: { path: { id: of.id } } }))
+        editing={deleting}
+        act={async (header) => {
+          await ask(api.DELETE('/admin/v1/groups/{id}', { params: { path: { id: of.id }, header } }))
           await navigate({ to: '/console/groups' })
           void queryClient.invalidateQueries({ queryKey: ['groups'] })
           done(`Group ${of.name} is deleted`)

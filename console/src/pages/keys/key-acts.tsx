@@ -1,17 +1,18 @@
 import { Select, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
-import { ifMatch } from '../../api/tagged.ts'
-import { type Key, type MadeKey, usesQuery } from '../../api/who.ts'
+import type { Tagged } from '../../api/tagged.ts'
+import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/who.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { done } from '../../parts/toast.tsx'
 import { callersOf, counted } from '../who/words.ts'
 
 interface Act {
-  of: Key
+  of: Tagged<Key>
   opened: boolean
   onClose(): void
 }
@@ -25,7 +26,9 @@ const graces = [
 ]
 
 /** Gives the key a new secret. The former one works on for a while, so that programs can be changed one by one. */
-export function RotateKey({ of, opened, onClose, onMade }: Act & { onMade(made: MadeKey): void }) {
+export function RotateKey({ of: newest, opened, onClose, onMade }: Act & { onMade(made: MadeKey): void }) {
+  const editing = useKeyEditing(newest, opened)
+  const of = editing.base
   const [grace, setGrace] = useState('86400')
   const [id, setId] = useState(newId)
   return (
@@ -33,12 +36,13 @@ export function RotateKey({ of, opened, onClose, onMade }: Act & { onMade(made: 
       opened={opened}
       onClose={onClose}
       verb="Rotate secret"
-      act={async () => {
+      editing={editing}
+      act={async (header) => {
         try {
           onMade(
             await ask(
               api.POST('/admin/v1/keys/{id}/rotate', {
-                params: { path: { id: of.id }, header: { 'idempotency-key': `${id}-${grace}` } },
+                params: { path: { id: of.id }, header: { 'idempotency-key': `${id}-${grace}`, ...header } },
                 body: { grace_seconds: Number(grace) },
               }),
             ),
@@ -63,13 +67,9 @@ export function RotateKey({ of, opened, onClose, onMade }: Act & { onMade(made: 
   )
 }
 
-export function DisableKey({
-  of,
-  etag,
-  opened,
-  onClose,
-  onDone,
-}: Act & { etag: string | undefined; onDone(): void }) {
+export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
+  const editing = useKeyEditing(newest, opened)
+  const of = editing.base
   const verb = of.disabled ? 'Enable key' : 'Disable key'
   return (
     <AskFirst
@@ -77,15 +77,16 @@ export function DisableKey({
       onClose={onClose}
       verb={verb}
       isBad={!of.disabled}
-      act={async () => {
+      editing={editing}
+      act={async (header) => {
         await ask(
           api.PATCH('/admin/v1/keys/{id}', {
-            params: { path: { id: of.id }, header: ifMatch(etag) },
+            params: { path: { id: of.id }, header },
             body: { disabled: !of.disabled },
           }),
         )
+        await onDone()
         done(`Key ${of.name} is ${of.disabled ? 'enabled' : 'disabled'}`)
-        onDone()
       }}
     >
       {of.disabled ? (
@@ -100,22 +101,31 @@ export function DisableKey({
   )
 }
 
-export function RevokeKey({ of, opened, onClose, onDone }: Act & { onDone(): void }) {
+export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
+  const editing = useKeyEditing(newest, opened)
+  const of = editing.base
   return (
     <ConfirmByName
       opened={opened}
       onClose={onClose}
       verb="Revoke key"
       name={of.name}
-      act={async () => {
-        await ask(api.POST('/admin/v1/keys/{id}/revoke', { params: { path: { id: of.id } } }))
+      editing={editing}
+      act={async (header) => {
+        await ask(api.POST('/admin/v1/keys/{id}/revoke', { params: { path: { id: of.id }, header } }))
+        await onDone()
         done(`Key ${of.name} is revoked`)
-        onDone()
       }}
     >
       The gateway refuses this key and its sub-keys for ever. It cannot be undone. <UsedBy of={of} />
     </ConfirmByName>
   )
+}
+
+function useKeyEditing(newest: Tagged<Key>, opened: boolean) {
+  const queryClient = useQueryClient()
+  const read = () => queryClient.fetchQuery({ ...keyQuery(newest.data.id), staleTime: 0 })
+  return useEditing(newest, read, opened)
 }
 
 const most = 200

@@ -1,9 +1,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { ifMatch } from '../../api/tagged.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import {
   groupNamesQuery,
   type Key,
@@ -93,36 +94,34 @@ export function ImportKeyForm({ onMade, onCancel }: { onMade(key: Key): void; on
 
 /** Changes what a key may. */
 export function EditKeyForm({
-  of,
-  etag,
+  of: newest,
   onDone,
   onCancel,
 }: {
-  of: Key
-  etag: string | undefined
+  of: Tagged<Key>
   onDone(): void
   onCancel(): void
 }) {
   const queryClient = useQueryClient()
+  const editing = useEditing(newest, () =>
+    queryClient.fetchQuery({ ...keyQuery(newest.data.id), staleTime: 0 }),
+  )
+  const of = editing.base
   const choices = useChoices(false)
   if (choices === undefined) return <Waiting rows={6} />
   const groups = choices.groups.includes(of.group) ? choices.groups : [of.group, ...choices.groups]
   return (
     <SettingsForm
       groups={keyFields({ groups, models: choices.models, isNew: false })}
-      resource={of}
+      editing={editing}
       names={keySettings}
       verb="Save key"
       onCancel={onCancel}
-      onReload={() => {
-        void queryClient.invalidateQueries({ queryKey: ['keys', 'one', of.id] })
-        onCancel()
-      }}
-      save={async (patch: JsonObject) => {
+      save={async (patch: JsonObject, header) => {
         if (Object.keys(patch).length > 0) {
           await ask(
             api.PATCH('/admin/v1/keys/{id}', {
-              params: { path: { id: of.id }, header: ifMatch(etag) },
+              params: { path: { id: of.id }, header },
               body: patch as Schema<'KeyChange'>,
             }),
           )

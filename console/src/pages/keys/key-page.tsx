@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useMay, useSession } from '../../api/session.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/who.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -28,17 +29,18 @@ export function KeyPage() {
   const query = useQuery(keyQuery(id))
   if (query.data === undefined)
     return <NotThere what="Key" query={query} back={<Link to="/console/keys">Show all keys</Link>} />
-  return <KeyView of={query.data.data} etag={query.data.etag} />
+  return <KeyView tagged={query.data} />
 }
 
-function KeyView({ of, etag }: { of: Key; etag: string | undefined }) {
+function KeyView({ tagged }: { tagged: Tagged<Key> }) {
+  const of = tagged.data
   const may = useMay()
   const isMember = useSession().role === 'member'
   const queryClient = useQueryClient()
   const [dialog, setDialog] = useState<Dialog>()
   const [made, setMade] = useState<MadeKey>()
   const close = () => setDialog(undefined)
-  const reread = () => void queryClient.invalidateQueries({ queryKey: ['keys'] })
+  const reread = () => queryClient.invalidateQueries({ queryKey: ['keys'] })
   const isFile = of.managed_by === 'file'
   const mayChange = may('keys', 'write') && !isFile && of.revoked_at === null
   const mayEnable = !of.disabled || !isMember || of.disabled_by === 'member'
@@ -86,20 +88,20 @@ function KeyView({ of, etag }: { of: Key; etag: string | undefined }) {
         title={`Edit ${of.name}`}
         closeOnClickOutside={false}
       >
-        <EditKeyForm of={of} etag={etag} onDone={close} onCancel={close} />
+        <EditKeyForm of={tagged} onDone={close} onCancel={close} />
       </Modal>
       <RotateKey
-        of={of}
+        of={tagged}
         opened={dialog === 'rotate'}
         onClose={close}
         onMade={(key) => {
           close()
           setMade(key)
-          reread()
+          void reread()
         }}
       />
-      <DisableKey of={of} etag={etag} opened={dialog === 'disable'} onClose={close} onDone={reread} />
-      <RevokeKey of={of} opened={dialog === 'revoke'} onClose={close} onDone={reread} />
+      <DisableKey of={tagged} opened={dialog === 'disable'} onClose={close} onDone={reread} />
+      <RevokeKey of={tagged} opened={dialog === 'revoke'} onClose={close} onDone={reread} />
       <Modal
         opened={made !== undefined}
         onClose={() => setMade(undefined)}

@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { askTagged, ifMatch, isChangedMeanwhile } from '../../api/tagged.ts'
+import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { count } from '../../format/numbers.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
@@ -16,16 +16,13 @@ import { Moment, None } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { ModelOffers } from './model-offers.tsx'
 import { ModelPrices } from './model-prices.tsx'
+import { modelQuery, useModelEditing } from './model-query.ts'
 import { VerdictGrid } from './verdict-grid.tsx'
 
 /** One model: who offers it, what it can do there and how that is known, and its price. */
 export function ModelPage() {
   const { id = '' } = useParams({ strict: false })
-  const model = useQuery({
-    queryKey: ['models', id],
-    queryFn: ({ signal }) =>
-      askTagged(api.GET('/admin/v1/models/{id}', { params: { path: { id } }, signal })),
-  })
+  const model = useQuery(modelQuery(id))
   if (model.error !== null) {
     return (
       <Page title={id}>
@@ -34,10 +31,12 @@ export function ModelPage() {
     )
   }
   if (model.data === undefined) return <Waiting />
-  return <Shown key={id} model={model.data.data} etag={model.data.etag} />
+  return <Shown key={id} tagged={model.data} />
 }
 
-function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: string | undefined }) {
+function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
+  const model = tagged.data
+  const { aliases, fallbacks, context_length, max_output_tokens } = model
   const may = useMay()
   const queries = useQueryClient()
   const isFile = model.managed_by === 'file'
@@ -52,19 +51,16 @@ function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: stri
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/offers', { params: { query: { model: model.id, limit: 200 } }, signal })),
   })
-  const reload = () => void queries.invalidateQueries({ queryKey: ['models'] })
-  const save = async (patch: Record<string, unknown>) => {
+  const save = async (patch: Record<string, unknown>, header: IfMatch) => {
     await ask(
       api.PATCH('/admin/v1/models/{id}', {
-        params: { path: { id: model.id }, header: ifMatch(etag) },
+        params: { path: { id: model.id }, header },
         body: patch,
       }),
     )
     done('The settings are in force')
     await queries.invalidateQueries({ queryKey: ['models'] })
   }
-  const { aliases, fallbacks, context_length, max_output_tokens, images, traits } = model
-  const settings = { aliases, fallbacks, context_length, max_output_tokens, images, traits }
   return (
     <Page
       title={model.id}
@@ -74,7 +70,7 @@ function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: stri
           <Link to="/console/log" search={{ model: model.id }}>
             Its requests
           </Link>
-          {mayChange ? <Switches model={model} etag={etag} /> : null}
+          {mayChange ? <Switches tagged={tagged} /> : null}
         </>
       }
     >
@@ -90,7 +86,7 @@ function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: stri
           ['Made', <Moment key="made" at={model.created_at} />],
         ]}
       />
-      <ModelPrices model={model} why={may('catalog', 'write') ? undefined : why} mayChange={mayChange} />
+      <ModelPrices tagged={tagged} why={may('catalog', 'write') ? undefined : why} mayChange={mayChange} />
       {offers.error === null ? null : <Problem error={offers.error} onAgain={() => void offers.refetch()} />}
       {offers.data === undefined ? null : (
         <>
@@ -99,17 +95,31 @@ function Shown({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: stri
         </>
       )}
       <Section title="All settings">
-        <JsonEditor key={JSON.stringify(settings)} value={settings} save={save} why={why} reload={reload} />
+        <JsonEditor
+          of={tagged}
+          read={() => queries.fetchQuery({ ...modelQuery(model.id), staleTime: 0 })}
+          settingsOf={settingsOf}
+          save={save}
+          why={why}
+        />
       </Section>
     </Page>
   )
 }
 
-function Switches({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: string | undefined }) {
+/** Without its price, which is a version of its own. */
+function settingsOf(model: Schema<'AdminModelDetails'>) {
+  const { aliases, fallbacks, context_length, max_output_tokens, images, traits } = model
+  return { aliases, fallbacks, context_length, max_output_tokens, images, traits }
+}
+
+function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
+  const model = tagged.data
   const queries = useQueryClient()
   const navigate = useNavigate()
   const [isDeleting, setDeleting] = useState(false)
-  const path = { params: { path: { id: model.id }, header: ifMatch(etag) } }
+  const deleting = useModelEditing(tagged, isDeleting)
+  const path = { params: { path: { id: model.id }, header: ifMatch(tagged.etag) } }
   const turn = useMutation({
     mutationFn: async () => {
       if (model.state === 'enabled') await ask(api.POST('/admin/v1/models/{id}/disable', path))
@@ -137,8 +147,9 @@ function Switches({ model, etag }: { model: Schema<'AdminModelDetails'>; etag: s
         onClose={() => setDeleting(false)}
         verb="Delete the model"
         name={model.id}
-        act={async () => {
-          await ask(api.DELETE('/admin/v1/models/{id}', path))
+        editing={deleting}
+        act={async (header) => {
+          await ask(api.DELETE('/admin/v1/models/{id}', { params: { path: { id: model.id }, header } }))
           await queries.invalidateQueries({ queryKey: ['models'] })
           await navigate({ to: '/console/models' })
         }}

@@ -3,24 +3,28 @@ import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, Fragment, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import type { Tagged } from '../../api/tagged.ts'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
+import { useModelEditing } from './model-query.ts'
 import classes from './models.module.css'
 import { otherLines } from './price-lines.ts'
 import { partOf, priceParts } from './prices.ts'
 
 /** The price in force, where it comes from, and those before it. Rows of the log keep the price that they were charged by. */
 export function ModelPrices({
-  model,
+  tagged,
   why,
   mayChange,
 }: {
-  model: Schema<'AdminModelDetails'>
+  tagged: Tagged<Schema<'AdminModelDetails'>>
   why: string | undefined
   mayChange: boolean
 }) {
+  const model = tagged.data
   const [isOpen, form] = useDisclosure(false)
   const versions = useQuery({
     queryKey: ['models', model.id, 'prices'],
@@ -108,7 +112,7 @@ export function ModelPrices({
         </section>
       )}
       <Modal opened={isOpen} onClose={form.close} title="Set a new price">
-        <PriceForm model={model} onDone={form.close} />
+        <PriceForm of={tagged} onDone={form.close} />
       </Modal>
     </Section>
   )
@@ -130,28 +134,20 @@ function OtherLines({ price }: { price: Schema<'AdminModelDetails'>['price'] }) 
   )
 }
 
-function PriceForm({ model, onDone }: { model: Schema<'AdminModelDetails'>; onDone(): void }) {
+function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; onDone(): void }) {
   const queries = useQueryClient()
-  const price = (model.price ?? {}) as Record<string, unknown>
-  const [texts, setTexts] = useState<Record<string, string>>(() =>
-    Object.fromEntries(
-      priceParts.map(([part]) => [part, typeof price[part] === 'string' ? price[part] : '']),
-    ),
-  )
+  const editing = useModelEditing(of, true)
+  const [texts, setTexts] = useState(() => textsOf(of.data.price))
   const save = useMutation({
-    mutationFn: () => {
-      const stated = Object.fromEntries(Object.entries(texts).filter(([, text]) => text.trim() !== ''))
-      // What this form does not show stays as it is: tiers, fees, sizes of images.
-      const others = Object.fromEntries(
-        Object.entries(price).filter(([part, value]) => !(part in texts) && value !== null),
-      )
-      return ask(
-        api.POST('/admin/v1/models/{id}/prices', {
-          params: { path: { id: model.id } },
-          body: { ...others, ...stated },
-        }),
-      )
-    },
+    mutationFn: (price: Record<string, unknown>) =>
+      editing.change((header) =>
+        ask(
+          api.POST('/admin/v1/models/{id}/prices', {
+            params: { path: { id: of.data.id }, header },
+            body: price,
+          }),
+        ),
+      ),
     onSuccess: async () => {
       done('The new price is in force. Requests that run keep the one before.')
       await queries.invalidateQueries({ queryKey: ['models'] })
@@ -160,7 +156,22 @@ function PriceForm({ model, onDone }: { model: Schema<'AdminModelDetails'>; onDo
   })
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    save.mutate()
+    save.mutate(pricedBy(texts, editing.base.price))
+  }
+  const goOn = (keeps: boolean) => {
+    const [before, now] = [textsOf(editing.base.price), textsOf(editing.now?.price)]
+    setTexts(
+      keeps
+        ? Object.fromEntries(
+            Object.entries(texts).map(([part, text]) => [
+              part,
+              text === before[part] ? (now[part] ?? '') : text,
+            ]),
+          )
+        : now,
+    )
+    save.reset()
+    editing.goOn()
   }
   return (
     <form onSubmit={submit}>
@@ -175,7 +186,13 @@ function PriceForm({ model, onDone }: { model: Schema<'AdminModelDetails'>; onDo
             onChange={(event) => setTexts({ ...texts, [part]: event.currentTarget.value })}
           />
         ))}
-        {save.error === null ? null : <Problem error={save.error} />}
+        <ChangeProblem
+          error={save.error}
+          editing={editing}
+          yours={{ price: save.variables }}
+          onGoOn={() => goOn(true)}
+          onDrop={() => goOn(false)}
+        />
         <Group justify="flex-end">
           <Button type="submit" loading={save.isPending}>
             Set the price
@@ -184,4 +201,23 @@ function PriceForm({ model, onDone }: { model: Schema<'AdminModelDetails'>; onDo
       </Stack>
     </form>
   )
+}
+
+type Price = Schema<'AdminModelDetails'>['price']
+
+/** The texts of the form for a price. */
+function textsOf(price: Price | undefined): Record<string, string> {
+  return Object.fromEntries(
+    priceParts.map(([part]) => {
+      const stated = price?.[part]
+      return [part, typeof stated === 'string' ? stated : '']
+    }),
+  )
+}
+
+/** What this form does not show stays as it is: tiers, fees, sizes of images. */
+function pricedBy(texts: Readonly<Record<string, string>>, price: Price): Record<string, unknown> {
+  const stated = Object.entries(texts).filter(([, text]) => text.trim() !== '')
+  const others = Object.entries(price ?? {}).filter(([part, value]) => !(part in texts) && value !== null)
+  return Object.fromEntries([...others, ...stated])
 }

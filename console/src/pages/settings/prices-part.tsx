@@ -3,15 +3,17 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
-import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
+import type { Tagged } from '../../api/tagged.ts'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { type LibraryChoice, libraryOf, pricesOf } from './library-choice.ts'
 import classes from './settings.module.css'
+import { settingsQuery } from './settings-query.ts'
 
 const choices: { value: LibraryChoice; label: string }[] = [
   { value: 'none', label: 'Nowhere: what such a model costs is not known' },
@@ -35,27 +37,28 @@ export function PricesPart({ settings }: { settings: Tagged<Schema<'Settings'>> 
           </>
         )}
       </span>
-      <PricesForm key={JSON.stringify(prices.value)} settings={settings} />
+      <PricesForm settings={settings} />
     </Section>
   )
 }
 
-function PricesForm({ settings: { data, etag } }: { settings: Tagged<Schema<'Settings'>> }) {
+function PricesForm({ settings }: { settings: Tagged<Schema<'Settings'>> }) {
   const may = useMay()
   const queries = useQueryClient()
-  const [library, setLibrary] = useState(() => libraryOf(data.prices.value))
-  const readAgain = () => queries.invalidateQueries({ queryKey: ['settings'] })
+  const [chosen, setChosen] = useState<ReturnType<typeof libraryOf> | undefined>(undefined)
+  const read = () => queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
+  const editing = useEditing(settings, read, chosen !== undefined)
+  const data = editing.base
+  const library = chosen ?? libraryOf(data.prices.value)
   const save = useMutation({
     mutationFn: () =>
-      ask(
-        api.PATCH('/admin/v1/settings', {
-          params: { header: ifMatch(etag) },
-          body: { prices: pricesOf(library) },
-        }),
+      editing.change((header) =>
+        ask(api.PATCH('/admin/v1/settings', { params: { header }, body: { prices: pricesOf(library) } })),
       ),
     onSuccess: async () => {
       done('The setting is in force')
-      await readAgain()
+      await queries.invalidateQueries({ queryKey: ['settings'] })
+      setChosen(undefined)
     },
   })
   const isOfFile = data.prices.managed_by === 'file'
@@ -80,7 +83,7 @@ function PricesForm({ settings: { data, etag } }: { settings: Tagged<Schema<'Set
           allowDeselect={false}
           data={choices}
           value={library.choice}
-          onChange={(choice) => setLibrary({ ...library, choice: (choice ?? 'none') as LibraryChoice })}
+          onChange={(choice) => setChosen({ ...library, choice: (choice ?? 'none') as LibraryChoice })}
         />
         {library.choice === 'daily' ? (
           <TextInput
@@ -89,29 +92,23 @@ function PricesForm({ settings: { data, etag } }: { settings: Tagged<Schema<'Set
             disabled={isFixed}
             value={library.renewFrom}
             error={wrong}
-            onChange={(event) => setLibrary({ ...library, renewFrom: event.currentTarget.value })}
+            onChange={(event) => setChosen({ ...library, renewFrom: event.currentTarget.value })}
           />
         ) : null}
-        {save.error === null ||
-        (wrong !== undefined && library.choice === 'daily') ? null : isChangedMeanwhile(save.error) ? (
-          <Notice
-            tone="warning"
-            action={
-              <Button
-                variant="default"
-                onClick={() => {
-                  save.reset()
-                  void readAgain()
-                }}
-              >
-                Read it again
-              </Button>
-            }
-          >
-            Another person has changed it since you read it, so nothing was saved.
-          </Notice>
-        ) : (
-          <Problem error={save.error} />
+        {wrong !== undefined && library.choice === 'daily' ? null : (
+          <ChangeProblem
+            error={save.error}
+            editing={editing}
+            yours={{ prices: { value: pricesOf(library) } }}
+            onGoOn={() => {
+              save.reset()
+              editing.goOn()
+            }}
+            onDrop={() => {
+              save.reset()
+              setChosen(undefined)
+            }}
+          />
         )}
         {isFixed ? null : (
           <Group>

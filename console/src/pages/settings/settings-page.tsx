@@ -1,9 +1,7 @@
 import { Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { api } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
-import { askTagged } from '../../api/tagged.ts'
 import type { Texts } from '../../console-search.ts'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -14,6 +12,7 @@ import { ErasuresPart } from './erasures-part.tsx'
 import { ExportPart } from './export-part.tsx'
 import { PricesPart } from './prices-part.tsx'
 import classes from './settings.module.css'
+import { settingsQuery } from './settings-query.ts'
 
 const tabs = [
   { tab: 'settings', title: 'Settings' },
@@ -64,10 +63,7 @@ export function SettingsPage() {
 }
 
 function All() {
-  const settings = useQuery({
-    queryKey: ['settings'],
-    queryFn: ({ signal }) => askTagged(api.GET('/admin/v1/settings', { signal })),
-  })
+  const settings = useQuery(settingsQuery)
   if (settings.data === undefined) {
     return settings.error === null ? (
       <Waiting />

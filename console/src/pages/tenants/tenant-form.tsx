@@ -3,8 +3,9 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
-import { ifMatch } from '../../api/tagged.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { type Tenant, tenantQuery } from '../../api/who.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -83,34 +84,32 @@ export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): vo
 }
 
 export function EditTenant({
-  of,
-  etag,
+  of: newest,
   opened,
   onClose,
 }: {
-  of: Tenant
-  etag: string | undefined
+  of: Tagged<Tenant>
   opened: boolean
   onClose(): void
 }) {
   const queryClient = useQueryClient()
+  const editing = useEditing(newest, () =>
+    queryClient.fetchQuery({ ...tenantQuery(newest.data.id), staleTime: 0 }),
+  )
+  const of = editing.base
   return (
     <Modal opened={opened} onClose={onClose} size="lg" title={`Edit ${of.name}`} closeOnClickOutside={false}>
       <SettingsForm
         groups={groupsOf(!of.limited)}
-        resource={of}
+        editing={editing}
         names={settings}
         verb="Save tenant"
         onCancel={onClose}
-        onReload={() => {
-          void queryClient.invalidateQueries({ queryKey: ['tenants', 'one', of.id] })
-          onClose()
-        }}
-        save={async (patch) => {
+        save={async (patch, header) => {
           if (Object.keys(patch).length > 0) {
             await ask(
               api.PATCH('/admin/v1/tenants/{id}', {
-                params: { path: { id: of.id }, header: ifMatch(etag) },
+                params: { path: { id: of.id }, header },
                 body: patch as Schema<'TenantChange'>,
               }),
             )

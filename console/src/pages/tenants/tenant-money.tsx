@@ -3,10 +3,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { every } from '../../api/every.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
-import { balanceQuery, type Tenant } from '../../api/who.ts'
+import type { Tagged } from '../../api/tagged.ts'
+import { balanceQuery, type Tenant, tenantQuery } from '../../api/who.ts'
 import { exactMoney, money } from '../../format/money.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
@@ -20,13 +22,16 @@ import classes from '../who/parts.module.css'
 import { BookEntry } from './book-entry.tsx'
 
 /** What a tenant has left, and what running requests hold of it. */
-export function TenantMoney({ of }: { of: Tenant }) {
+export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
+  const of = tagged.data
   const may = useMay()
   const queryClient = useQueryClient()
   const balance = useQuery({ ...balanceQuery(of.id), refetchInterval: every(30_000) })
   const [isBooking, setBooking] = useState(false)
   const [isUnlimiting, setUnlimiting] = useState(false)
   const isOurs = of.managed_by === 'admin'
+  const read = () => queryClient.fetchQuery({ ...tenantQuery(of.id), staleTime: 0 })
+  const editing = useEditing(tagged, read, isUnlimiting)
   const { data } = balance
   return (
     <Section
@@ -80,10 +85,11 @@ export function TenantMoney({ of }: { of: Tenant }) {
         onClose={() => setUnlimiting(false)}
         verb="Remove the balance limit"
         name={of.name}
-        act={async () => {
+        editing={editing}
+        act={async (header) => {
           await ask(
             api.PATCH('/admin/v1/tenants/{id}', {
-              params: { path: { id: of.id } },
+              params: { path: { id: of.id }, header },
               body: { balance_usd: null },
             }),
           )

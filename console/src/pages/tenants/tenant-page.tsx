@@ -3,9 +3,10 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { ifMatch } from '../../api/tagged.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { type Key, spendHours, sumsQuery, type Tenant, tenantQuery } from '../../api/who.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Copy } from '../../parts/copy.tsx'
@@ -32,7 +33,7 @@ export function TenantPage() {
   const query = useQuery(tenantQuery(id))
   if (query.data === undefined)
     return <NotThere what="Tenant" query={query} back={<Link to="/console/tenants">Show all tenants</Link>} />
-  return <TenantView of={query.data.data} etag={query.data.etag} />
+  return <TenantView tagged={query.data} />
 }
 
 const tabs = [
@@ -43,7 +44,8 @@ const tabs = [
   { value: 'files', title: 'Files' },
 ] as const
 
-function TenantView({ of, etag }: { of: Tenant; etag: string | undefined }) {
+function TenantView({ tagged }: { tagged: Tagged<Tenant> }) {
+  const of = tagged.data
   const may = useMay()
   const filters = useFilters(['tab'])
   const [dialog, setDialog] = useState<'edit' | 'disable'>()
@@ -92,7 +94,7 @@ function TenantView({ of, etag }: { of: Tenant; etag: string | undefined }) {
         </Tabs.List>
         {tabs.map(({ value }) => (
           <Tabs.Panel key={value} value={value} pt={16} className={value === tab ? classes.panel : undefined}>
-            {value === 'overview' ? <Overview of={of} /> : null}
+            {value === 'overview' ? <Overview tagged={tagged} /> : null}
             {value === 'keys' ? <TenantKeys of={of} /> : null}
             {value === 'entries' ? <Entries of={of} /> : null}
             {value === 'answers' ? <KeptAnswers of={of} /> : null}
@@ -100,20 +102,21 @@ function TenantView({ of, etag }: { of: Tenant; etag: string | undefined }) {
           </Tabs.Panel>
         ))}
       </Tabs>
-      {dialog === 'edit' ? <EditTenant of={of} etag={etag} opened onClose={close} /> : null}
-      <DisableTenant of={of} etag={etag} opened={dialog === 'disable'} onClose={close} />
+      {dialog === 'edit' ? <EditTenant of={tagged} opened onClose={close} /> : null}
+      <DisableTenant of={tagged} opened={dialog === 'disable'} onClose={close} />
     </Page>
   )
 }
 
-function Overview({ of }: { of: Tenant }) {
+function Overview({ tagged }: { tagged: Tagged<Tenant> }) {
+  const of = tagged.data
   const may = useMay()
   const { retention } = of
   const days = (value: number | null) => (value === null ? 'as for all tenants' : counted(value, 'day'))
   return (
     <>
       <div className={classes.columns}>
-        {may('money') ? <TenantMoney of={of} /> : null}
+        {may('money') ? <TenantMoney tagged={tagged} /> : null}
         <Section title="Settings">
           <Facts
             facts={[
@@ -211,17 +214,18 @@ function TenantKeys({ of }: { of: Tenant }) {
 }
 
 function DisableTenant({
-  of,
-  etag,
+  of: newest,
   opened,
   onClose,
 }: {
-  of: Tenant
-  etag: string | undefined
+  of: Tagged<Tenant>
   opened: boolean
   onClose(): void
 }) {
   const queryClient = useQueryClient()
+  const read = () => queryClient.fetchQuery({ ...tenantQuery(newest.data.id), staleTime: 0 })
+  const editing = useEditing(newest, read, opened)
+  const of = editing.base
   const sums = useQuery({ ...sumsQuery({ by: 'key', hours: 24, tenant: of.id }), enabled: opened })
   const keys = sums.data?.data.filter(({ requests }) => requests > 0).length ?? 0
   const verb = of.disabled ? 'Enable tenant' : 'Disable tenant'
@@ -231,10 +235,11 @@ function DisableTenant({
       onClose={onClose}
       verb={verb}
       name={of.name}
-      act={async () => {
+      editing={editing}
+      act={async (header) => {
         await ask(
           api.PATCH('/admin/v1/tenants/{id}', {
-            params: { path: { id: of.id }, header: ifMatch(etag) },
+            params: { path: { id: of.id }, header },
             body: { disabled: !of.disabled },
           }),
         )

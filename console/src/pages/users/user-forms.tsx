@@ -3,15 +3,18 @@ import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { tenantNamesQuery } from '../../api/who.ts'
 import { Code } from '../../parts/code.tsx'
 import { formErrors } from '../../parts/form-errors.ts'
+import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { gatewayUrl } from '../../site.ts'
 import { pageOfLink } from './link-address.ts'
+import { useUserEditing } from './user-query.ts'
 
 type Role = Schema<'User'>['role']
 
@@ -91,13 +94,15 @@ export function InviteForm({
   )
 }
 
-export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): void }) {
+export function RoleForm({ of, onClose }: { of: Tagged<Schema<'User'>>; onClose(): void }) {
+  const editing = useUserEditing(of)
+  const user = editing.base
   const queryClient = useQueryClient()
   const tenants = useTenantOptions()
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const form = useForm({
-    initialValues: { role: user.role, tenant_id: user.tenant_id ?? '' },
+    initialValues: roleOf(of.data),
     validate: {
       tenant_id: (value, { role }) => (role === 'member' && value === '' ? 'Choose the tenant.' : null),
     },
@@ -106,11 +111,13 @@ export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): v
     setBusy(true)
     setError(undefined)
     try {
-      await ask(
-        api.PATCH('/admin/v1/users/{id}', {
-          params: { path: { id: user.id } },
-          body: { role, tenant_id: role === 'member' ? tenant_id : null },
-        }),
+      await editing.change((header) =>
+        ask(
+          api.PATCH('/admin/v1/users/{id}', {
+            params: { path: { id: user.id }, header },
+            body: { role, tenant_id: role === 'member' ? tenant_id : null },
+          }),
+        ),
       )
       await queryClient.invalidateQueries({ queryKey: ['users'] })
       done(`${user.email} is ${role} now`)
@@ -122,6 +129,17 @@ export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): v
       setBusy(false)
     }
   })
+  const goOn = (keeps: boolean) => {
+    if (editing.now === undefined) return
+    const [typed, before, now] = [form.getValues(), roleOf(editing.base), roleOf(editing.now)]
+    const isOwn = (name: 'role' | 'tenant_id') => keeps && typed[name] !== before[name]
+    form.setValues({
+      role: isOwn('role') ? typed.role : now.role,
+      tenant_id: isOwn('tenant_id') ? typed.tenant_id : now.tenant_id,
+    })
+    setError(undefined)
+    editing.goOn()
+  }
   return (
     <form onSubmit={save}>
       <Stack gap={12}>
@@ -132,7 +150,17 @@ export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): v
         <Text c="dimmed">
           All sessions of {user.email} end: the person signs in again, with the new rights.
         </Text>
-        {error === undefined ? null : <Problem error={error} doing="Change role" />}
+        <ChangeProblem
+          error={error}
+          editing={editing}
+          doing="Change role"
+          yours={{
+            role: form.values.role,
+            ...(form.values.role === 'member' ? { tenant_id: form.values.tenant_id } : {}),
+          }}
+          onGoOn={() => goOn(true)}
+          onDrop={() => goOn(false)}
+        />
         <Group justify="flex-end" gap={8}>
           <Button variant="default" onClick={onClose}>
             Cancel
@@ -144,6 +172,10 @@ export function RoleForm({ user, onClose }: { user: Schema<'User'>; onClose(): v
       </Stack>
     </form>
   )
+}
+
+function roleOf({ role, tenant_id }: Schema<'User'>) {
+  return { role, tenant_id: tenant_id ?? '' }
 }
 
 /** The link of an invitation or of a new password, the only time that it is shown. */

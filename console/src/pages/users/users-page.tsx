@@ -1,10 +1,11 @@
 import { Button, Menu, Modal } from '@mantine/core'
 import { KebabHorizontalIcon } from '@primer/octicons-react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -13,8 +14,10 @@ import { Teach } from '../../parts/teach.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
+import { Waiting } from '../../shell/waiting.tsx'
 import { type UserAct, UserActs } from './user-acts.tsx'
 import { InviteForm, LinkOnce, RoleForm } from './user-forms.tsx'
+import { userQuery } from './user-query.ts'
 
 type User = Schema<'User'>
 
@@ -40,6 +43,7 @@ function AllUsers() {
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<Schema<'MadeLink'>>()
   const [chosen, setChosen] = useState<{ user: User; act: UserAct | 'role' }>()
+  const act = chosen?.act
   const close = () => setChosen(undefined)
   const list = useList<User>({
     queryKey: ['users', 'list'],
@@ -125,10 +129,14 @@ function AllUsers() {
         onClose={close}
         title={`Change the role of ${chosen?.user.email ?? ''}`}
       >
-        {chosen === undefined ? null : <RoleForm user={chosen.user} onClose={close} />}
+        {chosen === undefined ? null : (
+          <WithUser id={chosen.user.id}>{(of) => <RoleForm of={of} onClose={close} />}</WithUser>
+        )}
       </Modal>
-      {chosen === undefined || chosen.act === 'role' ? null : (
-        <UserActs user={chosen.user} act={chosen.act} onClose={close} onLink={setLink} />
+      {chosen === undefined || act === undefined || act === 'role' ? null : (
+        <WithUser id={chosen.user.id}>
+          {(of) => <UserActs of={of} act={act} onClose={close} onLink={setLink} />}
+        </WithUser>
       )}
       <Modal
         opened={link !== undefined}
@@ -141,6 +149,13 @@ function AllUsers() {
       </Modal>
     </Page>
   )
+}
+
+/** Reads a user before a dialog about it opens. */
+function WithUser({ id, children }: { id: string; children(of: Tagged<User>): ReactNode }) {
+  const user = useQuery(userQuery(id))
+  if (user.error !== null) return <Problem error={user.error} onAgain={() => void user.refetch()} />
+  return user.data === undefined ? <Waiting rows={3} /> : children(user.data)
 }
 
 function ActMenu({ user, choose }: { user: User; choose(act: UserAct | 'role'): void }) {

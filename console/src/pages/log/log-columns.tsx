@@ -58,6 +58,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'created_at',
     head: 'Time',
     width: 112,
+    sort: 'created_at',
     cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
   },
   {
@@ -120,7 +121,8 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'cost',
     head: 'Cost',
-    width: 96,
+    width: 88,
+    sort: 'cost',
     align: 'right',
     isWide: true,
     cell: (row) => <Money nanoUsd={row.cost_nano_usd} />,
@@ -129,6 +131,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'first_token',
     head: 'First token',
     width: 80,
+    sort: 'first_token_ms',
     align: 'right',
     isWide: true,
     cell: (row) => <Duration ms={row.latency_ms.first_token} />,
@@ -137,6 +140,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'total',
     head: 'Total',
     width: 72,
+    sort: 'total_ms',
     align: 'right',
     isWide: true,
     cell: (row) => <Duration ms={row.latency_ms.total} />,

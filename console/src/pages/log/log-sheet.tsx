@@ -9,8 +9,9 @@ import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
-import { AnswerTab, EntriesTab, ErrorTab, NotesTab, RequestTab } from './log-tabs.tsx'
+import { AnswerTab, EntriesTab, NotesTab, RequestTab } from './log-tabs.tsx'
 import { RowCost } from './row-cost.tsx'
+import { RowError } from './row-error.tsx'
 import { RowFacts } from './row-facts.tsx'
 import { Waterfall } from './waterfall.tsx'
 
@@ -115,16 +116,14 @@ function Row({
   search: Texts
   onFilter(search: Texts): void
 }) {
-  const hasError = row.error !== null
   return (
     <>
+      <RowError row={row} />
       <Waterfall row={row} />
       <RowCost row={row} />
       <RowFacts row={row} search={search} onFilter={onFilter} />
-      {/* Anew for each row: its first tab is what one asks first. */}
-      <Tabs key={row.id} defaultValue={hasError ? 'error' : 'request'} keepMounted={false}>
+      <Tabs key={row.id} defaultValue="request" keepMounted={false}>
         <Tabs.List mb={12}>
-          {hasError ? <Tabs.Tab value="error">Error</Tabs.Tab> : null}
           <Tabs.Tab value="request">Request</Tabs.Tab>
           <Tabs.Tab value="answer">Answer</Tabs.Tab>
           <Tabs.Tab value="notes">Notes {row.notes.length === 0 ? '' : `(${row.notes.length})`}</Tabs.Tab>
@@ -132,9 +131,6 @@ function Row({
             Entries {row.entries.length === 0 ? '' : `(${row.entries.length})`}
           </Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="error">
-          <ErrorTab row={row} />
-        </Tabs.Panel>
         <Tabs.Panel value="request">
           <RequestTab row={row} />
         </Tabs.Panel>

@@ -118,15 +118,15 @@ function GroupView({ of, etag }: { of: GroupRow; etag: string | undefined }) {
           none="No key is in this group."
           columns={[
             {
-              head: 'name',
+              head: 'Name',
               cell: ({ id, name }) => (
                 <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
                   {name}
                 </Link>
               ),
             },
-            { head: 'tenant', cell: ({ tenant }) => tenant },
-            { head: 'state', keeps: true, cell: (key) => <KeyState of={key} /> },
+            { head: 'Tenant', cell: ({ tenant }) => tenant },
+            { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },
           ]}
         />
       </Section>

@@ -106,8 +106,7 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
       })
     const { rows: costliest, done } = await log.greatest({}, 'cost_nano', 40)
     expect(done).toBe(true)
-    const slowest = await log.greatest({ not_channel: 'main' }, 'total_ms', 1_000)
-    const sums = { costliest, slowest: slowest.rows, days: await log.counts({}, dayMs) }
+    const sums = { costliest, days: await log.counts({}, dayMs) }
     return { found, deep: await log.pages({}, 'newest', 19), ...sums }
   }
   const before = await asked()
@@ -116,11 +115,8 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
   expect((await bed.archive.parts('requests', {})).length).toBe(31)
   const after = await asked()
   expect(after.days).toEqual(before.days)
-  expect(after.costliest.map(({ id }) => id)).toEqual(before.costliest.map(({ id }) => id))
   expect(after.costliest).toEqual(before.costliest)
   expect(after.costliest.length).toBe(40)
-  expect(after.slowest).toEqual(before.slowest)
-  expect(after.slowest.length).toBeGreaterThan(100)
   expect(after.deep).toEqual(before.deep)
   expect(after.deep.length).toBe(36 * 24)
   for (const [index, found] of after.found.entries()) {

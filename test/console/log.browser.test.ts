@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, startBrowser } from '../support/browser.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** It would run if a page showed it as HTML. */
@@ -160,6 +162,19 @@ test('an export has the rows that match; one that is refused becomes no file', a
   await page.getByRole('button', { name: 'Export' }).click()
   await page.getByRole('menuitem', { name: /^CSV/ }).click()
   await page.getByText('Two exports run.').waitFor()
+})
+
+test('the copied command runs as it is where the shell has a key', async () => {
+  const page = await bed.page({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await bed.signIn(page)
+  await page.goto(`/console/log/${good}`)
+  await page.getByRole('button', { name: 'Copy as curl' }).click()
+  await page.getByText('Copied the command').waitFor()
+  const command = await page.evaluate<string>('navigator.clipboard.readText()')
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    env: { PATH: process.env.PATH, TOLLGATE_KEY: freeKey },
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion' })
 })
 
 test('live rows come by themselves, and wait while a row is open', async () => {

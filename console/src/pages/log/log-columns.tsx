@@ -57,7 +57,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'created_at',
     head: 'Time',
-    width: 112,
+    width: 124,
     sort: 'created_at',
     cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
   },
@@ -80,7 +80,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'model',
     head: 'Model',
     about: 'The model that was asked for, and the one that answered',
-    width: 144,
+    width: 128,
     grows: true,
     value: (row) => row.requested_model ?? row.served_model ?? undefined,
     cell: ({ requested_model, served_model }) =>
@@ -96,7 +96,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'status',
     head: 'Status',
-    width: 168,
+    width: 160,
     value: (row) => String(row.status),
     cell: (row) => <Ending row={row} />,
   },
@@ -104,7 +104,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'input',
     head: 'In',
     about: 'Input tokens, those of the cache included',
-    width: 64,
+    width: 60,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={inputOf(row)} />,
@@ -113,7 +113,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'output',
     head: 'Out',
     about: 'Output tokens, those of reasoning included',
-    width: 64,
+    width: 60,
     align: 'right',
     isWide: true,
     cell: (row) => <Tokens value={outputOf(row)} />,
@@ -121,7 +121,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'cost',
     head: 'Cost',
-    width: 88,
+    width: 96,
     sort: 'cost',
     align: 'right',
     isWide: true,

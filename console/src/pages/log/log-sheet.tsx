@@ -9,6 +9,7 @@ import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
+import { gatewayUrl } from '../../site.ts'
 import { AnswerTab, EntriesTab, NotesTab, RequestTab } from './log-tabs.tsx'
 import { RowCost } from './row-cost.tsx'
 import { RowError } from './row-error.tsx'
@@ -77,6 +78,11 @@ function titleOf({ endpoint, status, stream, outcome }: Schema<'LogDetail'>): st
   return `${endpoint}  ${status}${stream ? ' streamed' : ''}${outcome === 'succeeded' ? '' : `, ${outcome}`}`
 }
 
+/** Where the gateway does not know how clients reach it, the page does: the pasted command then needs the key alone. */
+function addressed(command: string): string {
+  return command.replace(`"$TOLLGATE_URL"'`, () => `'${gatewayUrl}`)
+}
+
 function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined }) {
   const may = useMay()
   const curl = row?.as_curl
@@ -87,11 +93,9 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
         <Button
           variant="default"
           onClick={() => {
-            void navigator.clipboard.writeText(curl.command)
+            void navigator.clipboard.writeText(addressed(curl.command))
             done(
-              curl.differs.length === 0
-                ? 'Copied the command'
-                : `Copied the command. ${curl.differs.join(' ')}`,
+              ['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '),
             )
           }}
         >

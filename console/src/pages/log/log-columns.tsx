@@ -57,7 +57,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'created_at',
     head: 'Time',
-    width: 124,
+    width: 136,
     sort: 'created_at',
     cell: (row, above) => <Clock at={row.created_at} after={above?.created_at} />,
   },
@@ -96,7 +96,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'status',
     head: 'Status',
-    width: 160,
+    width: 148,
     value: (row) => String(row.status),
     cell: (row) => <Ending row={row} />,
   },

@@ -22,7 +22,16 @@ import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
 import { filterKind, withValue } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
-import { type Greatest, greatest, greatestOf, type LogPageData, pageRows, type Row, useLogRows, useLogTerms } from './log-query.ts'
+import {
+  type Greatest,
+  greatest,
+  greatestOf,
+  type LogPageData,
+  pageRows,
+  type Row,
+  useLogRows,
+  useLogTerms,
+} from './log-query.ts'
 import { LogSheet } from './log-sheet.tsx'
 import { ViewsMenu } from './views-menu.tsx'
 
@@ -228,8 +237,8 @@ function Foot({
     if (!last.progress.done)
       return (
         <>
-          The {most} since {moment(new Date(last.progress.searched_from))}. Choose less time or more filters for
-          those before.
+          The {most} since {moment(new Date(last.progress.searched_from))}. Choose less time or more filters
+          for those before.
         </>
       )
     return rows < pageRows ? (
@@ -237,7 +246,9 @@ function Foot({
         All {count(rows)} rows {having}
       </>
     ) : (
-      <>The {count(rows)} {most} of this time</>
+      <>
+        The {count(rows)} {most} of this time
+      </>
     )
   }
   if (list.isWhole) return <>All {count(rows)} rows of this time</>

@@ -38,7 +38,10 @@ export function useLogTerms(search: Texts, asOf: Date) {
 
 export type LogTerms = ReturnType<typeof useLogTerms>
 
-export function useLogRows({ filters, from, to }: LogTerms, sort: Greatest | undefined): List<Row, LogPageData> {
+export function useLogRows(
+  { filters, from, to }: LogTerms,
+  sort: Greatest | undefined,
+): List<Row, LogPageData> {
   return useList<Row, LogPageData>({
     queryKey: ['log', filters, from, to, sort],
     readPage: (cursor, signal) =>

@@ -15,10 +15,10 @@ const candidate = {
 }
 
 test('a candidate that could not take the request was passed over for what its error says', () => {
-  const error = { kind: 'unsupported_parameter', message: 'logprobs: not in this format.', upstream_status: null }
+  const error = { kind: 'unsupported_parameter', message: 'logprobs: not here.', upstream_status: null }
   const attempts = [{ ...candidate, error }, { ...candidate, reason: 'breaker open' }]
   expect(passedOver({ attempts })).toEqual([
-    { channel: 'spare', reason: 'logprobs: not in this format.' },
+    { channel: 'spare', reason: 'logprobs: not here.' },
     { channel: 'spare', reason: 'breaker open' },
   ])
   expect(passedOver({ attempts: [{ ...candidate, passed_over: false }] })).toEqual([])

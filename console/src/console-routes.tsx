@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-route
 import { sessionQuery } from './api/session.ts'
 import { textsOf } from './console-search.ts'
 import { rootRoute } from './root-route.tsx'
+import { Starting } from './shell/starting.tsx'
 
 const signIn = createRoute({
   getParentRoute: () => rootRoute,
@@ -27,6 +28,10 @@ const frame = createRoute({
     if (session === null) throw redirect({ to: '/console/sign-in', search: { to: location.href } })
   },
   component: lazyRouteComponent(() => import('./shell/console-frame.tsx'), 'ConsoleFrame'),
+  // A slow gateway must not be a white page. What comes within 150 ms shows no bars.
+  pendingComponent: Starting,
+  pendingMs: 0,
+  pendingMinMs: 0,
 })
 
 const overview = createRoute({

@@ -3,6 +3,7 @@ import type { Terms } from '../db/pool.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
 import { SliceTooLong } from '../ledger/log/older-days.ts'
+import type { Measure, Order } from '../ledger/log/slice.ts'
 import type { Position } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
@@ -95,20 +96,22 @@ export class Archive {
   }
 
   /**
-   * Rows of a span with all their columns, in its order, `most` at most. `to` is not included. One query. Rejects as
+   * Rows of a span with all their columns, in its order or the greatest first, `most` at most. `to` is not included. One query. Rejects as
    * ArchiveReader.ask, and SliceTooLong where the files of several days are more than one query may read. It lists the files
    * itself.
    */
   async slice(
-    { where, from, to, order, most }: Slice & { order: 'newest' | 'oldest'; most: number },
+    { where, from, to, order, most }: Slice & { order: Order | Measure; most: number },
     signal?: AbortSignal,
   ): Promise<LogRow[]> {
     const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
-    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
-    const direction = order === 'newest' ? 'DESC' : 'ASC'
+    const inTime = order === 'newest' ? 'created_at DESC, id DESC' : 'created_at, id'
+    const isByTime = order === 'newest' || order === 'oldest'
+    const measured = isByTime ? [] : [condition(`${order} IS NOT NULL`)]
+    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), ...measured, where])
     const select = `
       SELECT ${names} FROM archive WHERE ${all.text}
-      ORDER BY created_at ${direction}, id ${direction} LIMIT ${Math.trunc(most)}`
+      ORDER BY ${isByTime ? inTime : `${order} DESC, id DESC`} LIMIT ${Math.trunc(most)}`
     const rows = await this.#overSpan({ from, to }, select, all, signal, 'requests', true)
     return rows.map((row) => asRow(row) as unknown as LogRow)
   }

@@ -130,6 +130,36 @@ test('pages follow each other in both orders', async () => {
   }
 })
 
+test('the greatest rows of a time come first, by cost or by time, among those that match', async () => {
+  const costs = [5, 900, null, 70, 900, 8, 61]
+  const added: string[] = []
+  for (const [n, cost] of costs.entries())
+    added.push(
+      await add(start + n * 40 * 60_000, {
+        cost_nano: cost,
+        total_ms: 1_000 - n,
+        channel: n === 6 ? 'other' : 'main',
+        ...(n === 3 ? { tenant_id: other, key_id: null } : {}),
+      }),
+    )
+  const at = (...places: number[]) => places.map((place) => added[place])
+  expect(await ids('?sort=-cost')).toEqual(at(4, 1, 3, 6, 5, 0))
+  expect(await ids('?sort=-cost&limit=2&channel=main')).toEqual(at(4, 1))
+  expect(await ids('?sort=-total_ms&limit=3')).toEqual(at(0, 1, 2))
+  expect(await ids('?sort=-first_token_ms')).toEqual([])
+  const from = new Date(start + 3 * 40 * 60_000).toISOString()
+  expect(await ids(`?sort=-cost&not_channel=other&from=${from}`)).toEqual(at(4, 3, 5))
+
+  const { body } = await get('?sort=-cost&limit=1')
+  expect(body).toMatchObject({ next_cursor: null, progress: { done: true } })
+  const { body: page } = await get('?limit=1')
+  expect((await get(`?sort=-cost&cursor=${page.next_cursor}`)).status).toBe(400)
+  expect((await get('?sort=cost')).status).toBe(400)
+
+  actor = { ...operator, kind: 'user', id: other, role: 'member', tenantId: other }
+  expect(await ids('?sort=-cost')).toEqual(at(3))
+})
+
 test('filters are combined, and each can be turned round', async () => {
   const slow = await add(start, {
     total_ms: 9_000,

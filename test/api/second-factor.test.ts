@@ -36,9 +36,15 @@ async function withFactor(email: string) {
   const secret = String(begun.body.secret)
   // It is not asked for yet.
   await signedIn(call, email)
+  expect((await call('GET', 'account', { cookie })).body).toMatchObject({
+    id,
+    email,
+    has_second_factor: false,
+  })
   const code = codeOf(secret)
   const confirmed = await call('POST', 'second-factor/confirm', { cookie, body: { code } })
   expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200)
+  expect((await call('GET', 'account', { cookie })).body).toMatchObject({ id, has_second_factor: true })
   const recovery: string[] = confirmed.body.recovery_codes
   return { id, cookie, secret, code, recovery }
 }

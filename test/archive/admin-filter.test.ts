@@ -113,7 +113,8 @@ test('every condition of an admin chooses the rows that Postgres chose, in the s
     '',
   ]
   await bed.sql`
-    UPDATE requests SET client_address = (${addresses}::text[])[1 + abs(hashtext(id::text)) % ${addresses.length}]`
+    UPDATE requests SET client_address = (${addresses}::text[])[1 + abs(hashtext(id::text)) % ${addresses.length}],
+      total_ms = nullif(abs(hashtext(id::text)) % 5000, 0)`
   const before = new Map<string, string[]>()
   for (const { name, sql } of cases) {
     const rows = await bed.sql.unsafe<{ id: string }[]>(
@@ -142,6 +143,16 @@ test('every condition of an admin chooses the rows that Postgres chose, in the s
     ).toEqual(before.get(name)?.reverse().slice(0, 5))
   }
   const everything = adminRows({ conditions: [] }, () => ({ kind: 'address', address: '' }))
+  const all = await bed.archive.slice({ where: everything, from, to, order: 'newest', most: 1000 })
+  for (const measure of ['cost_nano', 'total_ms'] as const) {
+    const values = all.flatMap((row) => (row[measure] === null ? [] : [BigInt(row[measure])]))
+    const greatest = await bed.archive.slice({ where: everything, from, to, order: measure, most: 5 })
+    expect(
+      greatest.map((row) => BigInt(row[measure] ?? -1)),
+      measure,
+    ).toEqual(values.sort((one, other) => (one > other ? -1 : 1)).slice(0, 5))
+    expect(greatest.length, measure).toBe(5)
+  }
   const parts = await bed.archive.parts('requests', { from, to })
   const counts = await bed.archive.counts({ where: everything, from, to, bucketMs: 3_600_000 }, parts)
   const sums = new Map<string, number>()

@@ -5,9 +5,10 @@ import { olderDays } from '../../src/archive/older-days.ts'
 import { askLogFor } from '../../src/ledger/log/ask.ts'
 import { countRequests } from '../../src/ledger/log/count.ts'
 import { firstRows } from '../../src/ledger/log/first-rows.ts'
+import { greatestRows } from '../../src/ledger/log/greatest.ts'
 import { withIds } from '../../src/ledger/log/names-queries.ts'
 import { OlderDaysError, OlderTooLong } from '../../src/ledger/log/older-days.ts'
-import type { Order } from '../../src/ledger/log/slice.ts'
+import type { Measure, Order } from '../../src/ledger/log/slice.ts'
 import { logSpan } from '../../src/ledger/log/span-queries.ts'
 import { type AskLog, type Walk, walkRequests } from '../../src/ledger/log/walk.ts'
 import { aBed } from './archive-bed.ts'
@@ -42,6 +43,10 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
         expect(page.rows).toHaveLength(limit)
         cursor = page.cursor
       }
+    },
+    async greatest(query: Record<string, string | string[]>, measure: Measure, most: number) {
+      const walk = { filter: await read(query), ...(await span()) }
+      return await greatestRows(ask, walk, { measure, most, withinMs: 60_000 })
     },
     async counts(query: Record<string, string | string[]>, bucketMs: number) {
       const walk = { filter: await read(query), ...(await span()) }
@@ -99,7 +104,10 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
         oldest: index % 6 === 0 ? await log.pages(query, 'oldest', 100) : [],
         hours: await log.counts(query, 3_600_000),
       })
-    return { found, deep: await log.pages({}, 'newest', 19), days: await log.counts({}, dayMs) }
+    const { rows: costliest, done } = await log.greatest({}, 'cost_nano', 40)
+    expect(done).toBe(true)
+    const sums = { costliest, days: await log.counts({}, dayMs) }
+    return { found, deep: await log.pages({}, 'newest', 19), ...sums }
   }
   const before = await asked()
   expect(await archivePass(bed.options)).toMatchObject({ failed: [], postponed: 0 })
@@ -107,6 +115,8 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
   expect((await bed.archive.parts('requests', {})).length).toBe(31)
   const after = await asked()
   expect(after.days).toEqual(before.days)
+  expect(after.costliest).toEqual(before.costliest)
+  expect(after.costliest.length).toBe(40)
   expect(after.deep).toEqual(before.deep)
   expect(after.deep.length).toBe(36 * 24)
   for (const [index, found] of after.found.entries()) {

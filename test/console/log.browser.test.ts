@@ -1,8 +1,10 @@
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, startBrowser } from '../support/browser.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** It would run if a page showed it as HTML. */
@@ -131,7 +133,7 @@ test('what a client has sent is shown as text, in every column, tab and page', a
   }
   await sheet.getByText('content: ').first().waitFor()
   await page.goto(`/console/log/${refused}`)
-  await sheet.getByRole('tab', { name: 'Error' }).waitFor()
+  await sheet.getByText('invalid_request').first().waitFor()
   for (const address of ['/console', '/console/keys', '/console/audit', `/console/playground?from=${good}`]) {
     await page.goto(address)
     await page.locator('main h1').first().waitFor()
@@ -162,6 +164,19 @@ test('an export has the rows that match; one that is refused becomes no file', a
   await page.getByText('Two exports run.').waitFor()
 })
 
+test('the copied command runs as it is where the shell has a key', async () => {
+  const page = await bed.page({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await bed.signIn(page)
+  await page.goto(`/console/log/${good}`)
+  await page.getByRole('button', { name: 'Copy as curl' }).click()
+  await page.getByText('Copied the command').waitFor()
+  const command = await page.evaluate<string>('navigator.clipboard.readText()')
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], {
+    env: { PATH: process.env.PATH, TOLLGATE_KEY: freeKey },
+  })
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'chat.completion' })
+})
+
 test('live rows come by themselves, and wait while a row is open', async () => {
   const page = await openLog()
   await page.getByLabel('Live').check()
@@ -177,4 +192,46 @@ test('live rows come by themselves, and wait while a row is open', async () => {
   await bed.row(later.headers.get('x-request-id'))
   await page.getByRole('button', { name: '1 new' }).click()
   await expect.poll(() => rowsOf(page).count()).toBe(before + 2)
+})
+
+test('three clicks from the log to the costliest request of yesterday', async () => {
+  const noon = new Date()
+  noon.setUTCHours(12, 0, 0, 0)
+  const yesterday = noon.getTime() - 86_400_000
+  const hex = yesterday.toString(16).padStart(12, '0')
+  const stamp = new Date(yesterday).toISOString().slice(0, 10)
+  await bed.database.sql.unsafe(`
+    create table if not exists requests_${stamp.replaceAll('-', '')} partition of requests
+      for values from ('${stamp}T00:00:00Z') to ('${noon.toISOString().slice(0, 10)}T00:00:00Z')`)
+  const idOf = (n: number) => `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-00000000000${n}`
+  for (const [n, cost] of [3_000_000n, 2_500_000_000n, 40_000n].entries())
+    await bed.database.sql`
+      insert into requests ${bed.database.sql({
+        id: idOf(n),
+        created_at: new Date(yesterday),
+        endpoint: '/v1/chat/completions',
+        requested_model: 'main',
+        stream: false,
+        status: 200,
+        outcome: 'succeeded',
+        usage_source: 'upstream',
+        attempt_count: 1,
+        cost_nano: String(cost),
+      })}`
+  const page = await openLog()
+  await page.getByRole('button', { name: 'Last 24 hours' }).click()
+  await page.getByRole('menuitem', { name: 'Yesterday' }).click()
+  await expect.poll(() => rowsOf(page).count()).toBe(3)
+  await page.getByRole('button', { name: 'Cost', exact: true }).click()
+  await page.waitForURL('**/console/log?last=yesterday&sort=-cost')
+  await page.getByText('All 3 rows with a cost').waitFor()
+  await expect.poll(() => rowsOf(page).first().textContent()).toContain('$2.50')
+  expect(await page.getByRole('switch', { name: 'Live' }).isDisabled()).toBe(true)
+
+  // A link of it shows the same, and the head of the time brings the newest first again.
+  const second = await openLog('/console/log?last=yesterday&sort=-cost')
+  await expect.poll(() => rowsOf(second).first().textContent()).toContain('$2.50')
+  await second.getByRole('button', { name: 'Time', exact: true }).click()
+  await second.waitForURL('**/console/log?last=yesterday')
+  await second.getByRole('switch', { name: 'Live' }).isEnabled()
 })

@@ -38,6 +38,23 @@ test('a page that asks again and again keeps its first error in sight until the 
   expect(await page.getByText('The disk is full.').count()).toBe(0)
 })
 
+test('while the gateway does not say who is signed in, the page is no white sheet', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route('**/admin/v1/session', async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.goto('/console/keys')
+  await page.getByRole('status', { name: 'Loading' }).waitFor()
+  answer()
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+})
+
 test('charts wait in their own shape: an axis with nothing on it would say that nothing happened', async () => {
   const page = await bed.page()
   await bed.signIn(page)

@@ -111,6 +111,20 @@ test('a document has working anchors, and leads to the next one without a new st
   expect(await page.evaluate('window.isTheSame')).toBe(true)
 })
 
+test('the code of tutorials and clients has the address of this gateway, copied too', async () => {
+  const page = await bed.page({ permissions: ['clipboard-read', 'clipboard-write'] })
+  await page.goto('/docs/tutorials/streaming')
+  const code = page.locator('article pre').filter({ hasText: 'curl -N' }).first()
+  await expect.poll(() => code.textContent()).toContain(`curl -N ${bed.gateway.url}/v1/chat/completions`)
+  expect(await page.locator('article').textContent()).not.toContain('127.0.0.1:8787')
+  await page.getByRole('button', { name: 'Copy the code' }).nth(2).click()
+  await expect.poll(() => page.evaluate('navigator.clipboard.readText()')).toContain(bed.gateway.url)
+
+  // What operators type on the machine itself stays.
+  await page.goto('/docs/runbook')
+  await page.getByText('curl http://127.0.0.1:8787/readyz').first().waitFor()
+})
+
 test('the documents are there without JavaScript too', async () => {
   const { url } = bed.gateway
   const list = await (await fetch(`${url}/llms.txt`)).text()

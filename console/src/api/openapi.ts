@@ -1868,6 +1868,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/account": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The user who calls: whether there is a password, and a second factor */
+        get: operations["getAdminVAccount"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/password": {
         parameters: {
             query?: never;
@@ -5021,7 +5038,7 @@ export interface components {
         };
         LogPage: {
             data: components["schemas"]["LogRow"][];
-            /** @description Null when the whole time is searched. */
+            /** @description Null when the whole time is searched, and for the greatest. */
             next_cursor: string | null;
             /** @description The part of the log in which all matching rows are found. */
             progress: {
@@ -5029,7 +5046,7 @@ export interface components {
                 searched_from: string;
                 /** Format: date-time */
                 searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
                 done: boolean;
             };
         };
@@ -5058,7 +5075,7 @@ export interface components {
                 searched_from: string;
                 /** Format: date-time */
                 searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. */
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
                 done: boolean;
             };
         };
@@ -10837,8 +10854,8 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before, with the same `sort`. */
                 cursor?: string;
-                /** @description A minus before the name turns the order round. */
-                sort?: "-created_at" | "created_at";
+                /** @description By time, a minus turns it round. Or the greatest of the time by cost, total time or time to the first token: one page of `limit` rows that have a value. */
+                sort?: "-created_at" | "created_at" | "-cost" | "-total_ms" | "-first_token_ms";
                 /** @description Requests from this moment on. Default: all that are kept. */
                 from?: string;
                 /** @description Requests before this moment; a day is meant to its end. Default: now. */
@@ -11998,6 +12015,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Ended"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVAccount: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The user who calls: whether there is a password, and a second factor */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
                 };
             };
             default: components["responses"]["Problem"];

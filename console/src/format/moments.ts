@@ -15,11 +15,13 @@ export function clock(at: Date, withMillis = true): string {
 
 /** `Nov 24`, with the year where it is another one. */
 export function day(at: Date, now: Date = new Date()): string {
-  return at.toLocaleDateString(undefined, {
+  const text = at.toLocaleDateString(undefined, {
     month: 'short',
     day: 'numeric',
     ...(at.getFullYear() === now.getFullYear() ? {} : { year: 'numeric' }),
   })
+  // Isolated: without it, what stands behind the name of an Arabic month moves between it and its day.
+  return /[\u0590-\u08ff]/.test(text) ? `\u2068${text}\u2069` : text
 }
 
 export function isSameDay(a: Date, b: Date): boolean {

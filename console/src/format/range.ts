@@ -1,6 +1,6 @@
 import { clock, day, isSameDay } from './moments.ts'
 
-/** A time that a page shows, as its address has it: the last so many minutes, or from one moment to another. */
+/** A time that a page shows, as its address has it: the last so many minutes, a day, or from one moment to another. */
 export interface RangeSearch {
   last?: string
   from?: string
@@ -18,6 +18,12 @@ export const lasts = [
   { last: '90d', title: 'Last 90 days', ms: 90 * 86_400_000 },
 ] as const
 
+/** Days of the reader's calendar: from one midnight of the reader's zone to the next. */
+export const days = [
+  { last: 'today', title: 'Today', ago: 0 },
+  { last: 'yesterday', title: 'Yesterday', ago: 1 },
+] as const
+
 /** The moments of a range, as the API takes them. `now`: the end of a range that is "the last so many minutes". */
 export function momentsOf(
   { last, from, to }: RangeSearch,
@@ -29,10 +35,20 @@ export function momentsOf(
     if (Number.isNaN(start.getTime()) || Number.isNaN(end.getTime())) return undefined
     return { from: start.toISOString(), to: end.toISOString() }
   }
+  const ago = days.find((known) => known.last === last)?.ago
+  if (ago !== undefined) {
+    const [start, end] = [midnight(now, ago), ago === 0 ? now : midnight(now, ago - 1)]
+    return { from: start.toISOString(), to: end.toISOString() }
+  }
   const ms = lasts.find((known) => known.last === last)?.ms
   return ms === undefined
     ? undefined
     : { from: new Date(now.getTime() - ms).toISOString(), to: now.toISOString() }
+}
+
+/** A day of a change of the clocks has 23 or 25 hours: the calendar knows. */
+function midnight(now: Date, daysAgo: number): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() - daysAgo)
 }
 
 /** Reads what an address has; drops what is none. */
@@ -42,14 +58,14 @@ export function rangeOf(search: Readonly<Record<string, unknown>>): RangeSearch 
     typeof value === 'string' && !Number.isNaN(new Date(value).getTime())
   if (isMoment(from) || isMoment(to))
     return { ...(isMoment(from) ? { from } : {}), ...(isMoment(to) ? { to } : {}) }
-  return lasts.some((known) => known.last === last) ? { last: last as string } : {}
+  return [...lasts, ...days].some((known) => known.last === last) ? { last: last as string } : {}
 }
 
 /** `Last hour`, or `Nov 24, 14:02:11 – 15:00:00`. */
 export function rangeTitle(range: RangeSearch, fallback: string): string {
   const { last, from, to } = range
   if (from === undefined && to === undefined)
-    return lasts.find((known) => known.last === last)?.title ?? fallback
+    return [...lasts, ...days].find((known) => known.last === last)?.title ?? fallback
   const moments = momentsOf(range, new Date())
   if (moments === undefined) return fallback
   const [start, end] = [new Date(moments.from), new Date(moments.to)]

@@ -2,7 +2,7 @@ import { Button, Menu, Popover, Stack, TextInput } from '@mantine/core'
 import { ChevronDownIcon, ClockIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import { zoneName } from '../format/moments.ts'
-import { lasts, momentsOf, type RangeSearch, rangeTitle } from '../format/range.ts'
+import { days, lasts, momentsOf, type RangeSearch, rangeTitle } from '../format/range.ts'
 
 /** Chooses a time. `fallback`: the words where nothing is chosen. */
 export function RangePicker({
@@ -38,6 +38,11 @@ export function RangePicker({
             </Menu.Item>
           ))}
           <Menu.Divider />
+          {days.map(({ last, title }) => (
+            <Menu.Item key={last} onClick={() => onChange({ last })} aria-current={range.last === last}>
+              {title}
+            </Menu.Item>
+          ))}
           <Menu.Item onClick={() => setOpen(true)}>From … to …</Menu.Item>
         </Menu.Dropdown>
       </Menu>

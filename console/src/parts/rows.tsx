@@ -87,7 +87,11 @@ export function ListRows<Row>({
         hasFailed ? (
           <Problem error={error} onAgain={again} />
         ) : isWhole ? (
-          `All ${count(rows.length)} ${things}`
+          rows.length === 1 ? (
+            'No more'
+          ) : (
+            `All ${count(rows.length)} ${things}`
+          )
         ) : (
           <>
             <span>

@@ -56,7 +56,8 @@ export function TimeChart({
       {
         width: element.clientWidth,
         height,
-        padding: [8, 8, 0, 0],
+        // The last moment is written below the right end, half of it beside the chart.
+        padding: [8, 24, 0, 0],
         legend: { show: false },
         cursor: {
           drag: { x: true, y: false, setScale: false, dist: 4 },

@@ -52,7 +52,7 @@ export function Clock({
   return (
     <time dateTime={at} className="tg-number" title={inUtc(here)}>
       {isNewDay ? <span className="tg-quiet">{day(here)} </span> : null}
-      {clock(here, withMillis)}
+      {clock(here, withMillis && !isNewDay)}
     </time>
   )
 }

@@ -56,6 +56,16 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
   const { people } = context
   return [
     adminEndpoint({
+      method: 'GET',
+      path: '/admin/v1/account',
+      area: 'self',
+      summary: 'The user who calls: whether there is a password, and a second factor',
+      answer: user,
+      async handle({ actor }) {
+        return { body: shown(await callerOf(people, actor.userId)) }
+      },
+    }),
+    adminEndpoint({
       method: 'POST',
       path: '/admin/v1/password',
       area: 'self',

@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import { invalid } from '../../canonical/field-error.ts'
 import { countRequests } from '../../ledger/log/count.ts'
+import type { LogRow } from '../../ledger/log/filter.ts'
 import { firstRows } from '../../ledger/log/first-rows.ts'
+import { greatestRows } from '../../ledger/log/greatest.ts'
 import { namesFor } from '../../ledger/log/names-queries.ts'
 import { uuid } from '../../ledger/log/positions.ts'
+import type { Measure } from '../../ledger/log/slice.ts'
 import { walkRequests } from '../../ledger/log/walk.ts'
 import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
@@ -20,17 +23,38 @@ const progress = z
     searched_to: z.iso.datetime(),
     done: z
       .boolean()
-      .describe('False: the page is not full, and there is more to search. Ask for the next page.'),
+      .describe(
+        'False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time.',
+      ),
   })
   .describe('The part of the log in which all matching rows are found.')
 
 const page = z
   .object({
     data: z.array(logRow),
-    next_cursor: z.string().nullable().describe('Null when the whole time is searched.'),
+    next_cursor: z
+      .string()
+      .nullable()
+      .describe('Null when the whole time is searched, and for the greatest.'),
     progress,
   })
   .meta({ id: 'LogPage' })
+
+/** The names by which the greatest rows are asked for, and their columns. */
+const measures: Readonly<Record<string, Measure>> = {
+  cost: 'cost_nano',
+  total_ms: 'total_ms',
+  first_token_ms: 'first_token_ms',
+}
+
+const inOrder = {
+  ...listParameters(['-created_at']),
+  sort: oneOf(['-created_at', 'created_at', '-cost', '-total_ms', '-first_token_ms'])
+    .default('-created_at')
+    .describe(
+      'By time, a minus turns it round. Or the greatest of the time by cost, total time or time to the first token: one page of `limit` rows that have a value.',
+    ),
+}
 
 const widths = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
 const bucketsMax = 2_000
@@ -64,27 +88,40 @@ export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndp
       summary: 'The usage log, by any of its columns',
       description:
         'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
-      query: z.strictObject({ ...filterParameters, ...listParameters(['-created_at']), ...logTimes }),
+      query: z.strictObject({ ...filterParameters, ...inOrder, ...logTimes }),
       answer: page,
       async handle({ actor, query, signal }) {
         const { limit, cursor, sort } = query
         requireOrder(query)
+        const { by, descending } = orderOf(sort)
         const at = placeAt(sort, cursor)?.id
-        if (at !== undefined && !uuid.test(at))
+        if (at !== undefined && !(uuid.test(at) && by === 'created_at'))
           throw invalid('cursor', 'expected next_cursor of the page before')
         const { ask, ...walk } = await beginWalk(context, actor, query, signal)
-        const { descending } = orderOf(sort)
-        const order = descending ? 'newest' : 'oldest'
         const withinMs = bounds.logQueryMs
+        const named = async (rows: LogRow[]) => {
+          const names = await ask((sql) => namesFor(sql, rows), { withinMs, signal })
+          return rows.map((row) => logRowJson(row, names))
+        }
+        const measure = measures[by]
+        if (measure !== undefined) {
+          const { rows, done, searchedTo } = await greatestRows(ask, walk, { measure, most: limit, withinMs })
+          const progress = {
+            searched_from: searchedTo.toISOString(),
+            searched_to: walk.to.toISOString(),
+            done,
+          }
+          return { body: { data: await named(rows), next_cursor: null, progress } }
+        }
+        const order = descending ? 'newest' : 'oldest'
         const endAt = performance.now() + withinMs
         const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
         const found = await firstRows(batches, { most: limit, withinMs, order })
-        const names = await ask((sql) => namesFor(sql, found.rows), { withinMs: bounds.logQueryMs, signal })
         const begins = descending ? walk.to : walk.from
         const reached = found.searchedTo ?? (descending ? walk.from : walk.to)
         return {
           body: {
-            data: found.rows.map((row) => logRowJson(row, names)),
+            data: await named(found.rows),
             next_cursor: found.cursor === null ? null : cursorAt(sort, { value: null, id: found.cursor }),
             progress: {
               searched_from: (descending ? reached : begins).toISOString(),

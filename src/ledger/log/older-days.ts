@@ -1,15 +1,15 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
-import type { CountRow, Order, Slice } from './slice.ts'
+import type { CountRow, Measure, Order, Slice } from './slice.ts'
 
 /** The days of the usage log that Postgres has no longer. `archive/older-days.ts` has them. */
 export interface OlderDays {
   /**
-   * The matching rows of a slice, in order, `most` at most. Ask Postgres first: a day that leaves Postgres meanwhile is then
+   * The matching rows of a slice, in order or the greatest first, `most` at most. Ask Postgres first: a day that leaves Postgres meanwhile is then
    * found twice, never nowhere.
    */
   rows(
-    question: { filter: AdminFilter; slice: Slice; order: Order; most: number },
+    question: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
     terms: OlderTerms,
   ): Promise<LogRow[]>
   /** The counts of `recent`, which asks Postgres, and those of the older days: no row counts twice. It may ask again. */

@@ -9,6 +9,9 @@ type Piece = postgres.Fragment
 
 export type Order = 'newest' | 'oldest'
 
+/** What the greatest rows have most of. */
+export type Measure = 'cost_nano' | 'total_ms' | 'first_token_ms'
+
 /** A span of the log. Ids are in the order of the list: the moment of a row is in its id. */
 export interface Slice {
   /** The lowest id that may be in it. */
@@ -53,6 +56,20 @@ export function rowsOf(
   if (driver.arms.length === 1) return arm(only)
   const arms = driver.arms.map((each) => sql`(select * from (${arm(each)}) as arm)`)
   return sql<LogRow[]>`${joined(sql, arms, sql`union all`)} ${byTime}`
+}
+
+/** The matching rows of a slice with the most of a measure, the greatest first, `most` at most. Rows without a value are left out. */
+export function greatestOf(
+  sql: postgres.Sql,
+  filter: AdminFilter,
+  slice: Slice,
+  measure: Measure,
+  most: number,
+): Promise<LogRow[]> {
+  const column = sql(measure)
+  const conditions = [...within(sql, slice, false), sql`${column} is not null`, ...conditionsOf(sql, filter)]
+  const order = sql`order by ${column} desc, id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
+  return select(sql, sql.unsafe(allColumns), conditions, order)
 }
 
 /** Postgres counts the matching rows of a slice, by time and outcome. A row counts as `folded` requests. */

@@ -10,7 +10,16 @@ import {
   SliceTooLong,
 } from './older-days.ts'
 import { firstIdAt, idAfter } from './positions.ts'
-import { type CountRow, countsOf, type Order, rowsOf, type Slice, sliceOf } from './slice.ts'
+import {
+  type CountRow,
+  countsOf,
+  greatestOf,
+  type Measure,
+  type Order,
+  rowsOf,
+  type Slice,
+  sliceOf,
+} from './slice.ts'
 
 /** Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer than `withinMs`. */
 export type AskLog = <T>(
@@ -78,6 +87,34 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<Batch<LogR
     return mergedRows(recent, found, order, most)
   }
   return slices(walk, read, most)
+}
+
+/**
+ * The same walk, but each batch has the greatest rows of its slice, `most` at most, in no order. `bound` narrows the filter by what
+ * the walk has found so far.
+ */
+export function walkGreatest(
+  ask: AskLog,
+  walk: Omit<Walk, 'rowsMax' | 'order' | 'cursor'>,
+  { measure, most, bound }: { measure: Measure; most: number; bound(filter: AdminFilter): AdminFilter },
+): AsyncGenerator<Batch<LogRow>> {
+  const { older, signal } = walk
+  return slices(
+    walk,
+    async (slice, olderMs) => {
+      const filter = bound(walk.filter)
+      const recent = await ask((sql) => greatestOf(sql, filter, slice, measure, most), {
+        withinMs: sliceMsMax,
+        signal,
+      })
+      if (older === undefined || !mayBeOlder(slice)) return recent
+      const found = await fromOlder(slice, olderMs, (withinMs) =>
+        older.rows({ filter, slice, order: measure, most }, { withinMs, signal }),
+      )
+      return [...recent, ...found]
+    },
+    undefined,
+  )
 }
 
 /** The same walk, but Postgres only counts. */

@@ -69,15 +69,15 @@ function Sessions() {
           idOf={({ id }) => id}
           none="You have no open session."
           columns={[
-            { head: 'browser', cell: ({ user_agent }) => user_agent || 'unknown' },
-            { head: 'address', keeps: true, cell: ({ address }) => address },
+            { head: 'Browser', cell: ({ user_agent }) => user_agent || 'unknown' },
+            { head: 'Address', keeps: true, cell: ({ address }) => address },
             {
-              head: 'by',
+              head: 'By',
               keeps: true,
               cell: ({ method }) => (method === 'oidc' ? 'single sign-on' : 'password'),
             },
-            { head: 'last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} /> },
-            { head: 'ends', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+            { head: 'Last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} /> },
+            { head: 'Ends', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
             {
               head: 'Actions',
               align: 'right',

@@ -70,11 +70,11 @@ export function ApiTokens() {
         idOf={({ id }) => id}
         none="You have no API token. A program sends one to call the admin API in your name, with the rights that you give it."
         columns={[
-          { head: 'name', cell: ({ name }) => name },
-          { head: 'begins', cell: ({ hint }) => <span className="tg-mono">{hint}</span> },
-          { head: 'may', cell: ({ scopes: may }) => may.join(', ') },
-          { head: 'last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} none="never" /> },
-          { head: 'expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
+          { head: 'Name', cell: ({ name }) => name },
+          { head: 'Begins', cell: ({ hint }) => <span className="tg-mono">{hint}</span> },
+          { head: 'May', cell: ({ scopes: may }) => may.join(', ') },
+          { head: 'Last use', keeps: true, cell: ({ used_at }) => <Moment at={used_at} none="never" /> },
+          { head: 'Expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
           {
             head: 'Actions',
             align: 'right',

@@ -1,16 +1,18 @@
 import { Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { formErrors } from '../../parts/form-errors.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
+import { accountQuery } from './account-query.ts'
 
 const shortest = 12
 
 export function PasswordForm() {
   const queryClient = useQueryClient()
+  const { data: account } = useQuery(accountQuery)
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
   const form = useForm({
@@ -60,12 +62,14 @@ export function PasswordForm() {
           autoComplete="new-password"
           {...form.getInputProps('again')}
         />
-        <TextInput
-          label="Code"
-          description="Only with a second factor: six digits of your app, or a recovery code"
-          autoComplete="one-time-code"
-          {...form.getInputProps('code')}
-        />
+        {account?.has_second_factor === true ? (
+          <TextInput
+            label="Code"
+            description="Six digits of your app, or a recovery code"
+            autoComplete="one-time-code"
+            {...form.getInputProps('code')}
+          />
+        ) : null}
         {error === undefined ? null : <Problem error={error} doing="Change password" />}
         <Group>
           <Button type="submit" loading={isBusy}>

@@ -1,12 +1,14 @@
 import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { Code } from '../../parts/code.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice, State } from '../../parts/tone.tsx'
+import { accountQuery } from './account-query.ts'
 
 type Step =
   | { at: 'rest' }
@@ -16,9 +18,10 @@ type Step =
 /** A second factor: set up, with its recovery codes, and turned off. */
 export function SecondFactor() {
   const [step, setStep] = useState<Step>({ at: 'rest' })
-  const [mode, setMode] = useState<'on' | 'off'>('on')
   const [error, setError] = useState<unknown>()
   const [isBusy, setBusy] = useState(false)
+  const queries = useQueryClient()
+  const account = useQuery(accountQuery)
   const form = useForm({ initialValues: { password: '', code: '' } })
   const run = async (act: () => Promise<void>) => {
     setBusy(true)
@@ -26,6 +29,7 @@ export function SecondFactor() {
     try {
       await act()
       form.reset()
+      await queries.invalidateQueries({ queryKey: accountQuery.queryKey })
     } catch (cause) {
       setError(cause)
     } finally {
@@ -55,11 +59,19 @@ export function SecondFactor() {
       await ask(api.POST('/admin/v1/second-factor/disable', { body: confirmation() }))
       done('Your second factor is off')
     })
+  if (account.error !== null)
+    return (
+      <Section title="Second factor">
+        <Problem error={account.error} onAgain={() => void account.refetch()} />
+      </Section>
+    )
+  if (account.data === undefined) return <Section title="Second factor">{null}</Section>
+  const isOn = account.data.has_second_factor
   const problem = error === undefined ? null : <Problem error={error} doing="Second factor" />
   const code = (
     <TextInput
       label="Code"
-      description={step.at === 'rest' ? 'Only where a second factor is on already' : 'Six digits of your app'}
+      description={isOn ? 'Six digits of your app, or a recovery code' : 'Six digits of your app'}
       autoComplete="one-time-code"
       inputMode="numeric"
       {...form.getInputProps('code')}
@@ -84,7 +96,7 @@ export function SecondFactor() {
       <form
         onSubmit={(event) => {
           event.preventDefault()
-          if (!isBusy) void (step.at === 'secret' ? confirm() : mode === 'off' ? end() : begin())
+          if (!isBusy) void (step.at === 'secret' ? confirm() : isOn ? end() : begin())
         }}
       >
         <Stack gap={12} maw={400}>
@@ -109,7 +121,12 @@ export function SecondFactor() {
           ) : (
             <>
               <div>
-                With a second factor, a sign-in asks for a code of an app on your phone beside the password.
+                <State tone={isOn ? 'good' : 'warning'}>{isOn ? 'on' : 'off'}</State>
+              </div>
+              <div>
+                {isOn
+                  ? 'A sign-in asks for a code of your app beside the password. Without it, the password alone opens your account.'
+                  : 'With a second factor, a sign-in asks for a code of an app on your phone beside the password.'}
               </div>
               <PasswordInput
                 label="Password"
@@ -117,20 +134,18 @@ export function SecondFactor() {
                 required
                 {...form.getInputProps('password')}
               />
-              {code}
+              {isOn ? code : null}
               {problem}
               <Group gap={8}>
-                <Button type="submit" loading={isBusy && mode === 'on'} onClick={() => setMode('on')}>
-                  Set up second factor
-                </Button>
-                <Button
-                  type="submit"
-                  variant="default"
-                  loading={isBusy && mode === 'off'}
-                  onClick={() => setMode('off')}
-                >
-                  Turn off
-                </Button>
+                {isOn ? (
+                  <Button type="submit" variant="outline" color="var(--tg-bad)" loading={isBusy}>
+                    Turn off second factor
+                  </Button>
+                ) : (
+                  <Button type="submit" loading={isBusy}>
+                    Set up second factor
+                  </Button>
+                )}
               </Group>
             </>
           )}

@@ -123,15 +123,15 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
           none="No key is in this group."
           columns={[
             {
-              head: 'name',
+              head: 'Name',
               cell: ({ id, name }) => (
                 <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
                   {name}
                 </Link>
               ),
             },
-            { head: 'tenant', cell: ({ tenant }) => tenant },
-            { head: 'state', keeps: true, cell: (key) => <KeyState of={key} /> },
+            { head: 'Tenant', cell: ({ tenant }) => tenant },
+            { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },
           ]}
         />
       </Section>

@@ -28,7 +28,7 @@ const managers = [
 const columns: Column<GroupRow>[] = [
   {
     id: 'name',
-    head: 'name',
+    head: 'Name',
     width: 128,
     grows: true,
     sort: 'name',
@@ -38,37 +38,37 @@ const columns: Column<GroupRow>[] = [
       </Link>
     ),
   },
-  { id: 'models', head: 'models', width: 136, grows: true, cell: ({ models }) => listed(models) },
-  { id: 'channels', head: 'channels', width: 136, isWide: true, cell: ({ channels }) => listed(channels) },
+  { id: 'models', head: 'Models', width: 136, grows: true, cell: ({ models }) => listed(models) },
+  { id: 'channels', head: 'Channels', width: 136, isWide: true, cell: ({ channels }) => listed(channels) },
   {
     id: 'price',
-    head: 'price ×',
+    head: 'Price ×',
     width: 72,
     align: 'right',
     cell: ({ price_multiplier }) => price_multiplier,
   },
   {
     id: 'limits',
-    head: 'limits of each key',
+    head: 'Limits of each key',
     width: 192,
     isWide: true,
     cell: ({ limits }) => limitsInWords(limits) ?? <Quiet words="unbounded" />,
   },
   {
     id: 'budget',
-    head: 'budget',
+    head: 'Budget',
     width: 144,
     isWide: true,
     cell: ({ budget }) => budgetInWords(budget) ?? <Quiet words="none" />,
   },
   {
     id: 'public',
-    head: 'public',
+    head: 'Public',
     width: 72,
     isWide: true,
     cell: ({ public: isPublic }) => (isPublic ? 'yes' : 'no'),
   },
-  { id: 'managed', head: 'managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
+  { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
 ]
 
 /** Which models, channels, prices and limits keys share. */

@@ -207,7 +207,7 @@ function LastUse({ of }: { of: Key }) {
           foot={`Callers of the newest ${uses.data.data.length} requests`}
           columns={[
             {
-              head: 'network address',
+              head: 'Network address',
               cell: ({ address }) =>
                 address === null ? (
                   <None />
@@ -221,9 +221,9 @@ function LastUse({ of }: { of: Key }) {
                   </Link>
                 ),
             },
-            { head: 'program', cell: ({ program }) => program ?? <None /> },
-            { head: 'requests', align: 'right', cell: ({ requests }) => requests },
-            { head: 'last use', align: 'right', cell: ({ last }) => <Clock at={last} /> },
+            { head: 'Program', cell: ({ program }) => program ?? <None /> },
+            { head: 'Requests', align: 'right', cell: ({ requests }) => requests },
+            { head: 'Last use', align: 'right', cell: ({ last }) => <Clock at={last} /> },
           ]}
         />
       )}

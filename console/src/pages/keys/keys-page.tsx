@@ -68,7 +68,7 @@ export function KeysPage() {
   const columns: Column<Key>[] = [
     {
       id: 'name',
-      head: 'name',
+      head: 'Name',
       width: 136,
       grows: true,
       sort: 'name',
@@ -78,30 +78,30 @@ export function KeysPage() {
         </Link>
       ),
     },
-    { id: 'state', head: 'state', width: 120, cell: (key) => <KeyState of={key} /> },
+    { id: 'state', head: 'State', width: 120, cell: (key) => <KeyState of={key} /> },
     ...(isMember
       ? []
       : [
           {
             id: 'tenant',
-            head: 'tenant',
+            head: 'Tenant',
             width: 136,
             grows: true,
             isWide: true,
             cell: ({ tenant }: Key) => tenant,
           },
         ]),
-    { id: 'group', head: 'group', width: 112, isWide: true, cell: ({ group }) => group },
+    { id: 'group', head: 'Group', width: 112, isWide: true, cell: ({ group }) => group },
     {
       id: 'hint',
-      head: 'secret begins',
+      head: 'Secret begins',
       width: 112,
       isWide: true,
       cell: ({ hint }) => <span className="tg-mono">{hint}</span>,
     },
     {
       id: 'requests',
-      head: 'requests, 30 days',
+      head: 'Requests, 30 days',
       width: 120,
       align: 'right',
       isWide: true,
@@ -118,7 +118,7 @@ export function KeysPage() {
     },
     {
       id: 'spend',
-      head: 'spend, 30 days',
+      head: 'Spend, 30 days',
       width: 112,
       align: 'right',
       cell: ({ id }) => {
@@ -130,7 +130,7 @@ export function KeysPage() {
     },
     {
       id: 'expires',
-      head: 'expires',
+      head: 'Expires',
       width: 136,
       sort: 'expires_at',
       isWide: true,

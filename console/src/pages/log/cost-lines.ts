@@ -59,5 +59,7 @@ export function costLines({
 /** Nano-USD for one token is USD for a thousand millions: divided by 1,000 it is USD for a million. */
 function perMillion(nanoUsd: string, tokens: number): string {
   const value = Number(nanoUsd) / tokens / 1_000
-  return `$${value.toLocaleString(undefined, { maximumSignificantDigits: 4 })}/M`
+  const zeros = value > 0 && value < 0.1 ? Math.floor(-Math.log10(value)) : 0
+  const digits = { minimumFractionDigits: 2, maximumFractionDigits: zeros + 4 }
+  return `$${value.toLocaleString(undefined, digits)}/M`
 }

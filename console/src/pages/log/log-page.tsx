@@ -22,7 +22,16 @@ import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
 import { filterKind, withValue } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
-import { type LogPageData, type Row, useLogRows, useLogTerms } from './log-query.ts'
+import {
+  type Greatest,
+  greatest,
+  greatestOf,
+  type LogPageData,
+  pageRows,
+  type Row,
+  useLogRows,
+  useLogTerms,
+} from './log-query.ts'
 import { LogSheet } from './log-sheet.tsx'
 import { ViewsMenu } from './views-menu.tsx'
 
@@ -38,8 +47,9 @@ export function LogPage() {
   const [dragged, setDragged] = useState<readonly Texts[]>([])
 
   const terms = useLogTerms(search, asOf)
-  const list = useLogRows(terms)
-  const live = useLiveTail(terms, isLive, openId !== undefined || !isAtTop)
+  const sort = greatestOf(search)
+  const list = useLogRows(terms, sort)
+  const live = useLiveTail(terms, isLive && sort === undefined, openId !== undefined || !isAtTop)
   const columns = useMemo(
     () => logColumns.filter(({ id }) => session.role !== 'member' || !hiddenFromMembers.has(id)),
     [session.role],
@@ -92,6 +102,11 @@ export function LogPage() {
     setAsOf(new Date())
     live.release()
   }
+  const order = (chosen: string) => {
+    const { sort: _sort, ...rest } = search
+    // A second click on the same head, or one on "Time", brings the newest first again.
+    go(greatestOf({ sort: chosen }) === undefined ? rest : { ...rest, sort: chosen })
+  }
   const zoom = (range: { from: string; to: string }) => {
     setDragged((before) => [...before, search])
     const { last: _last, from: _from, to: _to, ...rest } = search
@@ -125,7 +140,8 @@ export function LogPage() {
           <Switch
             size="xs"
             label="Live"
-            checked={isLive}
+            checked={isLive && sort === undefined}
+            disabled={sort !== undefined}
             onChange={(event) => {
               setLive(event.currentTarget.checked)
               setAsOf(new Date())
@@ -182,7 +198,9 @@ export function LogPage() {
             onMore={list.more}
             onTouch={setAtTop}
             toneOf={toneOf}
-            foot={<Foot list={list} rows={rows.length} />}
+            sort={sort ?? '-created_at'}
+            onSort={order}
+            foot={<Foot list={list} rows={rows.length} sort={sort} />}
           />
         )}
       </WithSheet>
@@ -202,10 +220,37 @@ function idOf({ id }: Row): string {
 }
 
 /** How far the search has come: it may go through months to find a page. */
-function Foot({ list, rows }: { list: ReturnType<typeof useLogRows>; rows: number }) {
+function Foot({
+  list,
+  rows,
+  sort,
+}: {
+  list: ReturnType<typeof useLogRows>
+  rows: number
+  sort: Greatest | undefined
+}) {
   if (list.error !== null && list.error !== undefined)
     return <Problem error={list.error} onAgain={list.again} />
   const last: LogPageData | undefined = list.pages.at(-1)
+  if (sort !== undefined && last !== undefined) {
+    const { most, having } = greatest[sort]
+    if (!last.progress.done)
+      return (
+        <>
+          The {most} since {moment(new Date(last.progress.searched_from))}. Choose less time or more filters
+          for those before.
+        </>
+      )
+    return rows < pageRows ? (
+      <>
+        All {count(rows)} rows {having}
+      </>
+    ) : (
+      <>
+        The {count(rows)} {most} of this time
+      </>
+    )
+  }
   if (list.isWhole) return <>All {count(rows)} rows of this time</>
   if (list.isMoreComing) return <>Reading more…</>
   if (last !== undefined && !last.progress.done) {

@@ -12,7 +12,21 @@ export type LogPageData = Schema<'LogPage'>
 /** Where the address names no time: the log begins with the newest rows, and reads on as far as one scrolls. */
 export const usualLast = '24h'
 
-const pageRows = 100
+export const pageRows = 100
+
+/** What an address may ask for in place of the newest rows: those with the most of it, in words. */
+export const greatest = {
+  '-cost': { most: 'costliest', having: 'with a cost' },
+  '-total_ms': { most: 'slowest', having: 'with a time' },
+  '-first_token_ms': { most: 'slowest to the first token', having: 'with a first token' },
+} as const
+
+export type Greatest = keyof typeof greatest
+
+/** Undefined: the newest first. */
+export function greatestOf({ sort }: Texts): Greatest | undefined {
+  return sort === '-cost' || sort === '-total_ms' || sort === '-first_token_ms' ? sort : undefined
+}
 
 /** What the page asks for: filters and moments, the same for list, histogram and file. `asOf`: the end of "the last hour". */
 export function useLogTerms(search: Texts, asOf: Date) {
@@ -24,14 +38,24 @@ export function useLogTerms(search: Texts, asOf: Date) {
 
 export type LogTerms = ReturnType<typeof useLogTerms>
 
-export function useLogRows({ filters, from, to }: LogTerms): List<Row, LogPageData> {
+export function useLogRows(
+  { filters, from, to }: LogTerms,
+  sort: Greatest | undefined,
+): List<Row, LogPageData> {
   return useList<Row, LogPageData>({
-    queryKey: ['log', filters, from, to],
+    queryKey: ['log', filters, from, to, sort],
     readPage: (cursor, signal) =>
       ask(
         api.GET('/admin/v1/requests', {
           params: {
-            query: { ...filters, from, to, limit: pageRows, ...(cursor === undefined ? {} : { cursor }) },
+            query: {
+              ...filters,
+              from,
+              to,
+              limit: pageRows,
+              ...(sort === undefined ? {} : { sort }),
+              ...(cursor === undefined ? {} : { cursor }),
+            },
           },
           signal,
         }),

@@ -9,8 +9,10 @@ import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice } from '../../parts/tone.tsx'
-import { AnswerTab, EntriesTab, ErrorTab, NotesTab, RequestTab } from './log-tabs.tsx'
+import { gatewayUrl } from '../../site.ts'
+import { AnswerTab, EntriesTab, NotesTab, RequestTab } from './log-tabs.tsx'
 import { RowCost } from './row-cost.tsx'
+import { RowError } from './row-error.tsx'
 import { RowFacts } from './row-facts.tsx'
 import { Waterfall } from './waterfall.tsx'
 
@@ -76,6 +78,11 @@ function titleOf({ endpoint, status, stream, outcome }: Schema<'LogDetail'>): st
   return `${endpoint}  ${status}${stream ? ' streamed' : ''}${outcome === 'succeeded' ? '' : `, ${outcome}`}`
 }
 
+/** Where the gateway does not know how clients reach it, the page does: the pasted command then needs the key alone. */
+function addressed(command: string): string {
+  return command.replace(`"$TOLLGATE_URL"'`, () => `'${gatewayUrl}`)
+}
+
 function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined }) {
   const may = useMay()
   const curl = row?.as_curl
@@ -86,12 +93,8 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
         <Button
           variant="default"
           onClick={() => {
-            void navigator.clipboard.writeText(curl.command)
-            done(
-              curl.differs.length === 0
-                ? 'Copied the command'
-                : `Copied the command. ${curl.differs.join(' ')}`,
-            )
+            void navigator.clipboard.writeText(addressed(curl.command))
+            done(['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '))
           }}
         >
           Copy as curl
@@ -115,16 +118,14 @@ function Row({
   search: Texts
   onFilter(search: Texts): void
 }) {
-  const hasError = row.error !== null
   return (
     <>
+      <RowError row={row} />
       <Waterfall row={row} />
       <RowCost row={row} />
       <RowFacts row={row} search={search} onFilter={onFilter} />
-      {/* Anew for each row: its first tab is what one asks first. */}
-      <Tabs key={row.id} defaultValue={hasError ? 'error' : 'request'} keepMounted={false}>
+      <Tabs key={row.id} defaultValue="request" keepMounted={false}>
         <Tabs.List mb={12}>
-          {hasError ? <Tabs.Tab value="error">Error</Tabs.Tab> : null}
           <Tabs.Tab value="request">Request</Tabs.Tab>
           <Tabs.Tab value="answer">Answer</Tabs.Tab>
           <Tabs.Tab value="notes">Notes {row.notes.length === 0 ? '' : `(${row.notes.length})`}</Tabs.Tab>
@@ -132,9 +133,6 @@ function Row({
             Entries {row.entries.length === 0 ? '' : `(${row.entries.length})`}
           </Tabs.Tab>
         </Tabs.List>
-        <Tabs.Panel value="error">
-          <ErrorTab row={row} />
-        </Tabs.Panel>
         <Tabs.Panel value="request">
           <RequestTab row={row} />
         </Tabs.Panel>

@@ -2,31 +2,12 @@ import { Button, Stack } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { Facts } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Moment, Money } from '../../parts/values.tsx'
 import { BodyView } from './body-view.tsx'
 import classes from './log-tabs.module.css'
 
 type Detail = Schema<'LogDetail'>
-
-export function ErrorTab({ row: { error } }: { row: Detail }) {
-  if (error === null) return null
-  return (
-    <Stack gap={12}>
-      <p className={classes.message}>{error.message ?? 'The error has no message.'}</p>
-      <Facts
-        facts={[
-          ['Kind', error.kind],
-          [
-            'Upstream status',
-            error.upstream_status === null ? 'the upstream gave none' : String(error.upstream_status),
-          ],
-        ]}
-      />
-    </Stack>
-  )
-}
 
 /** The request as the client sent it, redacted, and what a channel would get for it today. */
 export function RequestTab({ row }: { row: Detail }) {

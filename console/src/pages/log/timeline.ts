@@ -91,7 +91,12 @@ function wordsOf({ status, error, upstream_model, reason }: Detail['attempts'][n
     .join(' · ')
 }
 
-/** Candidates that were not called, and why. */
+/**
+ * Candidates that were not called, and why. `reason` says how one came to be a candidate; where it could not take the request,
+ * its error says why.
+ */
 export function passedOver({ attempts }: Pick<Detail, 'attempts'>): { channel: string; reason: string }[] {
-  return attempts.filter(({ passed_over }) => passed_over).map(({ channel, reason }) => ({ channel, reason }))
+  return attempts
+    .filter(({ passed_over }) => passed_over)
+    .map(({ channel, reason, error }) => ({ channel, reason: error?.message ?? error?.kind ?? reason }))
 }

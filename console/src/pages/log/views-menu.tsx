@@ -84,7 +84,7 @@ function SaveView({ search, onDone }: { search: Texts; onDone(): void }) {
   const queries = useQueryClient()
   const [name, setName] = useState('')
   const [isShared, setShared] = useState(false)
-  const names = new Set([...filtersOf(search).map(parameterOf), 'last', 'from', 'to'])
+  const names = new Set([...filtersOf(search).map(parameterOf), 'last', 'from', 'to', 'sort'])
   const query = Object.fromEntries(Object.entries(search).filter(([parameter]) => names.has(parameter)))
   const save = useMutation({
     mutationFn: () =>

@@ -34,7 +34,7 @@ export function Waterfall({ row }: { row: Schema<'LogDetail'> }) {
         ))}
       </ol>
       {passedOver(row).map(({ channel, reason }) => (
-        <div key={channel} className={classes.passed}>
+        <div key={`${channel} ${reason}`} className={classes.passed}>
           Passed over {channel}: {reason}
         </div>
       ))}

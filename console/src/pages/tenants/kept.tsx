@@ -39,11 +39,11 @@ export function KeptAnswers({ of }: { of: Tenant }) {
         idOf={({ id }) => id}
         none="No answer is kept. Answers are kept where the key or its group says so."
         columns={[
-          { head: 'made', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
-          { head: 'id', cell: ({ id }) => <span className="tg-mono">{id}</span> },
-          { head: 'model', cell: ({ model }) => model },
-          { head: 'size', align: 'right', cell: (answer) => bytes(answer.bytes) },
-          { head: 'kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+          { head: 'Made', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+          { head: 'Id', cell: ({ id }) => <span className="tg-mono">{id}</span> },
+          { head: 'Model', cell: ({ model }) => model },
+          { head: 'Size', align: 'right', cell: (answer) => bytes(answer.bytes) },
+          { head: 'Kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
           {
             head: 'Actions',
             align: 'right',
@@ -104,19 +104,19 @@ export function Files({ of }: { of: Tenant }) {
         idOf={({ id }) => id}
         none="It has no files. Clients upload them with POST /v1/files."
         columns={[
-          { head: 'uploaded', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
-          { head: 'name', cell: ({ filename }) => filename },
-          { head: 'type', cell: ({ media_type }) => media_type },
+          { head: 'Uploaded', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+          { head: 'Name', cell: ({ filename }) => filename },
+          { head: 'Type', cell: ({ media_type }) => media_type },
           {
-            head: 'key',
+            head: 'Key',
             cell: ({ key_id }) => (
               <Link className={classes.link} to="/console/keys/$id" params={{ id: key_id }}>
                 Open the key
               </Link>
             ),
           },
-          { head: 'size', align: 'right', cell: (file) => bytes(file.bytes) },
-          { head: 'kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+          { head: 'Size', align: 'right', cell: (file) => bytes(file.bytes) },
+          { head: 'Kept until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
           {
             head: 'Actions',
             align: 'right',

@@ -176,15 +176,15 @@ export function Entries({ of }: { of: Tenant }) {
         idOf={({ id }) => id}
         none="No money has moved yet. Book a top-up, or choose “Charges too” to see what requests cost."
         columns={[
-          { head: 'time', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
-          { head: 'kind', cell: ({ kind: of }) => kindNames[of] },
+          { head: 'Time', keeps: true, cell: ({ created_at }) => <Moment at={created_at} /> },
+          { head: 'Kind', cell: ({ kind: of }) => kindNames[of] },
           {
-            head: 'amount',
+            head: 'Amount',
             align: 'right',
             cell: ({ amount_nano_usd }) => <Money nanoUsd={amount_nano_usd} />,
           },
           {
-            head: 'note',
+            head: 'Note',
             cell: ({ id, kind: of, note }) =>
               of === 'charge' ? (
                 <Link className={classes.link} to="/console/log/$id" params={{ id }}>

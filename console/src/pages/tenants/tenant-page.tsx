@@ -183,18 +183,18 @@ function TenantKeys({ of }: { of: Tenant }) {
         none="It has no key yet. Nobody can call in its name."
         columns={[
           {
-            head: 'name',
+            head: 'Name',
             cell: ({ id, name }) => (
               <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
                 {name}
               </Link>
             ),
           },
-          { head: 'state', keeps: true, cell: (key) => <KeyState of={key} /> },
-          { head: 'group', cell: ({ group }) => group },
-          { head: 'expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
+          { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },
+          { head: 'Group', cell: ({ group }) => group },
+          { head: 'Expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
           {
-            head: 'spend, 30 days',
+            head: 'Spend, 30 days',
             align: 'right',
             cell: ({ id }) => (
               <Money

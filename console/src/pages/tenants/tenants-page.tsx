@@ -67,7 +67,7 @@ function AllTenants() {
   const columns: Column<Tenant>[] = [
     {
       id: 'name',
-      head: 'name',
+      head: 'Name',
       width: 136,
       grows: true,
       sort: 'name',
@@ -77,11 +77,11 @@ function AllTenants() {
         </Link>
       ),
     },
-    { id: 'state', head: 'state', width: 104, cell: (tenant) => <TenantState of={tenant} /> },
-    { id: 'balance', head: 'balance', width: 112, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
+    { id: 'state', head: 'State', width: 104, cell: (tenant) => <TenantState of={tenant} /> },
+    { id: 'balance', head: 'Balance', width: 112, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
     {
       id: 'spend',
-      head: 'spend, 30 days',
+      head: 'Spend, 30 days',
       width: 112,
       align: 'right',
       isWide: true,
@@ -94,7 +94,7 @@ function AllTenants() {
     },
     {
       id: 'requests',
-      head: 'requests, 30 days',
+      head: 'Requests, 30 days',
       width: 120,
       align: 'right',
       isWide: true,
@@ -111,15 +111,15 @@ function AllTenants() {
     },
     {
       id: 'limits',
-      head: 'limits',
+      head: 'Limits',
       width: 200,
       isWide: true,
       cell: ({ limits }) => limitsInWords(limits) ?? <span className="tg-quiet">unbounded</span>,
     },
-    { id: 'managed', head: 'managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
+    { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
     {
       id: 'made',
-      head: 'made',
+      head: 'Made',
       width: 136,
       sort: 'created_at',
       isWide: true,

@@ -67,14 +67,14 @@ function AllUsers() {
         idOf={({ id }) => id}
         none="There is no user yet."
         columns={[
-          { head: 'e-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
+          { head: 'E-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
           {
-            head: 'role',
+            head: 'Role',
             cell: ({ role, tenant_id }) =>
               tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`,
           },
           {
-            head: 'state',
+            head: 'State',
             keeps: true,
             cell: ({ disabled_at }) =>
               disabled_at === null ? (
@@ -84,7 +84,7 @@ function AllUsers() {
               ),
           },
           {
-            head: 'second factor',
+            head: 'Second factor',
             keeps: true,
             cell: ({ has_second_factor, has_password }) =>
               has_second_factor ? (
@@ -96,7 +96,7 @@ function AllUsers() {
               ),
           },
           {
-            head: 'last sign-in',
+            head: 'Last sign-in',
             keeps: true,
             cell: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} none="never" />,
           },
@@ -212,14 +212,14 @@ function Invitations({ mayChange }: { mayChange: boolean }) {
           idOf={({ id }) => id}
           none="No invitation is open."
           columns={[
-            { head: 'e-mail', cell: ({ email }) => email },
+            { head: 'E-mail', cell: ({ email }) => email },
             {
-              head: 'role',
+              head: 'Role',
               cell: ({ role, tenant_id }) =>
                 tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`,
             },
-            { head: 'made by', cell: ({ made_by }) => made_by },
-            { head: 'works until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
+            { head: 'Made by', cell: ({ made_by }) => made_by },
+            { head: 'Works until', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} /> },
             {
               head: 'Actions',
               align: 'right',

@@ -40,7 +40,7 @@ export function SpendByModel({
           none="There were no requests in the last 30 days."
           columns={[
             {
-              head: 'model',
+              head: 'Model',
               cell: ({ model }) =>
                 model === null || model === undefined ? (
                   <None why="These requests named no model that the gateway has." />
@@ -50,20 +50,20 @@ export function SpendByModel({
                   </Link>
                 ),
             },
-            { head: 'requests', align: 'right', cell: ({ requests }) => count(requests) },
-            { head: 'errors', align: 'right', cell: ({ errors }) => count(errors) },
+            { head: 'Requests', align: 'right', cell: ({ requests }) => count(requests) },
+            { head: 'Errors', align: 'right', cell: ({ errors }) => count(errors) },
             {
-              head: 'input tokens',
+              head: 'Input tokens',
               align: 'right',
               cell: ({ tokens }) => <Tokens value={tokens.input + tokens.cache_read + tokens.cache_write} />,
             },
             {
-              head: 'output tokens',
+              head: 'Output tokens',
               align: 'right',
               cell: ({ tokens }) => <Tokens value={tokens.output + tokens.reasoning} />,
             },
             {
-              head: 'cost',
+              head: 'Cost',
               align: 'right',
               cell: ({ cost_nano_usd, unpriced_requests, requests }) =>
                 unpriced_requests === requests && requests > 0 ? (

@@ -1,13 +1,16 @@
 import type { DocPage } from 'virtual:docs'
 import { useNavigate } from '@tanstack/react-router'
-import { useEffect, useRef } from 'react'
+import { useEffect, useMemo, useRef } from 'react'
 import '../highlight.css'
 import './article.css'
+import { gatewayUrl } from '../../site.ts'
 import { onChosen } from '../chosen.ts'
+import { addressed } from '../fill.ts'
 import { onArticleClick, onArticleKey, showChosen } from './article-behaviour.ts'
 
-/** The text of a document, made when the pages were built. */
-export function Article({ page }: { page: DocPage }) {
+/** The text of a document, made when the pages were built. `path`: of its file in `docs/`. */
+export function Article({ page, path }: { page: DocPage; path: string }) {
+  const html = useMemo(() => ({ __html: addressed(page.html, path, gatewayUrl) }), [page, path])
   const article = useRef<HTMLElement>(null)
   const navigate = useNavigate()
   useEffect(() => {
@@ -34,5 +37,5 @@ export function Article({ page }: { page: DocPage }) {
     if (id !== '') document.getElementById(id)?.scrollIntoView()
   }, [])
   // biome-ignore lint/security/noDangerouslySetInnerHtml: of our own documents; tags in their text are escaped
-  return <article ref={article} className="tg-article" dangerouslySetInnerHTML={{ __html: page.html }} />
+  return <article ref={article} className="tg-article" dangerouslySetInnerHTML={html} />
 }

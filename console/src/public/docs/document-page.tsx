@@ -49,7 +49,7 @@ function Opened({
     <div className={classes.page}>
       <div className={classes.text}>
         <Headings headings={data.headings} isFolded />
-        <Article page={data} />
+        <Article page={data} path={link.path} />
         <nav className={classes.steps} aria-label="Next and previous page">
           {before === undefined ? null : (
             <Link to={before.route} className={classes.step}>

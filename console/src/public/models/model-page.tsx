@@ -1,5 +1,5 @@
 import { useDocumentTitle } from '@mantine/hooks'
-import { ArrowLeftIcon, CheckIcon, DashIcon, XIcon } from '@primer/octicons-react'
+import { ArrowLeftIcon, CheckIcon, XIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
@@ -62,16 +62,7 @@ function Shown({ model, offers }: { model: Model; offers: { group: string; model
             <Facts facts={factsOf(model, offers)} />
           </Section>
           <Section title="Features">
-            <ul className={classes.grid}>
-              {features.map(({ id, label, has, member }) => (
-                <FeatureLine
-                  key={id}
-                  label={label}
-                  has={has(model)}
-                  provedAt={member === undefined ? undefined : model.capabilities_proved_at[member]}
-                />
-              ))}
-            </ul>
+            <Features model={model} />
           </Section>
         </div>
         {snippets.length === 0 ? null : (
@@ -96,8 +87,8 @@ function factsOf(model: Model, offers: { group: string }[]): Fact[] {
     aliases.length === 0 ? undefined : ['Other names', aliases.join(', ')],
     ['Context', <Size key="context" tokens={context_length} />],
     ['Max output', <Size key="output" tokens={max_output_tokens} />],
-    ['Reads', <Words key="reads" words={capabilities.input} />],
-    ['Writes', <Words key="writes" words={capabilities.output} />],
+    capabilities.input === null ? undefined : ['Reads', capabilities.input.join(', ')],
+    capabilities.output === null ? undefined : ['Writes', capabilities.output.join(', ')],
     capabilities.reasoning_efforts === null
       ? undefined
       : ['Reasoning efforts', capabilities.reasoning_efforts.join(', ')],
@@ -126,8 +117,29 @@ function Size({ tokens }: { tokens: number | null }) {
   )
 }
 
-function Words({ words }: { words: readonly string[] | null }) {
-  return words === null || words.length === 0 ? <None why="Not known" /> : words.join(', ')
+/** What is known stands first, each with its date. What nobody has asked is one line: a list of it would hide the rest. */
+function Features({ model }: { model: Model }) {
+  const known = features.filter(({ has }) => has(model) !== null)
+  const unknown = features.filter(({ has }) => has(model) === null)
+  return (
+    <>
+      {known.length === 0 ? null : (
+        <ul className={classes.grid}>
+          {known.map(({ id, label, has, member }) => (
+            <FeatureLine
+              key={id}
+              label={label}
+              has={has(model) === true}
+              provedAt={member === undefined ? undefined : model.capabilities_proved_at[member]}
+            />
+          ))}
+        </ul>
+      )}
+      {unknown.length === 0 ? null : (
+        <p className="tg-quiet">Not known: {unknown.map(({ label }) => label).join(', ')}.</p>
+      )}
+    </>
+  )
 }
 
 function FeatureLine({
@@ -136,18 +148,18 @@ function FeatureLine({
   provedAt,
 }: {
   label: string
-  has: boolean | null
+  has: boolean
   /** ISO 8601; undefined: nobody has tried it. */
   provedAt: string | undefined
 }) {
-  const [Icon, word] = has === null ? [DashIcon, 'not known'] : has ? [CheckIcon, 'yes'] : [XIcon, 'no']
+  const [Icon, word] = has ? [CheckIcon, 'yes'] : [XIcon, 'no']
   return (
     <li data-has={word}>
       <Icon size={14} aria-hidden />
       <span>
         {label}
-        {/* A list of ticks needs no word; what is missing or unknown does. */}
-        {has === true ? <span className="tg-heard">: yes</span> : <span className="tg-quiet">: {word}</span>}
+        {/* A list of ticks needs no word; what is missing does. */}
+        {has ? <span className="tg-heard">: yes</span> : <span className="tg-quiet">: {word}</span>}
         {provedAt === undefined ? null : (
           <span className="tg-quiet">
             , proved{' '}

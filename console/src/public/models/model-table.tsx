@@ -102,7 +102,11 @@ function Row({ model }: { model: Model }) {
         <Price price={pricing?.input} />
       </td>
       <td className={classes.number}>
-        <Price price={pricing?.output} />
+        {pricing?.output == null && pricing?.image != null ? (
+          `${usd(pricing.image)} an image`
+        ) : (
+          <Price price={pricing?.output} />
+        )}
       </td>
       <td className={classes.number}>
         <Size tokens={context_length} />

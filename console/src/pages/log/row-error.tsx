@@ -1,0 +1,19 @@
+import type { Schema } from '../../api/client.ts'
+import { Notice } from '../../parts/tone.tsx'
+import { toneOf } from './log-columns.tsx'
+import classes from './log-tabs.module.css'
+
+/** Why a request did not succeed: what one asks first about such a row. */
+export function RowError({ row }: { row: Schema<'LogDetail'> }) {
+  const { error } = row
+  if (error === null) return null
+  return (
+    <Notice tone={toneOf(row) === 'bad' ? 'bad' : 'warning'}>
+      <strong>
+        {error.kind}
+        {error.upstream_status === null ? '' : `, the upstream answered ${error.upstream_status}`}
+      </strong>
+      <div className={classes.message}>{error.message ?? 'The error has no message.'}</div>
+    </Notice>
+  )
+}

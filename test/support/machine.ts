@@ -74,6 +74,12 @@ function extras(): Extra[] {
       files: /\.browser\.test\.ts$/,
     },
     {
+      name: 'caddy',
+      get: 'apt-get install caddy',
+      isHere: runs('caddy', 'version'),
+      files: /[/]deploy[/]stack-redis\.test\.ts$/,
+    },
+    {
       name: 'Helm, and the types of Kubernetes and of compose files',
       get: 'sh test/deploy/tools/install.sh',
       isHere: existsSync(helmPath),

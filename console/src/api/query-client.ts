@@ -1,8 +1,14 @@
-import { QueryClient } from '@tanstack/react-query'
-import { ApiError } from './client.ts'
+import { QueryCache, QueryClient } from '@tanstack/react-query'
+import { ApiError, isSessionEnded } from './client.ts'
 
 /** What is read once, and when it is read again. */
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // After a change that is refused the page stays, with what somebody has typed.
+    onError(error) {
+      if (isSessionEnded(error)) leave()
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -13,3 +19,9 @@ export const queryClient = new QueryClient({
     },
   },
 })
+
+/** To the sign-in, which leads back. It loads all anew: nothing stays of what the former person has read. */
+function leave(): void {
+  const { pathname, search } = window.location
+  window.location.assign(`/console/sign-in?to=${encodeURIComponent(pathname + search)}`)
+}

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
+import { deleteUser } from '../../src/access/users/user-queries.ts'
 import { viewsEndpoints } from '../../src/api/admin/views.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
@@ -119,6 +120,18 @@ test('a user who changes the tenant leaves the views of the former one there', a
   expect(await names(after, '?page=moved')).toEqual([])
   expect((await call(after, 'PATCH', `/${made.body.id}`, { name: 'from elsewhere' })).status).toBe(404)
   expect(await names(userOf(here), '?page=moved')).toEqual(['before'])
+})
+
+test('the views of a user who is deleted go too: nobody else could delete a shared one', async () => {
+  const leaver = userOf(null)
+  const page = 'of-leaver'
+  await call(leaver, 'POST', '', { ...view, name: 'private', page })
+  await call(leaver, 'POST', '', { ...view, name: 'shared', page, shared: true })
+  const other = userOf(null)
+  expect(await names(other, `?page=${page}`)).toEqual(['shared'])
+  await bed.context.database.admin.transact((tx) => deleteUser(tx, leaver.id ?? ''))
+  expect(await names(other, `?page=${page}`)).toEqual([])
+  expect(await names(leaver, `?page=${page}`)).toEqual([])
 })
 
 test('the operator has views too, and pages follow each other', async () => {

@@ -11,7 +11,10 @@ test('what a page shows is copied on plain HTTP too, where a page has no clipboa
   const page = await bed.page()
   await page.addInitScript('Object.defineProperty(navigator, "clipboard", { value: undefined })')
   await page.goto('/')
-  await page.getByRole('button', { name: /^Copy the base URL/ }).first().click()
+  await page
+    .getByRole('button', { name: /^Copy the base URL/ })
+    .first()
+    .click()
   await page.getByRole('button', { name: 'Copied' }).waitFor()
   await page.evaluate("document.body.append(document.createElement('textarea'))")
   await page.locator('body > textarea').focus()

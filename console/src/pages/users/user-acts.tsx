@@ -36,8 +36,8 @@ export function UserActs({
           done(`${email} is deleted`)
         }}
       >
-        {email} cannot sign in any more. The API tokens of this person end, and their saved views are deleted. The
-        audit log keeps what they did.
+        {email} cannot sign in any more. The API tokens of this person end, and their saved views are deleted.
+        The audit log keeps what they did.
       </ConfirmByName>
     )
   }

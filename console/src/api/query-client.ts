@@ -1,14 +1,8 @@
-import { QueryCache, QueryClient } from '@tanstack/react-query'
-import { ApiError, isSessionEnded } from './client.ts'
+import { QueryClient } from '@tanstack/react-query'
+import { ApiError } from './client.ts'
 
 /** What is read once, and when it is read again. */
 export const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // After a change that is refused the page stays, with what somebody has typed.
-    onError(error) {
-      if (isSessionEnded(error)) leave()
-    },
-  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,
@@ -19,9 +13,3 @@ export const queryClient = new QueryClient({
     },
   },
 })
-
-/** To the sign-in, which leads back. It loads all anew: nothing stays of what the former person has read. */
-function leave(): void {
-  const { pathname, search } = window.location
-  window.location.assign(`/console/sign-in?to=${encodeURIComponent(pathname + search)}`)
-}

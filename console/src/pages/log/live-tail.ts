@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
 import { stringifySearch } from '../../console-search.ts'
 import type { LogTerms, Row } from './log-query.ts'
+import { nextRows, noRows } from './tail-rows.ts'
 
 /** The newest rows that came since the page was opened, newest first. */
 export interface LiveTail {
@@ -15,34 +16,12 @@ export interface LiveTail {
   release(): void
 }
 
-const mostRows = 1_000
-
-/** Both newest first, as the rows came. */
-export interface TailRows {
-  shown: readonly Row[]
-  waiting: readonly Row[]
-}
-
-const none: TailRows = { shown: [], waiting: [] }
-
-/** One row more, or all that waits. A row that comes behind waiting ones waits too, or it would stand below those that came before it. */
-export function nextRows(
-  { shown, waiting }: TailRows,
-  step: { row: Row; isHeld: boolean } | 'release' | 'clear',
-): TailRows {
-  if (step === 'clear') return none
-  if (step === 'release') return { shown: [...waiting, ...shown].slice(0, mostRows), waiting: [] }
-  const { row, isHeld } = step
-  const add = (rows: readonly Row[]) => [row, ...rows.filter(({ id }) => id !== row.id)].slice(0, mostRows)
-  return isHeld || waiting.length > 0 ? { shown, waiting: add(waiting) } : { shown: add(shown), waiting }
-}
-
 /**
  * Follows `GET /admin/v1/requests/tail` with the filters of the page while `isOn`. The browser connects again by itself and
  * says where it was. `isHeld`: new rows wait, so that nothing moves under the reader.
  */
 export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolean): LiveTail {
-  const [{ shown, waiting }, step] = useReducer(nextRows, none)
+  const [{ shown, waiting }, step] = useReducer(nextRows, noRows)
   const [dropped, setDropped] = useState(0)
   const [trouble, setTrouble] = useState<string | undefined>(undefined)
   const held = useRef(isHeld)

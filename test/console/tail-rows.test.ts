@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { nextRows, type TailRows } from '../../console/src/pages/log/live-tail.ts'
+import { nextRows, type TailRows } from '../../console/src/pages/log/tail-rows.ts'
 import type { Row } from '../../console/src/pages/log/log-query.ts'
 
 /** The order of live rows, of which some wait. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { nextRows, type TailRows } from '../../console/src/pages/log/tail-rows.ts'
 import type { Row } from '../../console/src/pages/log/log-query.ts'
+import { nextRows, type TailRows } from '../../console/src/pages/log/tail-rows.ts'
 
 /** The order of live rows, of which some wait. */
 

@@ -12,7 +12,7 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
-/** The link stands behind the `#`, which browsers do not send: no log of a proxy has it. */
+/** The token stands behind the `#`, which browsers do not send: opening the link leaves it in no log. The page then calls the API with it. */
 const link = createRoute({
   getParentRoute: () => rootRoute,
   path: '/console/link',

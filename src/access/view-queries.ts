@@ -25,9 +25,15 @@ type Viewer = Pick<Actor, 'userId' | 'tenantId'>
 
 /** Its own views, and those that others of its tenant share; for an operator: that other operators share. */
 function visibleTo(viewer: Viewer) {
-  const { tenantId } = viewer
-  const theirs = tenantId === null ? isNull(savedViews.tenantId) : eq(savedViews.tenantId, tenantId)
-  return or(eq(savedViews.userId, viewerOf(viewer)), and(eq(savedViews.shared, true), theirs))
+  return and(inTenantOf(viewer), or(eq(savedViews.userId, viewerOf(viewer)), eq(savedViews.shared, true)))
+}
+
+/**
+ * Those that were made for the viewer's tenant, or for no tenant. One user may have tokens for several tenants, all tokens that
+ * ADMIN_TOKEN has made count as one user, and a user may change its tenant: its other views stay where they were made.
+ */
+function inTenantOf({ tenantId }: Viewer) {
+  return tenantId === null ? isNull(savedViews.tenantId) : eq(savedViews.tenantId, tenantId)
 }
 
 /** In the order of their ids, which is that of their making. */
@@ -69,7 +75,7 @@ export async function countViews(db: Queries, viewer: Viewer): Promise<number> {
   const [row] = await db
     .select({ views: count() })
     .from(savedViews)
-    .where(eq(savedViews.userId, viewerOf(viewer)))
+    .where(and(inTenantOf(viewer), eq(savedViews.userId, viewerOf(viewer))))
   return row?.views ?? 0
 }
 

@@ -1,6 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
+import { deleteUser } from '../../src/access/users/user-queries.ts'
 import { viewsEndpoints } from '../../src/api/admin/views.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
@@ -87,6 +88,50 @@ test('only shared views are seen by others, and only by those of the same tenant
   const ofAdmin = await call(admin, 'POST', '', { ...view, name: 'of operators', shared: true })
   expect(await names(userOf(null))).toContain('of operators')
   expect((await call(one, 'GET', `/${ofAdmin.body.id}`)).status).toBe(404)
+})
+
+test('a token for one tenant has no views that its user, or ADMIN_TOKEN, made elsewhere', async () => {
+  const [here = '', there = ''] = tenants
+  const owner = userOf(null)
+  // A token that ADMIN_TOKEN has made has no user.
+  for (const userId of [owner.userId, null]) {
+    const tokenFor = (tenantId: string | null): Actor => ({ ...userOf(tenantId), kind: 'token', userId })
+    const [wide, token, other] = [tokenFor(null), tokenFor(here), tokenFor(there)]
+    const page = userId === null ? 'of-operator' : 'of-owner'
+    const made = await call(wide, 'POST', '', { ...view, name: 'wide', page, shared: true })
+    await call(other, 'POST', '', { ...view, name: 'other', page })
+    await call(token, 'POST', '', { ...view, name: 'own', page })
+    expect(await names(token, `?page=${page}`)).toEqual(['own'])
+    expect(await names(other, `?page=${page}`)).toEqual(['other'])
+    expect(await names(wide, `?page=${page}`)).toEqual(['wide'])
+    const path = `/${made.body.id}`
+    for (const method of ['GET', 'PATCH', 'DELETE'])
+      expect((await call(token, method, path, method === 'PATCH' ? { name: 'x' } : undefined)).status).toBe(
+        404,
+      )
+  }
+})
+
+test('a user who changes the tenant leaves the views of the former one there', async () => {
+  const [here = '', there = ''] = tenants
+  const before = userOf(here)
+  const made = await call(before, 'POST', '', { ...view, name: 'before', page: 'moved', shared: true })
+  const after: Actor = { ...before, tenantId: there }
+  expect(await names(after, '?page=moved')).toEqual([])
+  expect((await call(after, 'PATCH', `/${made.body.id}`, { name: 'from elsewhere' })).status).toBe(404)
+  expect(await names(userOf(here), '?page=moved')).toEqual(['before'])
+})
+
+test('the views of a user who is deleted go too: nobody else could delete a shared one', async () => {
+  const leaver = userOf(null)
+  const page = 'of-leaver'
+  await call(leaver, 'POST', '', { ...view, name: 'private', page })
+  await call(leaver, 'POST', '', { ...view, name: 'shared', page, shared: true })
+  const other = userOf(null)
+  expect(await names(other, `?page=${page}`)).toEqual(['shared'])
+  await bed.context.database.admin.transact((tx) => deleteUser(tx, leaver.id ?? ''))
+  expect(await names(other, `?page=${page}`)).toEqual([])
+  expect(await names(leaver, `?page=${page}`)).toEqual([])
 })
 
 test('the operator has views too, and pages follow each other', async () => {

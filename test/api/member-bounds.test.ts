@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type MarkedTenants, startMarkedTenants } from '../support/marked-tenants.ts'
+import { until } from '../support/until.ts'
 
 /** What a member of a tenant may give the keys of its tenant. */
 
@@ -78,6 +79,32 @@ test('a group without a key of the tenant is refused as one that is not there', 
         400,
         `group: no key of your tenant is in the group "${name}": ask an admin`,
       ])
+})
+
+test('a member learns of no model, and of no alias, that keys of the group may not use', async () => {
+  const model = `hidden-${randomUUID()}`
+  const made = await world.call('POST', 'models', {
+    cookie: world.owner,
+    body: { id: model, aliases: [`${model}-alias`] },
+  })
+  expect(made.status, JSON.stringify(made.body)).toBe(201)
+  const named = await group({ models: ['main'] })
+  const { body: key } = await make(world.owner, { group: named })
+  for (const allowed of [model, `${model}-alias`, 'none'])
+    for (const answer of [
+      await make(world.a.cookie, { group: named, allowed_models: [allowed] }),
+      await change(key.id, { allowed_models: [allowed] }),
+    ])
+      expect([answer.status, answer.body.detail]).toEqual([
+        400,
+        `allowed_models[0]: there is no model "${allowed}"`,
+      ])
+  // Its own model, as soon as the process has the group.
+  await until(async () => (await change(key.id, { allowed_models: ['main'] })).status === 200)
+  // An admin may list a model that the group gets later.
+  const admin = { cookie: world.owner, body: { allowed_models: [model] } }
+  expect((await world.call('PATCH', `keys/${key.id}`, admin)).status).toBe(200)
+  expect((await change(key.id, { name: randomUUID() })).status).toBe(200)
 })
 
 test('a member enables what a member has disabled, and not what an admin has', async () => {

@@ -1,5 +1,6 @@
+import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { goodPassword, ownerEmail, setupToken } from '../support/admin-client.ts'
+import { adminClient, goodPassword, ownerEmail, setupToken, signedIn } from '../support/admin-client.ts'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
 
 let bed: BrowserBed
@@ -56,4 +57,30 @@ test('a link that is not whole says so, on a phone in the dark', async () => {
   await page.getByRole('heading', { name: 'The link is not whole' }).waitFor()
   await axe(page)
   await fitsSideways(page)
+})
+
+test('who has a second factor sets a new password by a link, and is asked for the code then', async () => {
+  const call = adminClient(bed.gateway.url)
+  const cookie = await signedIn(call, ownerEmail)
+  const { body: factor } = await call('POST', 'second-factor', { cookie, body: { password: goodPassword } })
+  const app = new TOTP({ secret: Secret.fromBase32(factor.secret) })
+  const confirmed = await call('POST', 'second-factor/confirm', { cookie, body: { code: app.generate() } })
+  expect(confirmed.status, JSON.stringify(confirmed.body)).toBe(200)
+  const [recoveryCode = ''] = confirmed.body.recovery_codes
+  const reset = await call('POST', `users/${confirmed.body.user.id}/reset-link`, { cookie })
+  const page = await bed.page()
+  await page.goto(`/console/link#${String(reset.body.url).split('/').at(-1)}`)
+  const password = 'another horse battery'
+  await page.getByLabel(/^Password/).fill(password)
+  await page.getByLabel('The password again').fill(password)
+  await page.getByRole('button', { name: 'Set the password and sign in' }).click()
+  // The link is used: to try it again would only say that it does not work.
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  await page.getByText('The password is set. Sign in with it.').waitFor()
+  await page.getByLabel('E-mail').fill(ownerEmail)
+  await page.getByLabel(/^Password/).fill(password)
+  await page.keyboard.press('Enter')
+  await page.getByLabel('Code').fill(recoveryCode)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${bed.gateway.url}/console`)
 })

@@ -37,6 +37,24 @@ export class ApiError extends Error {
   }
 }
 
+/** The error of an answer that is none of the wanted ones. */
+export function errorOf({ status, url }: Pick<Response, 'status' | 'url'>, body: unknown): ApiError {
+  // A sign-in that is refused has words of its own. Those of other paths are for programs.
+  const isEnded = status === 401 && !url.endsWith('/admin/v1/session')
+  return new ApiError(status, isEnded && isRecord(body) ? { ...body, ...ended } : body)
+}
+
+/** What a page is told whose session has ended, been ended, or lost its user. */
+const ended = {
+  code: 'session_ended',
+  title: 'Your session has ended',
+  detail: 'Sign in again, in another tab if something here is not saved yet, and then try again.',
+}
+
+export function isSessionEnded(error: unknown): boolean {
+  return error instanceof ApiError && error.code === ended.code
+}
+
 /** What a call of `api` resolves with. */
 interface Answer<Data> {
   data?: Data
@@ -53,7 +71,7 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
         'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
     })
   })
-  if (!answer.response.ok) throw new ApiError(answer.response.status, answer.error)
+  if (!answer.response.ok) throw errorOf(answer.response, answer.error)
   return answer.data as Data
 }
 

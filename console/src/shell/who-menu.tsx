@@ -8,7 +8,7 @@ import {
   SunIcon,
 } from '@primer/octicons-react'
 import { Link, useNavigate } from '@tanstack/react-router'
-import { api, ask } from '../api/client.ts'
+import { ApiError, api, ask } from '../api/client.ts'
 import { forgetSession, useSession } from '../api/session.ts'
 import { fails } from '../parts/toast.tsx'
 import classes from './who-menu.module.css'
@@ -22,10 +22,15 @@ export function WhoMenu() {
     try {
       await ask(api.DELETE('/admin/v1/session'))
     } catch (error) {
-      fails('The sign-out', error)
-      return
+      // Where the session has ended already, only this browser has something to forget.
+      if (!(error instanceof ApiError) || error.status !== 401) {
+        fails('The sign-out', error)
+        return
+      }
     }
     forgetSession()
+    // Drafts of this tab.
+    sessionStorage.clear()
     await navigate({ to: '/console/sign-in' })
   }
   return (

@@ -1,5 +1,5 @@
 import { and, asc, eq, gt, isNull, lt, sql } from '../../db/drizzle.cjs'
-import { identities, recoveryCodes, tenants, users } from '../../db/schema.ts'
+import { identities, recoveryCodes, savedViews, tenants, users } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { Role } from '../permissions.ts'
 
@@ -66,6 +66,8 @@ export async function changeUser(db: Queries, id: string, change: UserChange): P
 }
 
 export async function deleteUser(db: Queries, id: string): Promise<void> {
+  // Nobody else may delete a shared one.
+  await db.delete(savedViews).where(eq(savedViews.userId, id))
   await db.delete(users).where(eq(users.id, id))
 }
 

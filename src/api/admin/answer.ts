@@ -18,6 +18,7 @@ import { claimKey, keepAnswer, keyedCall } from './once-queries.ts'
 import { permit } from './permit.ts'
 import { problemOf } from './problem.ts'
 import { preconditionFailed } from './refusals.ts'
+import { watchCaller } from './watch-caller.ts'
 
 export interface AdminContext {
   /** Resolves with the caller. Rejects `unauthenticated`, and `rate_limited` for one that guesses. */
@@ -42,14 +43,23 @@ export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
     response.setHeader('cache-control', 'no-store')
     const left = new AbortController()
     response.once('close', () => left.abort(new Error('the client has left')))
+    let signal = left.signal
+    let watch: ReturnType<typeof watchCaller> | undefined
     try {
       const actor = endpoint.area === 'open' ? anybody : await context.authenticate(request)
       permit(actor, endpoint)
-      const call = { actor, request, response, requestId, signal: left.signal }
+      // Files and streams of events may last for hours.
+      if (endpoint.media !== undefined) {
+        watch = watchCaller(actor, () => context.authenticate(request))
+        signal = AbortSignal.any([signal, watch.signal])
+      }
+      const call = { actor, request, response, requestId, signal }
       const answered = await answerCall(context, endpoint, call)
       if (answered !== undefined && !response.destroyed) send(call, answered)
     } catch (cause) {
-      refuse(context.log, { cause, requestId, response, hasLeft: left.signal.aborted })
+      refuse(context.log, { cause, requestId, response, hasLeft: signal.aborted })
+    } finally {
+      watch?.stop()
     }
   }
 }

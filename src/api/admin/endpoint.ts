@@ -58,7 +58,7 @@ export interface AdminCall {
   response: Response
   /** The id of the call, in `x-request-id`, the audit log and the process's log. */
   requestId: string
-  /** Aborts when the client has left. */
+  /** Aborts when the client has left; in an answer that is a file or a stream of events, also when the caller may no longer call. */
   signal: AbortSignal
 }
 

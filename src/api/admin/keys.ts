@@ -4,8 +4,10 @@ import type { Actor } from '../../access/actor.ts'
 import { keyColumns } from '../../access/key-columns.ts'
 import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
 import type { Keys } from '../../access/keys.ts'
+import { modelsFor } from '../../access/permitted.ts'
 import { addKeys } from '../../access/queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
 import { type KeyEntry, keyEntry, keySettings } from '../../catalog/gateway-file.ts'
 import { holdCharges, lockRows } from '../../catalog/queries.ts'
 import type { Database } from '../../db/database.ts'
@@ -24,7 +26,7 @@ import {
   lockKey,
   type NamedKey,
 } from './key-queries.ts'
-import { requireModels } from './known-names.ts'
+import { onlyModels, requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
 import { noKeyIn, requireMemberBounds } from './member-bounds.ts'
@@ -37,6 +39,7 @@ import { findTenant } from './tenant-queries.ts'
 export interface AdminKeysContext extends ManagedContext {
   database: Pick<Database, 'reads'>
   keys: Pick<Keys, 'hashOf'>
+  catalog: Pick<Catalog, 'snapshot'>
 }
 
 export const keyParams = z.object({ id: uuidText.describe('Its id.') })
@@ -164,7 +167,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
         await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
         requireEnabler(actor, row, entry)
         const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
-        requireModels(await readNames(tx), {
+        requireModels(await namesFor(context, { tx, actor }, groupId), {
           field: 'allowed_models',
           wanted: entry.allowedModels ?? [],
           before: row.allowedModels ?? [],
@@ -207,7 +210,7 @@ async function makeKey(
     throw invalid('tenant', `there is no tenant "${called.slice(0, 128)}"`)
   await requireFreeName(context, tx, { tenantId: tenant.id, name: entry.name }, undefined)
   const groupId = await groupOf({ tx, actor }, entry, { tenantId: tenant.id, before: undefined })
-  requireModels(await readNames(tx), {
+  requireModels(await namesFor(context, { tx, actor }, groupId), {
     field: 'allowed_models',
     wanted: entry.allowedModels ?? [],
     before: [],
@@ -292,6 +295,18 @@ async function requireFreeName(
       : `The tenant "${tenant}" had a key "${name}", which is revoked. Choose another name, or give that key another one.`,
     'name',
   )
+}
+
+/** The names that a key of the group may list. A member gets the same error for an unknown model and for one of other groups. */
+async function namesFor(
+  { catalog }: Pick<AdminKeysContext, 'catalog'>,
+  { tx, actor }: { tx: TypedTransaction; actor: Actor },
+  groupId: string,
+) {
+  const names = await readNames(tx)
+  if (actor.tenantId === null) return names
+  const own = modelsFor(catalog.snapshot, { groupId, allowedModels: undefined })
+  return onlyModels(names, new Set(own.map(({ id }) => id)))
 }
 
 /** The group of a key. For a member, group, limits and budget have bounds: see `requireMemberBounds`. */

@@ -4,6 +4,15 @@ import type { readNames } from './group-queries.ts'
 
 type Names = Awaited<ReturnType<typeof readNames>>
 
+/** The names without the other models and their aliases. */
+export function onlyModels({ channels, models, modelOf }: Names, ids: ReadonlySet<string>): Names {
+  return {
+    channels,
+    models: new Set([...models].filter((id) => ids.has(id))),
+    modelOf: new Map([...modelOf].filter(([, id]) => ids.has(id))),
+  }
+}
+
 /** Throws `invalid_request` for an unknown model. Names in `before` were checked earlier. */
 export function requireModels(names: Names, { field, wanted, before }: NamesChange): void {
   requireKnown(names.models, { field, wanted, before }, (name) => noModel(names, name))

@@ -1,7 +1,7 @@
 import { Button, Menu } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
 import { useState } from 'react'
-import { ApiError } from '../../api/client.ts'
+import { errorOf } from '../../api/client.ts'
 import { stringifySearch } from '../../console-search.ts'
 import { done, fails } from '../../parts/toast.tsx'
 import type { LogTerms } from './log-query.ts'
@@ -58,5 +58,5 @@ async function requireWillingness(path: string): Promise<void> {
     leaving.abort()
     return
   }
-  throw new ApiError(response.status, await response.json().catch(() => undefined))
+  throw errorOf(response, await response.json().catch(() => undefined))
 }

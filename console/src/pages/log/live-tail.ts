@@ -1,6 +1,7 @@
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react'
 import { stringifySearch } from '../../console-search.ts'
 import type { LogTerms, Row } from './log-query.ts'
+import { nextRows, noRows } from './tail-rows.ts'
 
 /** The newest rows that came since the page was opened, newest first. */
 export interface LiveTail {
@@ -15,15 +16,12 @@ export interface LiveTail {
   release(): void
 }
 
-const mostRows = 1_000
-
 /**
  * Follows `GET /admin/v1/requests/tail` with the filters of the page while `isOn`. The browser connects again by itself and
  * says where it was. `isHeld`: new rows wait, so that nothing moves under the reader.
  */
 export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolean): LiveTail {
-  const [shown, setShown] = useState<readonly Row[]>([])
-  const [waiting, setWaiting] = useState<readonly Row[]>([])
+  const [{ shown, waiting }, step] = useReducer(nextRows, noRows)
   const [dropped, setDropped] = useState(0)
   const [trouble, setTrouble] = useState<string | undefined>(undefined)
   const held = useRef(isHeld)
@@ -31,19 +29,13 @@ export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolea
   const query = stringifySearch(filters)
 
   useEffect(() => {
-    setShown([])
-    setWaiting([])
+    step('clear')
     setDropped(0)
     setTrouble(undefined)
     if (!isOn) return
     const source = new EventSource(`/admin/v1/requests/tail${query}`)
-    const onRow = ({ data }: MessageEvent<string>) => {
-      const row = JSON.parse(data) as Row
-      const add = (rows: readonly Row[]) =>
-        [row, ...rows.filter(({ id }) => id !== row.id)].slice(0, mostRows)
-      if (held.current) setWaiting(add)
-      else setShown(add)
-    }
+    const onRow = ({ data }: MessageEvent<string>) =>
+      step({ row: JSON.parse(data) as Row, isHeld: held.current })
     source.addEventListener('row', onRow)
     source.addEventListener('dropped', ({ data }: MessageEvent<string>) =>
       setDropped((before) => before + (JSON.parse(data) as { dropped: number }).dropped),
@@ -58,9 +50,10 @@ export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolea
     return () => source.close()
   }, [isOn, query])
 
-  const release = useCallback(() => {
-    setShown((rows) => [...waiting, ...rows].slice(0, mostRows))
-    setWaiting([])
-  }, [waiting])
+  const release = useCallback(() => step('release'), [])
+  // Nobody looks at a row any more: what has waited comes.
+  useEffect(() => {
+    if (!isHeld) step('release')
+  }, [isHeld])
   return { shown, waiting: waiting.length, dropped, trouble, release }
 }

@@ -5,6 +5,7 @@ import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { copyText } from '../../parts/copy-text.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -92,9 +93,9 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
       {curl === null || curl === undefined ? null : (
         <Button
           variant="default"
-          onClick={() => {
-            void navigator.clipboard.writeText(addressed(curl.command))
-            done(['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '))
+          onClick={async () => {
+            if (await copyText(addressed(curl.command)))
+              done(['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '))
           }}
         >
           Copy as curl

@@ -3,7 +3,7 @@ import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import type { Schema } from '../../api/client.ts'
-import { useMay } from '../../api/session.ts'
+import { type Session, useMay, useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -37,13 +37,15 @@ interface Draft {
   text: string
 }
 
-const stored = 'tollgate.playground'
+/** Each person's own: two may use one tab after each other. */
+const storedFor = ({ id, name }: Session) => `tollgate.playground ${id ?? name}`
 
 export function PlaygroundPage() {
   const search = useSearch({ strict: false }) as Texts
   const navigate = useNavigate()
   const mayPlay = useMay()('playground', 'write')
-  const [draft, setDraft] = useState<Draft>(() => firstDraft(search))
+  const stored = storedFor(useSession())
+  const [draft, setDraft] = useState<Draft>(() => firstDraft(search, stored))
   const [note, setNote] = useState<string>()
   const { run, version, send, cancel } = useRun()
   const keyId = one(search.key)
@@ -301,10 +303,10 @@ function useFilledFrom(
 }
 
 /** By the address; then what was sent last in this tab; then a greeting. */
-function firstDraft(search: Texts): Draft {
+function firstDraft(search: Texts, stored: string): Draft {
   const asked = endpointOf(one(search.endpoint))
   const model = one(search.model)
-  const last = lastDraft()
+  const last = lastDraft(stored)
   if (last !== undefined && (asked === undefined || asked === last.endpoint)) {
     const read = parseRequest(last.text)
     if (model === undefined || !('request' in read)) return last
@@ -314,7 +316,7 @@ function firstDraft(search: Texts): Draft {
   return { endpoint, text: JSON.stringify(firstRequest(endpoint, model ?? ''), null, 2) }
 }
 
-function lastDraft(): Draft | undefined {
+function lastDraft(stored: string): Draft | undefined {
   const read = parseRequest(sessionStorage.getItem(stored) ?? '')
   if (!('request' in read)) return undefined
   const endpoint = endpointOf(read.request.endpoint)

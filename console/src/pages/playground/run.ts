@@ -1,4 +1,4 @@
-import { ApiError } from '../../api/client.ts'
+import { ApiError, errorOf } from '../../api/client.ts'
 import { type Answer, AnswerReader } from './answer.ts'
 import type { Endpoint, RequestBody } from './formats.ts'
 import { EventReader } from './sse.ts'
@@ -65,7 +65,7 @@ export async function runRequest(
       body: JSON.stringify({ key: { id: asked.keyId }, endpoint: asked.endpoint, request: asked.request }),
       signal,
     })
-    if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
+    if (!response.ok) throw errorOf(response, await response.json().catch(() => undefined))
     const events = new EventReader()
     const decoder = new TextDecoder()
     for await (const part of parts(response)) {

@@ -1,6 +1,6 @@
 import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { ApiError } from '../../api/client.ts'
+import { errorOf } from '../../api/client.ts'
 import { Code } from '../../parts/code.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -36,6 +36,6 @@ export function ExportPart() {
 /** YAML, not JSON: read as text. */
 async function readExport(signal: AbortSignal): Promise<string> {
   const response = await fetch('/admin/v1/export', { signal })
-  if (!response.ok) throw new ApiError(response.status, await response.json().catch(() => undefined))
+  if (!response.ok) throw errorOf(response, await response.json().catch(() => undefined))
   return response.text()
 }

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { forgetSession } from '../../api/session.ts'
 import { Problem } from '../../parts/problem.tsx'
+import { done } from '../../parts/toast.tsx'
 import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { DoorFrame } from './door-frame.tsx'
@@ -80,9 +81,16 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
         }),
       )
       forgetSession()
+      const to = link.purpose === 'setup' ? '/console/set-up' : '/console'
       // A link signs nobody in, so that it does not pass by a second factor.
-      await ask(api.POST('/admin/v1/session', { body: { email, password } }))
-      await navigate({ to: link.purpose === 'setup' ? '/console/set-up' : '/console', replace: true })
+      const isIn = await ask(api.POST('/admin/v1/session', { body: { email, password } })).then(
+        () => true,
+        () => false,
+      )
+      if (isIn) return await navigate({ to, replace: true })
+      // A code is missing, or there were too many attempts. The link is used: it cannot be tried again.
+      done('The password is set. Sign in with it.')
+      await navigate({ to: '/console/sign-in', search: { to }, replace: true })
     } catch (cause) {
       setError(cause)
     } finally {

@@ -41,8 +41,8 @@ export function UserActs({
           done(`${email} is deleted`)
         }}
       >
-        {email} cannot sign in any more, and the API tokens of this person end. The audit log keeps what they
-        did.
+        {email} cannot sign in any more. The API tokens of this person end, and their saved views are deleted.
+        The audit log keeps what they did.
       </ConfirmByName>
     )
   }

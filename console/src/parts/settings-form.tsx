@@ -39,6 +39,7 @@ export function SettingsForm({
   names,
   verb,
   save,
+  isBrief = false,
   onCancel,
   onReload,
 }: {
@@ -51,6 +52,8 @@ export function SettingsForm({
   names: readonly string[]
   verb: string
   save(body: JsonObject): Promise<void>
+  /** Only the fields: everything else keeps its default, and has its place elsewhere. */
+  isBrief?: boolean
   onCancel?(): void
   /** Reads the resource again, after somebody else has changed it. */
   onReload?(): void
@@ -122,16 +125,18 @@ export function SettingsForm({
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap={16}>
-        <SegmentedControl
-          aria-label="How to write the settings"
-          size="xs"
-          value={mode}
-          onChange={(next) => show(next === 'json' ? 'json' : 'form')}
-          data={[
-            { value: 'form', label: 'Form' },
-            { value: 'json', label: 'JSON' },
-          ]}
-        />
+        {isBrief ? null : (
+          <SegmentedControl
+            aria-label="How to write the settings"
+            size="xs"
+            value={mode}
+            onChange={(next) => show(next === 'json' ? 'json' : 'form')}
+            data={[
+              { value: 'form', label: 'Form' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        )}
         {mode === 'form' ? (
           groups.map((group) => <FormGroup key={group.title} group={group} form={form} />)
         ) : (

@@ -1,8 +1,13 @@
 import { expect, test } from 'vitest'
 import { compare, type Part, sameHead } from '../../console/src/pages/log/compare.ts'
-import { countsInWords, groupsOf } from '../../console/src/pages/log/compare-words.ts'
+import {
+  addedInWords,
+  countsInWords,
+  groupsOf,
+  removedInWords,
+} from '../../console/src/pages/log/compare-words.ts'
 
-/** Each part that differs, in a line: `- top_k`, `→ system to messages[0].content`. */
+/** Each part that differs, in a line: `- top_k`, `+ messages[0] <- system`. */
 function told(parts: readonly Part[]): string[] {
   const linesOf = (part: Part): string[] => {
     switch (part.kind) {
@@ -11,9 +16,9 @@ function told(parts: readonly Part[]): string[] {
       case 'inside':
         return told(part.parts)
       case 'added':
-        return [`+ ${part.path}${part.from.length === 0 ? '' : ` from ${part.from.join(', ')}`}`]
+        return [`+ ${part.path}${part.moved.map(({ from }) => ` <- ${from}`).join('')}`]
       case 'removed':
-        return [part.to === undefined ? `- ${part.path}` : `→ ${part.path} to ${part.to}`]
+        return [`- ${part.path}${part.moved.map(({ from, to }) => ` ${from} -> ${to}`).join('')}`]
       case 'changed':
         return [`~ ${part.path}`]
     }
@@ -58,17 +63,17 @@ test('the system prompt of Messages becomes the first message of a chat, and no 
     },
   )
   expect(told(compared?.parts ?? [])).toEqual([
-    '→ max_tokens to max_completion_tokens',
-    '→ system to messages[0].content',
-    '+ messages[0] from system',
+    '- max_tokens max_tokens -> max_completion_tokens',
+    '- system system -> messages[0].content',
+    '+ messages[0] <- system',
     '- top_k',
-    '+ max_completion_tokens from max_tokens',
+    '+ max_completion_tokens <- max_tokens',
   ])
   expect(compared?.counts).toEqual({ added: 1, removed: 1, changed: 0, moved: 2, same: 7 })
 })
 
 test('what is known to be dropped has not moved, though an equal value came', () => {
-  expect(lines({ top_k: 5 }, { n: 5 })).toEqual(['→ top_k to n', '+ n from top_k'])
+  expect(lines({ top_k: 5 }, { n: 5 })).toEqual(['- top_k top_k -> n', '+ n <- top_k'])
   expect(lines({ top_k: 5 }, { n: 5 }, (path) => path === 'top_k')).toEqual(['- top_k', '+ n'])
 })
 
@@ -90,12 +95,21 @@ test('a tool that is written in another form is the same tool', () => {
       },
     ),
   ).toEqual([
-    '→ tools[0].name to tools[0].function.name',
-    '→ tools[0].description to tools[0].function.description',
-    '→ tools[0].input_schema to tools[0].function.parameters',
+    '- tools[0].name tools[0].name -> tools[0].function.name',
+    '- tools[0].description tools[0].description -> tools[0].function.description',
+    '- tools[0].input_schema tools[0].input_schema -> tools[0].function.parameters',
     '+ tools[0].type',
-    '+ tools[0].function from tools[0].name, tools[0].description, tools[0].input_schema',
+    '+ tools[0].function <- tools[0].name <- tools[0].description <- tools[0].input_schema',
   ])
+})
+
+test('a text that stood inside of what was removed is found again, and no word of the format is', () => {
+  expect(
+    lines(
+      { system: [{ type: 'text', text: 'Be short', cache_control: { type: 'ephemeral' } }], messages: [] },
+      { messages: [{ role: 'system', content: 'Be short', type: 'text' }] },
+    ),
+  ).toEqual(['- system system[0].text -> messages[0].content', '+ messages[0] <- system[0].text'])
 })
 
 test('items of lists are aligned by what is equal, and then by role and type', () => {
@@ -170,4 +184,18 @@ test('of two long texts the head that is the same is left out, but for what stan
   expect(sameHead(`${'x'.repeat(1_000)}a`, `${'x'.repeat(1_000)}b`)).toBe(940)
   expect(sameHead('short a', 'short b')).toBe(0)
   expect(sameHead('x'.repeat(1_000), 5)).toBe(0)
+})
+
+test('where a value went is told in words, and of many places the first three', () => {
+  const part = { name: 'a', path: 'a', value: 1 }
+  const moves = (count: number) =>
+    Array.from({ length: count }, (_, at) => ({ from: `a[${at}]`, to: `b[${at}]` }))
+  expect(removedInWords({ ...part, kind: 'removed', moved: [] })).toBe('removed')
+  expect(removedInWords({ ...part, kind: 'removed', moved: [{ from: 'a', to: 'b' }] })).toBe('moved to b')
+  expect(removedInWords({ ...part, kind: 'removed', moved: moves(1) })).toBe('removed; a[0] stands at b[0]')
+  expect(addedInWords({ ...part, kind: 'added', moved: [] })).toBe('added')
+  expect(addedInWords({ ...part, kind: 'added', moved: [{ from: 'b', to: 'a' }] })).toBe('moved from b')
+  expect(addedInWords({ ...part, kind: 'added', moved: moves(5) })).toBe(
+    'added, with a[0], a[1], a[2] and 2 more',
+  )
 })

@@ -5,8 +5,8 @@ import { Notice } from '../../parts/tone.tsx'
 import classes from './body-compare.module.css'
 import { BodyLeaf, BodyNode } from './body-node.tsx'
 import { bodyOf } from './body-tree.ts'
-import { compare, isWithin, type Part, sameHead } from './compare.ts'
-import { countsInWords, groupsOf, unchanged } from './compare-words.ts'
+import { compare, isMoved, isWithin, type Part, sameHead } from './compare.ts'
+import { addedInWords, countsInWords, groupsOf, removedInWords, unchanged } from './compare-words.ts'
 import { Notes } from './log-tabs.tsx'
 
 type Note = Schema<'TranslationNote'>
@@ -147,13 +147,11 @@ function Row({
     case 'added':
       return (
         <Sides
-          kind="added"
+          kind={isMoved(part) ? 'moved' : 'added'}
           depth={depth}
           right={
             <>
-              <Tag kind="added">
-                {part.from.length === 0 ? 'added' : `added, with ${part.from.join(', ')}`}
-              </Tag>
+              <Tag kind={isMoved(part) ? 'moved' : 'added'}>{addedInWords(part)}</Tag>
               <Value name={name} value={part.value} />
             </>
           }
@@ -162,15 +160,11 @@ function Row({
     case 'removed':
       return (
         <Sides
-          kind={part.to === undefined ? 'removed' : 'moved'}
+          kind={isMoved(part) ? 'moved' : 'removed'}
           depth={depth}
           left={
             <>
-              {part.to === undefined ? (
-                <Tag kind="removed">removed</Tag>
-              ) : (
-                <Tag kind="moved">moved to {part.to}</Tag>
-              )}
+              <Tag kind={isMoved(part) ? 'moved' : 'removed'}>{removedInWords(part)}</Tag>
               <Value name={name} value={part.value} />
             </>
           }
@@ -214,12 +208,15 @@ function Tag({ kind, children }: { kind: Kind; children: ReactNode }) {
   )
 }
 
+/** Shorter than elsewhere: the columns are narrow. */
+const textMax = 240
+
 function Value({ name, value, sameHead }: { name: string; value: unknown; sameHead?: number }) {
-  if (typeof value === 'object' && value !== null) return <BodyNode name={name} value={value} depth={2} />
+  if (typeof value === 'object' && value !== null) return <BodyNode name={name} value={value} depth={3} />
   return (
     <div className={classes.leaf}>
       <span className={classes.name}>{name}: </span>
-      <BodyLeaf value={value} {...(sameHead === undefined ? {} : { sameHead })} />
+      <BodyLeaf value={value} textMax={textMax} {...(sameHead === undefined ? {} : { sameHead })} />
     </div>
   )
 }

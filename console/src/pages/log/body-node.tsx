@@ -66,17 +66,19 @@ export function BodyLeaf({
   value,
   words = '',
   sameHead = 0,
+  textMax = textAtOnce,
 }: {
   value: unknown
   words?: string
   sameHead?: number
+  textMax?: number
 }) {
   const [isWhole, setWhole] = useState(false)
   if (typeof value !== 'string') return <span className={classes.plain}>{JSON.stringify(value)}</span>
   if (isPicture(value)) return <img className={classes.picture} src={value} alt="In the body" />
   const from = isWhole ? 0 : sameHead
-  const isCut = value.length - from > textAtOnce && !isWhole
-  const shown = isCut ? value.slice(from, from + textAtOnce) : value.slice(from)
+  const isCut = value.length - from > textMax && !isWhole
+  const shown = isCut ? value.slice(from, from + textMax) : value.slice(from)
   return (
     <span className={classes.text}>
       {from === 0 ? null : (
@@ -87,7 +89,7 @@ export function BodyLeaf({
       <Marked text={shown} words={words} />
       {isCut ? (
         <button type="button" className={classes.more} onClick={() => setWhole(true)}>
-          show {bytes(value.length - from - textAtOnce)} more
+          show {bytes(value.length - from - textMax)} more
         </button>
       ) : null}
     </span>

@@ -1,5 +1,5 @@
 import { count } from '../../format/numbers.ts'
-import type { Comparison, Part } from './compare.ts'
+import { type Comparison, isMoved, type Part } from './compare.ts'
 
 /** `1 added, 2 moved; 42 unchanged members`. */
 export function countsInWords({ same, ...others }: Comparison['counts']): string {
@@ -29,4 +29,27 @@ export function groupsOf(parts: readonly Part[]): Group[] {
     else groups.push({ key: `same ${part.path}`, part: undefined, same: [part] })
   }
   return groups
+}
+
+const placesMax = 3
+
+/** `moved from stop_sequences`, or `added, with system`. */
+export function addedInWords(part: Part & { kind: 'added' }): string {
+  const [first] = part.moved
+  if (first === undefined) return 'added'
+  if (isMoved(part)) return `moved from ${first.from}`
+  return `added, with ${placesOf(part.moved.map(({ from }) => from))}`
+}
+
+/** `moved to stop`, or `removed; content[0].text stands at content`. */
+export function removedInWords(part: Part & { kind: 'removed' }): string {
+  const [first] = part.moved
+  if (first === undefined) return 'removed'
+  if (isMoved(part)) return `moved to ${first.to}`
+  return `removed; ${placesOf(part.moved.map(({ from, to }) => `${from} stands at ${to}`))}`
+}
+
+function placesOf(places: readonly string[]): string {
+  const left = places.length - placesMax
+  return left > 0 ? `${places.slice(0, placesMax).join(', ')} and ${left} more` : places.join(', ')
 }

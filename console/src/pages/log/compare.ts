@@ -5,14 +5,18 @@ import { linkMoved } from './link-moved.ts'
 /** A member of the first body, of the second, or of both. A path is that of the first body, but for what the second one alone has. */
 export type Part = { name: string; path: string } & (
   | { kind: 'same'; value: unknown; members: number }
-  /** `from`: paths of the first body whose values stand in it now. */
-  | { kind: 'added'; value: unknown; from: readonly string[] }
-  /** `to`: where the value stands now; undefined: nowhere. */
-  | { kind: 'removed'; value: unknown; to: string | undefined }
+  | { kind: 'added'; value: unknown; moved: readonly Move[] }
+  | { kind: 'removed'; value: unknown; moved: readonly Move[] }
   | { kind: 'changed'; before: unknown; after: unknown }
   /** Both have it, and parts of it differ. */
   | { kind: 'inside'; parts: readonly Part[] }
 )
+
+/** A value, or one inside of a value, that stood at `from` in the first body and stands at `to` in the second. */
+export interface Move {
+  from: string
+  to: string
+}
 
 export interface Comparison {
   parts: readonly Part[]
@@ -78,11 +82,11 @@ function recordParts(
       ([name, value]): Part =>
         Object.hasOwn(after, name)
           ? partOf({ name, path: at(name), before: value, after: after[name] }, values)
-          : { kind: 'removed', name, path: at(name), value, to: undefined },
+          : { kind: 'removed', name, path: at(name), value, moved: [] },
     ),
     ...Object.entries(after)
       .filter(([name]) => !Object.hasOwn(before, name))
-      .map(([name, value]): Part => ({ kind: 'added', name, path: at(name), value, from: [] })),
+      .map(([name, value]): Part => ({ kind: 'added', name, path: at(name), value, moved: [] })),
   ]
 }
 
@@ -112,10 +116,10 @@ function listParts(
       name: String(a),
       path: `${path}[${a}]`,
       value: before[a],
-      to: undefined,
+      moved: [],
     })
   const added = (b: number) =>
-    parts.push({ kind: 'added', name: String(b), path: `${path}[${b}]`, value: after[b], from: [] })
+    parts.push({ kind: 'added', name: String(b), path: `${path}[${b}]`, value: after[b], moved: [] })
   /** Between two items that are equal: those that are alike belong together. */
   const gap = (oldEnd: number, nextEnd: number) => {
     while (old < oldEnd) {
@@ -157,7 +161,7 @@ function count(parts: readonly Part[], counts: Comparison['counts']): void {
         counts.same += part.members
         break
       case 'removed':
-        counts[part.to === undefined ? 'removed' : 'moved']++
+        counts[isMoved(part) ? 'moved' : 'removed']++
         break
       case 'added':
         // What is nothing but a value from elsewhere has been counted there.
@@ -169,9 +173,9 @@ function count(parts: readonly Part[], counts: Comparison['counts']): void {
   }
 }
 
-/** Whether all of an added member is a value that stood elsewhere. */
-export function isMoved({ value, from }: { value: unknown; from: readonly string[] }): boolean {
-  return from.length === 1 && !isBranch(value)
+/** Whether the whole member stood, or stands, in another place. */
+export function isMoved({ kind, path, moved }: Part & { kind: 'added' | 'removed' }): boolean {
+  return moved.some(({ from, to }) => (kind === 'removed' ? from : to) === path)
 }
 
 /** Whether a path is this one, or leads through it. */

@@ -31,7 +31,7 @@ test('a running stream is cancelled by its button: the answer stops, and its row
     outcome: 'cancelled',
     stream_end: 'client_gone',
     stream: true,
-    model: 'paced-100000x10',
+    requested_model: 'paced-100000x10',
   })
   await link.click()
   await page.waitForURL(`**/console/log/${id}`)

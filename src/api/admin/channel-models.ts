@@ -8,13 +8,12 @@ import { unsavedChannel } from '../../catalog/unsaved-channel.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import { askList, hasNoList, type ListBounds } from '../../model-lists/ask-list.ts'
 import { redactText } from '../../redaction/redact.ts'
-import type { Upstreams } from '../../upstream/upstreams.ts'
+import type { Gateway } from '../../stages/gateway.ts'
 import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
 import { type AdminCall, type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { wordsOf } from './words.ts'
 
-export interface AdminChannelModelsContext extends AdminChannelsContext {
-  upstreams: Pick<Upstreams, 'call'>
+export interface AdminChannelModelsContext extends AdminChannelsContext, Pick<Gateway, 'upstreams'> {
   bounds: AdminChannelsContext['bounds'] & ListBounds
 }
 

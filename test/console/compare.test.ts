@@ -119,6 +119,16 @@ test('items of lists are aligned by what is equal, and then by role and type', (
   expect(lines([a, b, c], [a, { role: 'user', content: 'B' }, c])).toEqual(['~ [1].content'])
   expect(lines([a, b, c], [a, { role: 'tool', content: 'B' }, c])).toEqual(['- [1]', '+ [1]'])
   expect(lines(['x', 'y'], ['x', 'z', 'y'])).toEqual(['+ [1]'])
+  // An item that stands further down in the second body has its members there.
+  expect(
+    lines(
+      [{ type: 'a', text: 'Hello' }],
+      [
+        { type: 'b', n: 1 },
+        { type: 'a', content: 'Hello' },
+      ],
+    ),
+  ).toEqual(['+ [0]', '- [0].text [0].text -> [1].content', '+ [1].content <- [0].text'])
 })
 
 test('any two bodies give every member of both exactly once', () => {

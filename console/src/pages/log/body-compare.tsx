@@ -58,6 +58,8 @@ function isAtRow(parts: readonly Part[], note: Note): boolean {
 }
 
 const atOnce = 100
+/** What has more members begins folded, but for the members of the body itself: many at once would make the page slow. */
+const openMax = 20
 
 function Parts({ parts, notes, depth }: { parts: readonly Part[]; notes: readonly Note[]; depth: number }) {
   const [most, setMost] = useState(atOnce)
@@ -96,7 +98,7 @@ function Inside({
   notes: readonly Note[]
   depth: number
 }) {
-  const [isOpen, setOpen] = useState(true)
+  const [isOpen, setOpen] = useState(depth === 0 || parts.length <= openMax)
   return (
     <>
       <Line depth={depth}>
@@ -121,7 +123,7 @@ function Unchanged({ parts, depth }: { parts: readonly (Part & { kind: 'same' })
       {isOpen ? (
         <Line depth={depth + 1}>
           {parts.slice(0, atOnce).map(({ path, name, value }) => (
-            <BodyNode key={path} name={name} value={value} depth={1} />
+            <BodyNode key={path} name={name} value={value} depth={3} />
           ))}
           {parts.length > atOnce ? (
             <span className="tg-quiet">and {parts.length - atOnce} more, which “From the client” has</span>

@@ -44,7 +44,7 @@ export function compare(
     if (error instanceof TooLarge) return undefined
     throw error
   }
-  const whole = partOf({ name: '', path: '', before, after }, values)
+  const whole = partOf({ name: '', path: '', there: '', before, after }, values)
   const parts = whole.kind === 'inside' ? whole.parts : [whole]
   const found = linkMoved(parts, values, isLost)
   const counts = { added: 0, removed: 0, changed: 0, moved: 0, same: 0 }
@@ -55,47 +55,49 @@ export function compare(
 interface Pair {
   name: string
   path: string
+  /** Path in the second body: items of lists stand in other places. */
+  there: string
   before: unknown
   after: unknown
 }
 
-function partOf({ name, path, before, after }: Pair, values: Values): Part {
+function partOf(pair: Pair, values: Values): Part {
+  const { name, path, before, after } = pair
   const id = values.idOf(before)
   if (id === values.idOf(after))
     return { kind: 'same', name, path, value: before, members: values.membersOf(id) }
   if (Array.isArray(before) && Array.isArray(after))
-    return { kind: 'inside', name, path, parts: listParts(before, after, path, values) }
+    return { kind: 'inside', name, path, parts: listParts({ ...pair, before, after }, values) }
   if (isRecord(before) && isRecord(after))
-    return { kind: 'inside', name, path, parts: recordParts(before, after, path, values) }
+    return { kind: 'inside', name, path, parts: recordParts({ ...pair, before, after }, values) }
   return { kind: 'changed', name, path, before, after }
 }
 
+interface PairOf<Value> extends Pair {
+  before: Value
+  after: Value
+}
+
 function recordParts(
-  before: Record<string, unknown>,
-  after: Record<string, unknown>,
-  path: string,
+  { path, there, before, after }: PairOf<Record<string, unknown>>,
   values: Values,
 ): Part[] {
   const at = (name: string) => memberPath(path, name)
+  const thereAt = (name: string) => memberPath(there, name)
   return [
     ...Object.entries(before).map(
       ([name, value]): Part =>
         Object.hasOwn(after, name)
-          ? partOf({ name, path: at(name), before: value, after: after[name] }, values)
+          ? partOf({ name, path: at(name), there: thereAt(name), before: value, after: after[name] }, values)
           : { kind: 'removed', name, path: at(name), value, moved: [] },
     ),
     ...Object.entries(after)
       .filter(([name]) => !Object.hasOwn(before, name))
-      .map(([name, value]): Part => ({ kind: 'added', name, path: at(name), value, moved: [] })),
+      .map(([name, value]): Part => ({ kind: 'added', name, path: thereAt(name), value, moved: [] })),
   ]
 }
 
-function listParts(
-  before: readonly unknown[],
-  after: readonly unknown[],
-  path: string,
-  values: Values,
-): Part[] {
+function listParts({ path, there, before, after }: PairOf<readonly unknown[]>, values: Values): Part[] {
   const parts: Part[] = []
   let [old, next] = [0, 0]
   const both = (a: number, b: number) =>
@@ -104,6 +106,7 @@ function listParts(
         {
           name: a === b ? String(a) : `${a} → ${b}`,
           path: `${path}[${a}]`,
+          there: `${there}[${b}]`,
           before: before[a],
           after: after[b],
         },
@@ -119,7 +122,7 @@ function listParts(
       moved: [],
     })
   const added = (b: number) =>
-    parts.push({ kind: 'added', name: String(b), path: `${path}[${b}]`, value: after[b], moved: [] })
+    parts.push({ kind: 'added', name: String(b), path: `${there}[${b}]`, value: after[b], moved: [] })
   /** Between two items that are equal: those that are alike belong together. */
   const gap = (oldEnd: number, nextEnd: number) => {
     while (old < oldEnd) {

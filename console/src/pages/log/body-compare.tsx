@@ -214,7 +214,8 @@ function Tag({ kind, children }: { kind: Kind; children: ReactNode }) {
 const textMax = 240
 
 function Value({ name, value, sameHead }: { name: string; value: unknown; sameHead?: number }) {
-  if (typeof value === 'object' && value !== null) return <BodyNode name={name} value={value} depth={3} />
+  if (typeof value === 'object' && value !== null)
+    return <BodyNode name={name} value={value} depth={3} textMax={textMax} />
   return (
     <div className={classes.leaf}>
       <span className={classes.name}>{name}: </span>

@@ -8,17 +8,22 @@ import classes from './body-view.module.css'
 const openDepth = 4
 const itemsAtOnce = 100
 
+/** Characters of a text that are shown at first. */
+const textAtOnce = 600
+
 /** A value of a body as a tree that folds. `words`: what somebody searches for in it. */
 export function BodyNode({
   name,
   value,
   words = '',
   depth,
+  textMax = textAtOnce,
 }: {
   name?: string
   value: unknown
   words?: string
   depth: number
+  textMax?: number
 }) {
   const isBranch = typeof value === 'object' && value !== null
   const [isOpen, setOpen] = useState(depth < openDepth)
@@ -27,7 +32,7 @@ export function BodyNode({
     return (
       <div className={classes.leaf}>
         {name === undefined ? null : <span className={classes.name}>{name}: </span>}
-        <BodyLeaf value={value} words={words} />
+        <BodyLeaf value={value} words={words} textMax={textMax} />
       </div>
     )
   }
@@ -46,7 +51,7 @@ export function BodyNode({
       {isShown ? (
         <div className={classes.inner}>
           {found.slice(0, most).map(([key, inner]) => (
-            <BodyNode key={key} name={key} value={inner} words={words} depth={depth + 1} />
+            <BodyNode key={key} name={key} value={inner} words={words} depth={depth + 1} textMax={textMax} />
           ))}
           {found.length > most ? (
             <button type="button" className={classes.more} onClick={() => setMost(most + itemsAtOnce)}>
@@ -58,8 +63,6 @@ export function BodyNode({
     </div>
   )
 }
-
-const textAtOnce = 600
 
 /** A value without members: a long text is cut, and a picture is shown. `sameHead`: so many of its first characters are left out. */
 export function BodyLeaf({

@@ -13,7 +13,7 @@ test('a running stream is cancelled by its button: the answer stops, and its row
   const { body } = await (await bed.makeOwner()).call('GET', 'keys')
   const { id: key } = body.data.find(({ name }: { name: string }) => name === 'abort')
   // More than anybody waits for: it ends only because somebody ends it.
-  await page.goto(`/console/playground?model=paced-100000x10&key=${key}`)
+  await page.goto(`/console/playground?model=paced-100000x100&key=${key}`)
   await page.getByLabel('Text of message 1').fill('Hello')
   await page.getByRole('button', { name: 'Send the request' }).click()
   const text = page.getByRole('region', { name: 'Text of the answer' })
@@ -21,7 +21,7 @@ test('a running stream is cancelled by its button: the answer stops, and its row
   await page.getByRole('button', { name: 'Cancel the request' }).click()
   await page.getByText('cancelled', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Send the request' }).waitFor()
-  const asked = bed.upstream.requests.find(({ model }) => model === 'paced-100000x10')
+  const asked = bed.upstream.requests.find(({ model }) => model === 'paced-100000x100')
   await expect.poll(() => asked?.closedEarly).toBe(true)
   await text.getByText('token-3').waitFor()
 
@@ -31,7 +31,7 @@ test('a running stream is cancelled by its button: the answer stops, and its row
     outcome: 'cancelled',
     stream_end: 'client_gone',
     stream: true,
-    requested_model: 'paced-100000x10',
+    requested_model: 'paced-100000x100',
   })
   await link.click()
   await page.waitForURL(`**/console/log/${id}`)

@@ -63,7 +63,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'running-counts.ts',
   ],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
-  'model-lists': ['canonical', 'catalog', 'protocols', 'routing', 'telemetry', 'upstream'],
+  'model-lists': ['canonical', 'catalog', 'protocols', 'redaction', 'routing', 'telemetry', 'upstream'],
   bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'traits', 'fair-queue.ts'],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
@@ -158,6 +158,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'kept',
     'ledger',
     'limits',
+    'model-lists',
     'probes',
     'queue',
     'redaction',

@@ -5,7 +5,9 @@ import type { Channel } from '../catalog/snapshot.ts'
 import { imageSide, upstreamSide } from '../protocols/index.ts'
 import { type ModelListSide, modelListSides } from '../protocols/model-list.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import { everyCredentialOf } from '../routing/credentials.ts'
+import { messageIn } from '../protocols/upstream-errors.ts'
+import { redactText } from '../redaction/redact.ts'
+import { everyCredentialOf, secretsOf } from '../routing/credentials.ts'
 import type { UpstreamCall, Upstreams } from '../upstream/upstreams.ts'
 
 export interface ListBounds {
@@ -16,24 +18,33 @@ export interface ListBounds {
   modelListNamesMax: number
 }
 
+/** An upstream's own list. */
+export interface AskedList {
+  protocol: ProtocolName
+  models: Map<string, ListedModel>
+  /** It has more names than we read. */
+  isCut: boolean
+}
+
 /** More pages than any list needs: a page has up to 1000 names. */
 const pagesMax = 20
+/** Of an answer with an error, as much as has its words. */
+const errorBytesMax = 16_384
+const saidCharactersMax = 400
 
 /**
- * A channel's own list of its models, in the first of its protocols that answers with one. `turn` chooses the credential.
- * Rejects GatewayError, without secrets, of the last protocol that was asked.
+ * A channel's own list of its models, in the first of its protocols that answers with one. `turn` chooses the credential;
+ * `signal` ends the call. Rejects GatewayError, without secrets, of the last protocol that was asked; one that only has no list is told where
+ * no other says more. Its `details.said` has the words of the upstream, its `upstreamStatus` the status.
  */
 export async function askList(
   upstreams: Pick<Upstreams, 'call'>,
   bounds: ListBounds,
   channel: Channel,
-  turn: number,
-): Promise<Map<string, ListedModel>> {
+  { turn, signal }: { turn: number; signal?: AbortSignal },
+): Promise<AskedList> {
   const until = performance.now() + bounds.modelListMs
-  let failure: unknown = new GatewayError(
-    'upstream_error',
-    'The channel speaks no protocol with lists of models.',
-  )
+  let failure: unknown
   const asked = new Set<string>()
   for (const { protocol, side } of modelListSides) {
     const baseUrl = channel.protocols[protocol]
@@ -41,12 +52,18 @@ export async function askList(
     if (baseUrl === undefined || asked.has(place)) continue
     asked.add(place)
     try {
-      return await readPages(upstreams, { ...bounds, until }, { channel, protocol, baseUrl, turn }, side)
+      const asked = { channel, protocol, baseUrl, turn, signal }
+      return { protocol, ...(await readPages(upstreams, { ...bounds, until }, asked, side)) }
     } catch (error) {
-      failure = error
+      if (failure === undefined || !hasNoList(error)) failure = error
     }
   }
-  throw failure
+  throw failure ?? new GatewayError('upstream_error', 'The channel speaks no protocol with lists of models.')
+}
+
+/** The upstream does not know the path. */
+export function hasNoList(error: unknown): boolean {
+  return error instanceof GatewayError && (error.upstreamStatus === 404 || error.upstreamStatus === 405)
 }
 
 interface Asked {
@@ -54,6 +71,7 @@ interface Asked {
   protocol: ProtocolName
   baseUrl: string
   turn: number
+  signal: AbortSignal | undefined
 }
 
 type PageBounds = ListBounds & { until: number }
@@ -63,7 +81,7 @@ async function readPages(
   bounds: PageBounds,
   asked: Asked,
   side: ModelListSide,
-): Promise<Map<string, ListedModel>> {
+): Promise<Omit<AskedList, 'protocol'>> {
   const found = new Map<string, ListedModel>()
   let bytesLeft = bounds.modelListBytesMax
   let cursor: string | undefined
@@ -78,19 +96,19 @@ async function readPages(
     if (read === undefined)
       throw new GatewayError('upstream_error', 'The upstream answered with no list of models.')
     for (const model of read.models) {
-      if (found.size >= bounds.modelListNamesMax) return found
+      if (found.size >= bounds.modelListNamesMax) return { models: found, isCut: true }
       if (!found.has(model.name)) found.set(model.name, model)
     }
     // The same cursor again would lead in a circle.
-    if (read.cursor === undefined || read.cursor === cursor) return found
+    if (read.cursor === undefined || read.cursor === cursor) return { models: found, isCut: false }
     cursor = read.cursor
   }
-  return found
+  return { models: found, isCut: true }
 }
 
 function readPage(
   upstreams: Pick<Upstreams, 'call'>,
-  { channel, protocol, baseUrl, turn }: Asked,
+  { channel, protocol, baseUrl, turn, signal }: Asked,
   path: string,
   { until, bytesMax }: { until: number; bytesMax: number },
 ): Promise<Buffer> {
@@ -98,30 +116,53 @@ function readPage(
   const credential = credentials[turn % credentials.length] ?? { secret: '', name: '' }
   return new Promise((resolve, reject) => {
     let call: UpstreamCall | undefined
+    let status = 200
     let bytes = 0
     const chunks: Buffer[] = []
     const timer = setTimeout(() => call?.abort(tooSlow()), Math.max(0, until - performance.now()))
+    const leave = () => call?.abort(new GatewayError('upstream_error', 'The caller has left.'))
     const settle = (end: () => void) => {
       clearTimeout(timer)
+      signal?.removeEventListener('abort', leave)
       end()
     }
+    const refused = () => refusal(status, Buffer.concat(chunks), secretsOf({ channel, credential }))
     call = upstreams.call(
       { channel, baseUrl, credential },
       { method: 'GET', path, body: null, stream: false, ...headersOf(protocol) },
       {
-        start(upstream, status) {
-          if (status !== 200)
-            upstream.abort(new GatewayError('upstream_error', `The upstream answered with status ${status}.`))
+        start(_, itsStatus) {
+          status = itsStatus
         },
         data(upstream, chunk) {
           bytes += chunk.length
-          if (bytes <= bytesMax) chunks.push(Buffer.from(chunk))
-          else upstream.abort(new GatewayError('upstream_error', `The list has more than ${bytesMax} bytes.`))
+          if (bytes <= (status === 200 ? bytesMax : errorBytesMax)) chunks.push(Buffer.from(chunk))
+          else if (status === 200)
+            upstream.abort(new GatewayError('upstream_error', `The list has more than ${bytesMax} bytes.`))
+          else upstream.abort(refused())
         },
-        end: () => settle(() => resolve(Buffer.concat(chunks))),
+        end: () => settle(() => (status === 200 ? resolve(Buffer.concat(chunks)) : reject(refused()))),
         fail: (error) => settle(() => reject(error)),
       },
     )
+    signal?.addEventListener('abort', leave, { once: true })
+    if (signal?.aborted === true) leave()
+  })
+}
+
+function refusal(status: number, body: Buffer, secrets: readonly string[]): GatewayError {
+  const text = body.toString('utf8').trim()
+  // The pages of web servers say nothing that the status does not.
+  const words = redactText(messageIn(body) ?? (text.startsWith('<') ? '' : text), secrets).replace(
+    /\s+/g,
+    ' ',
+  )
+  const said =
+    words.length > saidCharactersMax ? `${words.slice(0, saidCharactersMax).toWellFormed()}…` : words
+  const moved = status >= 300 && status <= 399 ? ', a redirect, which is not followed' : ''
+  return new GatewayError('upstream_error', `The upstream answered with status ${status}${moved}.`, {
+    upstreamStatus: status,
+    ...(said !== '' && { details: { said } }),
   })
 }
 

@@ -91,9 +91,9 @@ export class FollowedLists {
     this.#running++
     let waitMs = bounds.modelListRefreshMs
     try {
-      const list = await askList(upstreams, bounds, channel, followed.turn)
+      const { models } = await askList(upstreams, bounds, channel, { turn: followed.turn })
       followed.complaint = ''
-      if (this.#followed.get(channel.id) === followed) this.#set(channel.id, list)
+      if (this.#followed.get(channel.id) === followed) this.#set(channel.id, models)
     } catch (error) {
       followed.turn++
       waitMs = Math.min(waitMs, retryMs)

@@ -141,7 +141,12 @@ interface VendorError extends VendorWords {
   message: string
 }
 
-function readBody(body: Buffer, table: ErrorTable): VendorError | undefined {
+/** What an upstream's answer with an error says, in whatever format. Undefined: it has no words that we know the place of. */
+export function messageIn(body: Buffer): string | undefined {
+  return readBody(body, { read: () => ({}) })?.message
+}
+
+function readBody(body: Buffer, table: Pick<ErrorTable, 'read'>): VendorError | undefined {
   let value: unknown
   try {
     value = JSON.parse(body.toString())
@@ -153,7 +158,7 @@ function readBody(body: Buffer, table: ErrorTable): VendorError | undefined {
   return isRecord(value) ? (readError(value.error, table) ?? readError(value, table)) : undefined
 }
 
-function readError(value: unknown, table: ErrorTable): VendorError | undefined {
+function readError(value: unknown, table: Pick<ErrorTable, 'read'>): VendorError | undefined {
   if (typeof value === 'string' && value !== '') return { message: value }
   if (!isRecord(value)) return undefined
   const message = wordOf(value.message) ?? readDetail(value.detail) ?? readNested(value.message)

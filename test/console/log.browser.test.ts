@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type BrowserBed, startBrowser } from '../support/browser.ts'
+import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
 import { freeKey, gatewayYaml } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
@@ -235,3 +235,58 @@ test('three clicks from the log to the costliest request of yesterday', async ()
   await second.waitForURL('**/console/log?last=yesterday')
   await second.getByRole('switch', { name: 'Live' }).isEnabled()
 })
+
+/** A request in the Messages format, which the channel gets as a chat. */
+async function sendTranslated(): Promise<string> {
+  const tool = { name: 'weather', description: 'Says it', input_schema: { type: 'object', properties: {} } }
+  const turns = Array.from({ length: 8 }, (_, at) => ({
+    role: at % 2 === 0 ? 'user' : 'assistant',
+    content: `Turn ${at}`,
+  }))
+  const response = await fetch(`${bed.gateway.url}/v1/messages`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-api-key': freeKey, 'anthropic-version': '2023-06-01' },
+    body: JSON.stringify({
+      model: 'main',
+      max_tokens: 10,
+      top_k: 5,
+      system: `${hostile} with the key sk-ant-api03-${'a1B2'.repeat(20)}`,
+      messages: [...turns, { role: 'user', content: 'x'.repeat(2_000) }],
+      tools: [tool],
+    }),
+  })
+  await response.text()
+  const id = response.headers.get('request-id') ?? ''
+  await bed.row(id)
+  return id
+}
+
+test.each([
+  ['light', 1280],
+  ['dark', 390],
+] as const)(
+  'a translated request stands beside its original, member by member: %s, %i wide',
+  async (colorScheme, width) => {
+    const id = await sendTranslated()
+    const page = await bed.page({ viewport: { width, height: 844 }, colorScheme })
+    await bed.signIn(page)
+    await page.goto(`/console/log/${id}`)
+    await page.getByText('Compared', { exact: true }).click()
+    const compared = page.getByRole('region', { name: 'The request as sent and as the channel gets it' })
+    await compared.getByText('moved to messages[0].content').waitFor()
+    await compared.getByText('moved to tools[0].function.parameters').waitFor()
+    await compared.getByText('added, with system').waitFor()
+    await compared.getByText('top_k: ').waitFor()
+    await compared.getByText(/^dropped: /).waitFor()
+    await compared.getByText('upstream-main').waitFor()
+    await compared.locator('mark', { hasText: '[REDACTED' }).first().waitFor()
+    // All messages are the same, and folded.
+    expect(await compared.getByText('Turn 3').count()).toBe(0)
+    await compared.getByRole('button', { name: '18 unchanged members' }).click()
+    await compared.getByText('Turn 3').waitFor()
+    await compared.getByRole('button', { name: 'show 1.4 kB more' }).waitFor()
+    expect(await page.evaluate('window.isHurt')).toBeUndefined()
+    await axe(page)
+    await fitsSideways(page)
+  },
+)

@@ -1071,6 +1071,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/channels/upstream-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The models that the upstream of a channel-to-be lists
+         * @description The body is that of a new channel; `name` and `models` may be absent. It reads a list, with the first of `api_keys`, and saves nothing. Bounds: MODEL_LIST_MS, MODEL_LIST_BYTES_MAX.
+         */
+        post: operations["postAdminVChannelsUpstreamModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/channels/{id}/upstream-models": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The models that the upstream of a channel lists
+         * @description The channel may be disabled. It reads a list, with the first of `api_keys`, and saves nothing. Bounds: MODEL_LIST_MS, MODEL_LIST_BYTES_MAX.
+         */
+        post: operations["postAdminVChannelsByIdUpstreamModels"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/channels/{id}/test": {
         parameters: {
             query?: never;
@@ -3180,6 +3220,167 @@ export interface components {
         ChannelCredentialReplacement: {
             /** @description Write-only. Empty: the upstream wants none. */
             secret: string;
+        };
+        UpstreamModelsRequest: {
+            name?: string;
+            protocols?: {
+                [key: string]: string;
+            };
+            base_url?: string;
+            api_keys: string[];
+            models?: "*" | string[] | {
+                [key: string]: string | {
+                    upstream: string;
+                    traits: {
+                        input?: ("text" | "image" | "document" | "audio" | "video")[];
+                        output?: ("text" | "image" | "document" | "audio" | "video")[];
+                        tools?: boolean;
+                        parallel_tools?: boolean;
+                        forced_tools?: boolean;
+                        forced_tools_while_thinking?: boolean;
+                        strict_tools?: boolean;
+                        custom_tools?: boolean;
+                        tools_with_format?: boolean;
+                        forced_tools_with_format?: boolean;
+                        tools_while_thinking?: boolean;
+                        takes?: {
+                            [key: string]: boolean;
+                        };
+                        temperature_with_top_p?: boolean;
+                        temperature_max?: number;
+                        sampling_while_thinking?: boolean;
+                        stop_max?: number;
+                        choices_max?: number;
+                        /** @enum {string} */
+                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking_off?: boolean;
+                        thinking_budget_min?: number;
+                        thinking_budget_max?: number;
+                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                        /** @enum {string} */
+                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                        /** @enum {string} */
+                        output_bound?: "max_tokens" | "max_completion_tokens";
+                        prefill?: boolean;
+                        /** @enum {string} */
+                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                        json_mode?: boolean;
+                        developer_role?: boolean;
+                        later_instructions?: boolean;
+                        user_after_tool_results?: boolean;
+                        /** @enum {string} */
+                        thoughts_in_history?: "required" | "refused";
+                        /** @enum {string} */
+                        caching?: "marks" | "automatic" | "none";
+                        fetches_urls?: boolean;
+                        web_search?: boolean;
+                        streaming?: boolean;
+                        context_length?: number;
+                        max_output_tokens?: number;
+                        output_tokens_min?: number;
+                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+                    };
+                };
+            };
+            /** @enum {string} */
+            vendor?: "openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp";
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+            /** @default 0 */
+            priority?: number;
+            /** @default 1 */
+            weight?: number;
+            allow_private_address?: boolean | string[];
+            concurrency?: number;
+            /** @default {} */
+            images?: {
+                concurrency?: number;
+                per_minute?: number;
+            };
+            proxy?: string;
+            ca?: string;
+            cert?: string;
+            key?: string;
+            headers?: {
+                [key: string]: string;
+            };
+            timeouts?: {
+                connect_ms?: number;
+                first_byte_ms?: number;
+                idle_ms?: number;
+                total_ms?: number;
+            };
+            websocket?: boolean;
+        };
+        UpstreamModels: {
+            /**
+             * @description `no_list`: the upstream does not know the path of a list. `failed`: `error` says why.
+             * @enum {string}
+             */
+            outcome: "listed" | "no_list" | "failed";
+            /** @description In which it was listed. */
+            protocol: string | null;
+            /** @description By name, at most MODEL_LIST_NAMES_MAX. */
+            models: {
+                /** @description The upstream's name. */
+                id: string;
+                /** @description Null: the list does not say. */
+                context_length: number | null;
+                max_output_tokens: number | null;
+            }[];
+            /** @description The upstream lists more. */
+            is_cut: boolean;
+            /** @description The upstream's, where it refused; null: it did not answer, or did not refuse. */
+            status: number | null;
+            /** @description What went wrong, and the upstream's own words, redacted. */
+            error: string | null;
         };
         ChannelTestRequest: {
             /** @description Default: the first model that the channel offers. */
@@ -9592,6 +9793,57 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ChannelCredentialList"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsUpstreamModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpstreamModelsRequest"];
+            };
+        };
+        responses: {
+            /** @description The models that the upstream of a channel-to-be lists */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamModels"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVChannelsByIdUpstreamModels: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Its id, or its name. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The models that the upstream of a channel lists */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UpstreamModels"];
                 };
             };
             default: components["responses"]["Problem"];

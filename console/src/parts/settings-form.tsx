@@ -41,6 +41,7 @@ export function SettingsForm({
   names,
   verb,
   save,
+  isBrief = false,
   onCancel,
 }: {
   groups: readonly FieldGroup[]
@@ -52,6 +53,8 @@ export function SettingsForm({
   names: readonly string[]
   verb: string
   save(body: JsonObject, header: IfMatch): Promise<void>
+  /** Only the fields: everything else keeps its default, and has its place elsewhere. */
+  isBrief?: boolean
   onCancel?(): void
 }) {
   const fields = groups.flatMap((group) => group.fields)
@@ -141,16 +144,18 @@ export function SettingsForm({
   return (
     <form onSubmit={submit} noValidate>
       <Stack gap={16}>
-        <SegmentedControl
-          aria-label="How to write the settings"
-          size="xs"
-          value={mode}
-          onChange={(next) => show(next === 'json' ? 'json' : 'form')}
-          data={[
-            { value: 'form', label: 'Form' },
-            { value: 'json', label: 'JSON' },
-          ]}
-        />
+        {isBrief ? null : (
+          <SegmentedControl
+            aria-label="How to write the settings"
+            size="xs"
+            value={mode}
+            onChange={(next) => show(next === 'json' ? 'json' : 'form')}
+            data={[
+              { value: 'form', label: 'Form' },
+              { value: 'json', label: 'JSON' },
+            ]}
+          />
+        )}
         {mode === 'form' ? (
           groups.map((group) => <FormGroup key={group.title} group={group} form={form} />)
         ) : (

@@ -1,6 +1,7 @@
 import type { TestGateway } from '../../probes/test-channel.ts'
 import { type AdminBackgroundContext, adminBackgroundEndpoints } from './background-answers.ts'
 import { channelCredentialsEndpoints } from './channel-credentials.ts'
+import { type AdminChannelModelsContext, channelModelsEndpoints } from './channel-models.ts'
 import { channelTestEndpoint } from './channel-test.ts'
 import { channelsEndpoints } from './channels.ts'
 import type { AdminEndpoint } from './endpoint.ts'
@@ -15,6 +16,7 @@ import { offersEndpoints } from './offers.ts'
 import { type AdminSettingsContext, settingsEndpoints } from './settings.ts'
 
 export type AdminCatalogContext = AdminBackgroundContext &
+  AdminChannelModelsContext &
   AdminExportContext &
   AdminFilesContext &
   AdminHealthContext &
@@ -29,6 +31,7 @@ export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] 
   return [
     ...channelsEndpoints(context),
     ...channelCredentialsEndpoints(context),
+    ...channelModelsEndpoints(context),
     channelTestEndpoint(context),
     ...adminModelsEndpoints(context),
     ...modelPricesEndpoints(context),

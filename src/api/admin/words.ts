@@ -7,11 +7,17 @@ const filesOnly: ReadonlySet<string> = new Set(['ca_file', 'cert_file', 'key_fil
 
 /**
  * A body in the words of gateway.yaml. Its JSON Schema is made from the schema of the file, so a new setting of the file is
- * one of the API. The handler checks the words with that schema, when it has the rows that they belong to.
+ * one of the API. The handler checks the words with that schema, when it has the rows that they belong to. `optional`: settings that may be
+ * absent here, which the file needs.
  */
-export function wordsOf(schema: z.ZodType, id: string) {
+export function wordsOf(
+  schema: z.ZodType,
+  id: string,
+  { optional = [] }: { optional?: readonly string[] } = {},
+) {
   const { required, properties, ...rest } = schemaOf(schema)
-  return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties, required })
+  const needed = Array.isArray(required) ? required.filter((name) => !optional.includes(name)) : required
+  return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties, required: needed })
 }
 
 /** A JSON merge patch of such a body: null stands for the default. */

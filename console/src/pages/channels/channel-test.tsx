@@ -11,7 +11,15 @@ import { Notice } from '../../parts/tone.tsx'
 import { Duration } from '../../parts/values.tsx'
 
 /** Asks the channel one small thing now, in each of its formats, and shows what came back. */
-export function ChannelTest({ id, models }: { id: string; models: readonly string[] }) {
+export function ChannelTest({
+  id,
+  models,
+  title = 'Test it now',
+}: {
+  id: string
+  models: readonly string[]
+  title?: string
+}) {
   const [model, setModel] = useState<string | null>(null)
   const test = useMutation({
     mutationFn: () =>
@@ -24,7 +32,7 @@ export function ChannelTest({ id, models }: { id: string; models: readonly strin
   })
   return (
     <Section
-      title="Test it now"
+      title={title}
       actions={
         <>
           {models.length === 0 ? null : (

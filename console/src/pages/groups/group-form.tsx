@@ -129,25 +129,56 @@ function useFields(): FieldGroup[] {
   return groupFields(models.data ?? [], channels.data ?? [])
 }
 
+/** What a group must say: its name, and what its keys may use. */
+const briefFields: ReadonlySet<string> = new Set(['name', 'models', 'channels'])
+
+/** Makes a group. `isBrief`: the rest keeps its defaults. */
+export function GroupForm({
+  isBrief = false,
+  preset,
+  onMade,
+  onCancel,
+}: {
+  isBrief?: boolean
+  /** What the fields begin with. */
+  preset?: { name: string; models: string[]; channels: string[] }
+  onMade(group: GroupRow): void
+  onCancel?(): void
+}) {
+  const queryClient = useQueryClient()
+  const all = useFields()
+  const brief = all
+    .map((group) => ({ ...group, fields: group.fields.filter(({ path }) => briefFields.has(path)) }))
+    .filter(({ fields }) => fields.length > 0)
+  return (
+    <SettingsForm
+      groups={isBrief ? brief : all}
+      {...(preset === undefined ? {} : { preset })}
+      names={groupSettings}
+      verb="Make group"
+      isBrief={isBrief}
+      {...(onCancel === undefined ? {} : { onCancel })}
+      save={async (body) => {
+        // A switch that is off is the default: sent alone it would set its whole map.
+        if (JSON.stringify(body.responses) === '{"store":false}') delete body.responses
+        const made = await ask(api.POST('/admin/v1/groups', { body: body as Schema<'NewGroup'> }))
+        void queryClient.invalidateQueries({ queryKey: ['groups'] })
+        done(`Group ${made.name} is made`)
+        onMade(made)
+      }}
+    />
+  )
+}
+
 export function MakeGroup({ opened, onClose }: { opened: boolean; onClose(): void }) {
   const navigate = useNavigate()
-  const queryClient = useQueryClient()
-  const fields = useFields()
   return (
     <Modal opened={opened} onClose={onClose} size="xl" title="Make a group" closeOnClickOutside={false}>
-      <SettingsForm
-        groups={fields}
-        names={groupSettings}
-        verb="Make group"
+      <GroupForm
         onCancel={onClose}
-        save={async (body) => {
-          // A switch that is off is the default: sent alone it would set its whole map.
-          if (JSON.stringify(body.responses) === '{"store":false}') delete body.responses
-          const made = await ask(api.POST('/admin/v1/groups', { body: body as Schema<'NewGroup'> }))
-          void queryClient.invalidateQueries({ queryKey: ['groups'] })
-          done(`Group ${made.name} is made`)
+        onMade={({ id }) => {
           onClose()
-          await navigate({ to: '/console/groups/$id', params: { id: made.id } })
+          void navigate({ to: '/console/groups/$id', params: { id } })
         }}
       />
     </Modal>

@@ -21,17 +21,23 @@ import { keyFields, keySettings } from './key-fields.ts'
 
 /**
  * Makes a key. `tenant` (id or name): the tenant is not asked for. `onMade` gets the key with its secret, which must be shown
- * then: `SecretOnce` does. The form sends one Idempotency-Key, so that a second click makes no second key.
+ * then: `SecretOnce` does. The form sends one Idempotency-Key, so that a second click makes no second key. `isBrief`: only who it is
+ * is asked.
  */
 export function KeyForm({
   tenant,
   group,
   name,
+  payer,
+  isBrief = false,
   onMade,
   onCancel,
 }: {
   tenant?: string
   group?: string
+  /** The tenant that the field begins with. */
+  payer?: string
+  isBrief?: boolean
   /** What the field begins with. */
   name?: string
   onMade(made: MadeKey): void
@@ -44,12 +50,15 @@ export function KeyForm({
   const [id, setId] = useState(newId)
   if (choices === undefined) return <Waiting rows={6} />
   const { tenants, ...others } = choices
+  const groups = keyFields({ ...others, ...(own === undefined ? { tenants } : {}), isNew: true })
+  const first = payer ?? (tenants.length === 1 ? tenants[0] : undefined)
   return (
     <SettingsForm
-      groups={keyFields({ ...others, ...(own === undefined ? { tenants } : {}), isNew: true })}
-      preset={{ name, group, ...(own === undefined && tenants.length === 1 ? { tenant: tenants[0] } : {}) }}
+      groups={isBrief ? groups.slice(0, 1) : groups}
+      preset={{ name, group, ...(own === undefined && first !== undefined ? { tenant: first } : {}) }}
       names={own === undefined ? ['tenant', ...keySettings] : keySettings}
       verb="Make key"
+      isBrief={isBrief}
       {...(onCancel === undefined ? {} : { onCancel })}
       save={async (body) => {
         try {

@@ -1,69 +1,10 @@
-import { Button, Stack } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { Problem } from '../../parts/problem.tsx'
+import { Stack } from '@mantine/core'
+import type { Schema } from '../../api/client.ts'
 import { Moment, Money } from '../../parts/values.tsx'
 import { BodyView } from './body-view.tsx'
 import classes from './log-tabs.module.css'
 
 type Detail = Schema<'LogDetail'>
-
-/** The request as the client sent it, redacted, and what a channel would get for it today. */
-export function RequestTab({ row }: { row: Detail }) {
-  const [isShown, setShown] = useState(false)
-  if (row.body === null) {
-    return (
-      <p className="tg-quiet">
-        The body is not kept
-        {row.capture === 'none' ? ': the settings of its key, group or tenant say so' : ''}. Set{' '}
-        <span className="tg-mono">capture</span> of a key or group to <span className="tg-mono">content</span>{' '}
-        to keep bodies.
-      </p>
-    )
-  }
-  return (
-    <Stack gap={12}>
-      {row.capture === 'shape' ? (
-        <p className="tg-quiet">
-          Only the shape of the body is kept: each text is replaced by its length and a hash.
-        </p>
-      ) : null}
-      <BodyView text={row.body} label="request" />
-      {row.capture === 'content' ? (
-        isShown ? (
-          <AsSent id={row.id} />
-        ) : (
-          <Button variant="default" onClick={() => setShown(true)}>
-            Show what a channel would get today
-          </Button>
-        )
-      ) : null}
-    </Stack>
-  )
-}
-
-function AsSent({ id }: { id: string }) {
-  const made = useQuery({
-    queryKey: ['log-translation', id],
-    retry: false,
-    queryFn: ({ signal }) =>
-      ask(api.GET('/admin/v1/requests/{id}/translation', { params: { path: { id } }, signal })),
-  })
-  if (made.error !== null) return <Problem error={made.error} doing="The translation" />
-  if (made.data === undefined) return <p className="tg-quiet">Translating…</p>
-  const { path, body, notes, to, channel, made_at } = made.data
-  return (
-    <Stack gap={8}>
-      <p className="tg-quiet">
-        {channel === null ? 'A channel' : `The channel ${channel}`} would get this at {path} ({to}), made anew{' '}
-        <Moment at={made_at} />: what is in force today may differ from that time.
-      </p>
-      <Notes notes={notes} />
-      <BodyView text={JSON.stringify(body)} label="translated request" />
-    </Stack>
-  )
-}
 
 export function AnswerTab({ row: { answer } }: { row: Detail }) {
   if (answer === null) {
@@ -88,7 +29,7 @@ export function NotesTab({ row: { notes } }: { row: Detail }) {
   return <Notes notes={notes} />
 }
 
-function Notes({ notes }: { notes: readonly Schema<'TranslationNote'>[] }) {
+export function Notes({ notes }: { notes: readonly Schema<'TranslationNote'>[] }) {
   if (notes.length === 0) return null
   return (
     <ul className={classes.notes}>

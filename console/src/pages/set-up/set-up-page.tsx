@@ -1,18 +1,20 @@
-import { Select, Skeleton } from '@mantine/core'
-import { useQuery } from '@tanstack/react-query'
+import { Skeleton } from '@mantine/core'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type ReactNode, useState } from 'react'
-import { api, ask } from '../../api/client.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { Code } from '../../parts/code.tsx'
+import type { MadeKey } from '../../api/who.ts'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Notice, State } from '../../parts/tone.tsx'
+import { GroupForm } from '../groups/group-form.tsx'
+import { KeyForm } from '../keys/key-form.tsx'
+import { SecretOnce } from '../keys/secret-once.tsx'
+import { TenantForm } from '../tenants/tenant-form.tsx'
 import { ChannelStep } from './channel-step.tsx'
 import { type Facts, factsQuery } from './facts.ts'
 import { RequestStep } from './request-step.tsx'
 import classes from './set-up.module.css'
-import { SmallForm } from './small-form.tsx'
 import { type StepState, stepsOf } from './steps.ts'
 
 export function SetUpPage() {
@@ -36,7 +38,9 @@ export function SetUpPage() {
 function Steps({ facts }: { facts: Facts }) {
   const may = useMay()
   const session = useSession()
-  const [secret, setSecret] = useState<string>()
+  const queries = useQueryClient()
+  const [made, setMade] = useState<MadeKey>()
+  const readAgain = () => void queries.invalidateQueries({ queryKey: factsQuery.queryKey })
   const steps = stepsOf(facts)
   const isAll = Object.values(steps).every((state) => state === 'done')
   const works = Object.values(steps).every((state) => state !== 'open')
@@ -61,9 +65,7 @@ function Steps({ facts }: { facts: Facts }) {
           state={steps.channel}
           more={['/console/channels', 'Channels']}
           open={
-            may('catalog', 'write') ? (
-              <ChannelStep channels={facts.channels} models={facts.models} />
-            ) : undefined
+            may('catalog', 'write') ? <ChannelStep channels={facts.channels} onMade={readAgain} /> : undefined
           }
         >
           {steps.channel === 'demo'
@@ -78,14 +80,10 @@ function Steps({ facts }: { facts: Facts }) {
           more={['/console/groups', 'Groups']}
           open={
             may('keys', 'write') && steps.group === 'open' ? (
-              <SmallForm
-                what="group"
-                suggestion="default"
-                make={(name) =>
-                  ask(
-                    api.POST('/admin/v1/groups', { body: { name, models: ['*'], channels: ['*'] } as never }),
-                  )
-                }
+              <GroupForm
+                isBrief
+                preset={{ name: 'default', models: ['*'], channels: ['*'] }}
+                onMade={readAgain}
               />
             ) : undefined
           }
@@ -98,11 +96,7 @@ function Steps({ facts }: { facts: Facts }) {
           more={['/console/tenants', 'Tenants']}
           open={
             may('tenants', 'write') && steps.tenant === 'open' ? (
-              <SmallForm
-                what="tenant"
-                suggestion="acme"
-                make={(name) => ask(api.POST('/admin/v1/tenants', { body: { name } as never }))}
-              />
+              <TenantForm isBrief name="acme" onMade={readAgain} />
             ) : undefined
           }
         >
@@ -113,7 +107,16 @@ function Steps({ facts }: { facts: Facts }) {
           state={steps.key}
           more={['/console/keys', 'Keys']}
           open={
-            may('keys', 'write') ? <KeyStep facts={facts} secret={secret} onMade={setSecret} /> : undefined
+            may('keys', 'write') ? (
+              <KeyStep
+                facts={facts}
+                made={made}
+                onMade={(key) => {
+                  setMade(key)
+                  readAgain()
+                }}
+              />
+            ) : undefined
           }
         >
           {steps.key === 'done'
@@ -127,7 +130,7 @@ function Steps({ facts }: { facts: Facts }) {
           title="First request"
           state={steps.request}
           more={['/console/playground', 'Playground']}
-          open={may('playground', 'write') ? <RequestStep facts={facts} secret={secret} /> : undefined}
+          open={may('playground', 'write') ? <RequestStep facts={facts} secret={made?.secret} /> : undefined}
         >
           {steps.request === 'done'
             ? 'The gateway has answered requests.'
@@ -149,47 +152,26 @@ function Steps({ facts }: { facts: Facts }) {
 
 function KeyStep({
   facts,
-  secret,
+  made,
   onMade,
 }: {
   facts: Facts
-  secret: string | undefined
-  onMade(secret: string): void
+  made: MadeKey | undefined
+  onMade(key: MadeKey): void
 }) {
-  const [tenant, setTenant] = useState<string | null>(null)
-  const [group, setGroup] = useState<string | null>(null)
-  const owner = tenant ?? facts.tenants[0]?.name
-  const kind = group ?? facts.groups[0]?.name
-  if (secret !== undefined)
-    return (
-      <div className={classes.done}>
-        <Notice tone="warning">
-          This secret is shown only now. Copy it before you leave the page; the code below has it too.
-        </Notice>
-        <Code text={secret} what="the secret" />
-      </div>
-    )
-  if (owner === undefined || kind === undefined)
+  const payer = facts.tenants[0]?.name
+  const group = facts.groups[0]?.name
+  if (made !== undefined) return <SecretOnce made={made} />
+  if (payer === undefined || group === undefined)
     return <p className={classes.hint}>It needs a group and a tenant: see the steps above.</p>
   return (
-    <SmallForm
-      what="key"
-      suggestion={facts.keys.length === 0 ? 'first' : `key-${facts.keys.length + 1}`}
-      make={async (name) => {
-        const made = await ask(
-          api.POST('/admin/v1/keys', { body: { name, tenant: owner, group: kind } as never }),
-        )
-        onMade(made.secret)
-      }}
-    >
-      <Select
-        label="Tenant"
-        data={facts.tenants.map(({ name }) => name)}
-        value={owner}
-        onChange={setTenant}
-      />
-      <Select label="Group" data={facts.groups.map(({ name }) => name)} value={kind} onChange={setGroup} />
-    </SmallForm>
+    <KeyForm
+      isBrief
+      name={facts.keys.length === 0 ? 'first' : `key-${facts.keys.length + 1}`}
+      payer={payer}
+      group={group === 'default' ? '' : group}
+      onMade={onMade}
+    />
   )
 }
 

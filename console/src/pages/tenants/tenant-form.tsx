@@ -51,32 +51,58 @@ function groupsOf(takesBalance: boolean): FieldGroup[] {
   ]
 }
 
-export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): void }) {
-  const navigate = useNavigate()
+/** Makes a tenant. `isBrief`: only who pays is asked. */
+export function TenantForm({
+  isBrief = false,
+  name,
+  onMade,
+  onCancel,
+}: {
+  isBrief?: boolean
+  /** What the field begins with. */
+  name?: string
+  onMade(tenant: Tenant): void
+  onCancel?(): void
+}) {
   const queryClient = useQueryClient()
   const [id, setId] = useState(newId)
+  const groups = groupsOf(true)
+  return (
+    <SettingsForm
+      groups={isBrief ? groups.slice(0, 1) : groups}
+      {...(name === undefined ? {} : { preset: { name } })}
+      names={[...settings, 'balance_usd']}
+      verb="Make tenant"
+      isBrief={isBrief}
+      {...(onCancel === undefined ? {} : { onCancel })}
+      save={async (body) => {
+        try {
+          const made = await ask(
+            api.POST('/admin/v1/tenants', {
+              params: { header: { 'idempotency-key': id } },
+              body: body as Schema<'NewTenant'>,
+            }),
+          )
+          void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+          done(`Tenant ${made.name} is made`)
+          onMade(made)
+        } finally {
+          setId(newId())
+        }
+      }}
+    />
+  )
+}
+
+export function MakeTenant({ opened, onClose }: { opened: boolean; onClose(): void }) {
+  const navigate = useNavigate()
   return (
     <Modal opened={opened} onClose={onClose} size="lg" title="Make a tenant" closeOnClickOutside={false}>
-      <SettingsForm
-        groups={groupsOf(true)}
-        names={[...settings, 'balance_usd']}
-        verb="Make tenant"
+      <TenantForm
         onCancel={onClose}
-        save={async (body) => {
-          try {
-            const made = await ask(
-              api.POST('/admin/v1/tenants', {
-                params: { header: { 'idempotency-key': id } },
-                body: body as Schema<'NewTenant'>,
-              }),
-            )
-            void queryClient.invalidateQueries({ queryKey: ['tenants'] })
-            done(`Tenant ${made.name} is made`)
-            onClose()
-            await navigate({ to: '/console/tenants/$id', params: { id: made.id } })
-          } finally {
-            setId(newId())
-          }
+        onMade={({ id }) => {
+          onClose()
+          void navigate({ to: '/console/tenants/$id', params: { id } })
         }}
       />
     </Modal>

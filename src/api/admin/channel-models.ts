@@ -1,0 +1,143 @@
+import { z } from 'zod'
+import { writeAudit } from '../../access/audit-queries.ts'
+import { GatewayError } from '../../canonical/error.ts'
+import { channelEntry } from '../../catalog/gateway-file.ts'
+import { readAllRows } from '../../catalog/queries.ts'
+import type { Channel } from '../../catalog/snapshot.ts'
+import { unsavedChannel } from '../../catalog/unsaved-channel.ts'
+import { clientAddressOf } from '../../http/client-address.ts'
+import { askList, hasNoList, type ListBounds } from '../../model-lists/ask-list.ts'
+import { redactText } from '../../redaction/redact.ts'
+import type { Gateway } from '../../stages/gateway.ts'
+import { type AdminChannelsContext, channelPath, foundChannel } from './channels.ts'
+import { type AdminCall, type AdminEndpoint, adminEndpoint } from './endpoint.ts'
+import { wordsOf } from './words.ts'
+
+export interface AdminChannelModelsContext extends AdminChannelsContext, Pick<Gateway, 'upstreams'> {
+  bounds: AdminChannelsContext['bounds'] & ListBounds
+}
+
+const asked = wordsOf(channelEntry, 'UpstreamModelsRequest', { optional: ['name', 'models'] })
+
+const upstreamModels = z
+  .object({
+    outcome: z
+      .enum(['listed', 'no_list', 'failed'])
+      .describe('`no_list`: the upstream does not know the path of a list. `failed`: `error` says why.'),
+    protocol: z.string().nullable().describe('In which it was listed.'),
+    models: z
+      .array(
+        z.object({
+          id: z.string().describe("The upstream's name."),
+          context_length: z.int().nullable().describe('Null: the list does not say.'),
+          max_output_tokens: z.int().nullable(),
+        }),
+      )
+      .describe('By name, at most MODEL_LIST_NAMES_MAX.'),
+    is_cut: z.boolean().describe('The upstream lists more.'),
+    status: z
+      .int()
+      .nullable()
+      .describe("The upstream's, where it refused; null: it did not answer, or did not refuse."),
+    error: z.string().nullable().describe("What went wrong, and the upstream's own words, redacted."),
+  })
+  .meta({ id: 'UpstreamModels' })
+
+const listing =
+  'It reads a list, with the first of `api_keys`, and saves nothing. Bounds: MODEL_LIST_MS, MODEL_LIST_BYTES_MAX.'
+
+/** What an upstream says that it serves, before there is a channel, and later. */
+export function channelModelsEndpoints(context: AdminChannelModelsContext): AdminEndpoint[] {
+  const { database, keeper, bounds } = context
+  const rowsNow = () => database.reads.ask(({ db }) => readAllRows(db))
+  return [
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/channels/upstream-models',
+      area: 'catalog',
+      summary: 'The models that the upstream of a channel-to-be lists',
+      description: `The body is that of a new channel; \`name\` and \`models\` may be absent. ${listing}`,
+      body: asked,
+      answer: upstreamModels,
+      async handle(call) {
+        const channel = unsavedChannel(call.body, await rowsNow(), {
+          bounds,
+          keeper,
+        })
+        const { protocols, vendor = null } = channel
+        await note(context, call, { id: channel.id, after: { protocols, vendor } })
+        return { body: await listed(context, channel, call.signal) }
+      },
+    }),
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/channels/{id}/upstream-models',
+      area: 'catalog',
+      summary: 'The models that the upstream of a channel lists',
+      description: `The channel may be disabled. ${listing}`,
+      params: channelPath,
+      answer: upstreamModels,
+      async handle(call) {
+        const rows = await rowsNow()
+        const { row, words } = foundChannel(rows, call.params.id, keeper)
+        const channel = unsavedChannel(words, rows, { bounds, keeper })
+        await note(context, call, { id: row.id, name: row.name, after: { protocols: channel.protocols } })
+        return { body: await listed(context, channel, call.signal) }
+      },
+    }),
+  ]
+}
+
+/** Before the call, which has a credential in it. */
+async function note(
+  { database }: AdminChannelModelsContext,
+  { actor, request, requestId }: AdminCall,
+  of: { id: string; name?: string; after: Record<string, unknown> },
+): Promise<void> {
+  const source = {
+    actor,
+    address: clientAddressOf(request),
+    userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+    requestId,
+  }
+  await database.admin.transact((tx) =>
+    writeAudit(tx, source, { action: 'channel.list_models', resource: 'channel', ...of }),
+  )
+}
+
+async function listed(
+  { upstreams, bounds }: AdminChannelModelsContext,
+  channel: Channel,
+  signal: AbortSignal,
+): Promise<z.output<typeof upstreamModels>> {
+  try {
+    const { protocol, models, isCut } = await askList(upstreams, bounds, channel, { turn: 0, signal })
+    const sorted = [...models.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    return {
+      outcome: 'listed',
+      protocol,
+      models: sorted.map(({ name, contextLength = null, maxOutputTokens = null }) => ({
+        ...{ id: name, context_length: contextLength, max_output_tokens: maxOutputTokens },
+      })),
+      is_cut: isCut,
+      status: null,
+      error: null,
+    }
+  } catch (error) {
+    if (!(error instanceof GatewayError)) throw error
+    return {
+      outcome: hasNoList(error) ? 'no_list' : 'failed',
+      protocol: null,
+      models: [],
+      is_cut: false,
+      status: error.upstreamStatus ?? null,
+      error: wordsOfFailure(error, [...channel.credentials, ...(channel.connection?.secrets ?? [])]),
+    }
+  }
+}
+
+/** An admin may know the hosts that the cause of a broken connection names. */
+function wordsOfFailure({ message, details, cause }: GatewayError, secrets: readonly string[]): string {
+  if (typeof details?.said === 'string') return `${message} It said: ${details.said}`
+  return cause instanceof Error ? `${message} ${redactText(cause.message, secrets)}` : message
+}

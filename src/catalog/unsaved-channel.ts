@@ -1,0 +1,38 @@
+import type { Json } from '../canonical/json.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { vendorByHost } from './channel-protocols.ts'
+import { checkChannel } from './check-entry.ts'
+import { connectionColumns, openConnection } from './connection.ts'
+import type { AllRows } from './queries.ts'
+import type { TimeoutBounds } from './read-connection.ts'
+import type { Channel } from './snapshot.ts'
+
+/** All of them have one id: the connections to where one of them led are closed when the next one leads elsewhere. */
+const id = '00000000-0000-0000-0000-000000000000'
+const name = 'a channel that is not saved'
+
+/**
+ * A channel as it would be with these words, which stand nowhere: it can be called, and requests never come to it. The words need no name and
+ * no models. Throws GatewayError `invalid_request` that names the field.
+ */
+export function unsavedChannel(
+  words: Json,
+  rows: AllRows,
+  { bounds, keeper }: { bounds: TimeoutBounds; keeper: SecretKeeper },
+): Channel {
+  const entry = checkChannel({ ...words, name, models: '*' }, rows, { name, bounds })
+  return {
+    id,
+    name,
+    protocols: entry.protocols,
+    priority: entry.priority,
+    weight: entry.weight,
+    allowPrivateAddress: entry.allowPrivateAddress,
+    credentials: entry.credentials,
+    concurrency: entry.concurrency,
+    imageConcurrency: entry.imageConcurrency,
+    imagesPerMinute: entry.imagesPerMinute,
+    vendor: entry.vendor ?? vendorByHost(entry.protocols),
+    connection: openConnection({ id, ...connectionColumns(entry.connection, id, undefined, keeper) }, keeper),
+  }
+}

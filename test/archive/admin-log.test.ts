@@ -4,6 +4,8 @@ import { archivePass } from '../../src/archive/archive-pass.ts'
 import { olderDays } from '../../src/archive/older-days.ts'
 import { askLogFor } from '../../src/ledger/log/ask.ts'
 import { countRequests } from '../../src/ledger/log/count.ts'
+import { groupErrors } from '../../src/ledger/log/error-groups.ts'
+import type { ErrorsBy } from '../../src/ledger/log/error-rows.ts'
 import { firstRows } from '../../src/ledger/log/first-rows.ts'
 import { withIds } from '../../src/ledger/log/names-queries.ts'
 import { OlderDaysError, OlderTooLong } from '../../src/ledger/log/older-days.ts'
@@ -48,6 +50,10 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
       const { requests, done, buckets } = await countRequests(ask, walk, { bucketMs, withinMs: 60_000 })
       return { requests, done, buckets }
     },
+    async errors(query: Record<string, string | string[]>, by: ErrorsBy) {
+      const walk = { filter: await read(query), ...(await span()) }
+      return await groupErrors(ask, walk, { by, withinMs: 60_000 })
+    },
   }
 }
 
@@ -79,7 +85,7 @@ const queries: Record<string, string | string[]>[] = [
 
 const addresses = ['10.1.2.3', '10.1.2.77', '10.2.0.1', '2001:db8::1', '2001:db8:8::1', '']
 
-test('30 archived days: the list, every filter, deep pages and the histogram are those of before', async () => {
+test('30 archived days: the list, every filter, deep pages, the histogram and the errors are those of before', async () => {
   const bed = await aBed()
   // Without a tenant, a key or a filter for names: these are in Postgres, wherever the rows are.
   for (let day = 1; day <= 36; day++) await seedDay(bed.sql, midnight(day), 24, bed.seed)
@@ -98,6 +104,7 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
         newest: await log.pages(query, 'newest', 1_000),
         oldest: index % 6 === 0 ? await log.pages(query, 'oldest', 100) : [],
         hours: await log.counts(query, 3_600_000),
+        errors: await log.errors(query, index % 2 === 0 ? 'routes' : 'endpoints'),
       })
     return { found, deep: await log.pages({}, 'newest', 19), days: await log.counts({}, dayMs) }
   }
@@ -109,6 +116,7 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
   expect(after.days).toEqual(before.days)
   expect(after.deep).toEqual(before.deep)
   expect(after.deep.length).toBe(36 * 24)
+  expect(after.found[0]?.errors.groups.length).toBeGreaterThan(1)
   for (const [index, found] of after.found.entries()) {
     const ids = (rows: { id: string }[] | undefined) => rows?.map(({ id }) => id)
     expect(ids(found.newest), JSON.stringify(found.query)).toEqual(ids(before.found[index]?.newest))
@@ -243,6 +251,7 @@ test('a client that leaves ends the query of older days', async () => {
         .then(() => []),
     parts: bed.archive.parts.bind(bed.archive),
     counts: bed.archive.counts.bind(bed.archive),
+    errors: bed.archive.errors.bind(bed.archive),
   })
   const asked = older.rows(
     { filter: await log.read({}), slice, order: 'newest', most: 5 },

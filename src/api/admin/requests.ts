@@ -14,7 +14,7 @@ import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.
 
 export type AdminRequestsContext = WalkContext
 
-const progress = z
+export const logProgress = z
   .object({
     searched_from: z.iso.datetime(),
     searched_to: z.iso.datetime(),
@@ -28,7 +28,7 @@ const page = z
   .object({
     data: z.array(logRow),
     next_cursor: z.string().nullable().describe('Null when the whole time is searched.'),
-    progress,
+    progress: logProgress,
   })
   .meta({ id: 'LogPage' })
 
@@ -48,7 +48,7 @@ const histogram = z
     ),
     requests: z.int().describe('All that were counted.'),
     exact: z.boolean().describe('False: only the requests in `progress` are counted.'),
-    progress,
+    progress: logProgress,
   })
   .meta({ id: 'LogHistogram' })
 

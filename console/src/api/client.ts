@@ -18,16 +18,20 @@ export class ApiError extends Error {
   /** The wrong fields: a JSON pointer of the body, and what is wrong. */
   readonly fields: readonly { pointer: string; detail: string }[]
 
-  constructor(status: number, body: unknown) {
+  /** `requestId`: from the head of the answer, where its body has none. */
+  constructor(status: number, body: unknown, requestId?: string) {
     const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<
       Schema<'Problem'>
     >
-    super(detail ?? `The gateway answered with the status ${status} and no words.`)
+    super(
+      detail ??
+        `The gateway, or a proxy before it, answered with the status ${status} and no words. Try again; if it stays so, the log of the gateway's process says why.`,
+    )
     this.name = 'ApiError'
     this.status = status
     this.code = code ?? (status === 0 ? 'no_answer' : 'unknown')
     this.title = title ?? (status === 0 ? 'No answer' : `Status ${status}`)
-    this.requestId = instance?.replace('urn:uuid:', '')
+    this.requestId = instance?.replace('urn:uuid:', '') ?? requestId
     this.fields = errors ?? []
   }
 }
@@ -44,11 +48,13 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   const answer = await call.catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new ApiError(0, {
-      detail:
-        'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
+      detail: 'The gateway does not answer. Is it running, and does the network reach it? Then try again.',
     })
   })
-  if (!answer.response.ok) throw new ApiError(answer.response.status, answer.error)
+  if (!answer.response.ok) {
+    const { status, headers } = answer.response
+    throw new ApiError(status, answer.error, headers.get('x-request-id') ?? undefined)
+  }
   return answer.data as Data
 }
 

@@ -1,4 +1,13 @@
-import { createContext, type ReactNode, useContext, useEffect, useMemo, useRef, useState } from 'react'
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import { type PartState, toldOnce } from './failed-parts.ts'
 import { Problem } from './problem.tsx'
 
@@ -24,20 +33,16 @@ const Context = createContext(nobody)
 export function PageParts({ children }: { children: ReactNode }) {
   const [parts, setParts] = useState<ReadonlyMap<string, PartState>>(new Map())
   const { told, silent } = useMemo(() => toldOnce(parts), [parts])
-  const registry = useMemo(
-    () => ({
-      silent,
-      report(name: string, part: PartState | undefined) {
-        setParts((before) => {
-          const after = new Map(before)
-          if (part === undefined) after.delete(name)
-          else after.set(name, part)
-          return after
-        })
-      },
-    }),
-    [silent],
-  )
+  // It stays the same: parts report when they change, and not because another one did.
+  const report = useCallback((name: string, part: PartState | undefined) => {
+    setParts((before) => {
+      const after = new Map(before)
+      if (part === undefined) after.delete(name)
+      else after.set(name, part)
+      return after
+    })
+  }, [])
+  const registry = useMemo(() => ({ silent, report }), [silent, report])
   return (
     <Context value={registry}>
       {told.map(({ what, error, again }) => (

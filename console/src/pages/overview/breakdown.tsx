@@ -79,7 +79,7 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
               {data.data.map((row) => {
                 const { name, to, filter } = nameOf(row)
                 return (
-                  <tr key={name}>
+                  <tr key={JSON.stringify(filter ?? name)}>
                     <th scope="row">
                       <Name to={to}>{name}</Name>{' '}
                       {filter === undefined ? null : (

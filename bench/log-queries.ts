@@ -3,6 +3,7 @@ import { readConfig } from '../src/config.ts'
 import { openDatabase } from '../src/db/database.ts'
 import { askLogFor } from '../src/ledger/log/ask.ts'
 import { countRequests } from '../src/ledger/log/count.ts'
+import { groupErrors } from '../src/ledger/log/error-groups.ts'
 import type { AdminFilter } from '../src/ledger/log/filter.ts'
 import { firstRows } from '../src/ledger/log/first-rows.ts'
 import { keepLogIndexes } from '../src/ledger/log/indexes.ts'
@@ -62,6 +63,15 @@ async function histogram(query: Query, days: number) {
     { bucketMs: days > 7 ? dayMs : 3_600_000, withinMs: bounds.logQueryMs },
   )
   return { rows: counts.requests, done: counts.done, took: performance.now() - began }
+}
+
+async function errors(days: number) {
+  const to = new Date()
+  const from = new Date(to.getTime() - days * dayMs)
+  const began = performance.now()
+  const walk = { filter: { conditions: [] }, from, to }
+  const found = await groupErrors(ask, walk, { by: 'routes', withinMs: bounds.logQueryMs })
+  return { rows: found.requests, done: found.done, took: performance.now() - began }
 }
 
 /** Values of the seeded log. Those of the later rounds are rarer. */
@@ -126,6 +136,7 @@ for (const days of [1, 90]) {
 cases.push(['histogram of all, 24 h', () => histogram({}, 1)])
 cases.push(['histogram of channel, 90 d', (n) => histogram({ channel: `channel-${20 + (n % 20)}` }, 90)])
 cases.push(['histogram of all, 90 d', () => histogram({}, 90)])
+for (const days of [1, 7, 90]) cases.push([`errors in groups, ${days} d`, () => errors(days)])
 
 while ((await database.upkeep.ask(({ sql }) => keepLogIndexes(sql))).left > 0)
   console.log('indexes are built')

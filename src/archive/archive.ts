@@ -2,6 +2,7 @@ import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
+import { type ErrorRow, type ErrorsBy, errorSelect } from '../ledger/log/error-rows.ts'
 import { SliceTooLong } from '../ledger/log/older-days.ts'
 import type { Measure, Order } from '../ledger/log/slice.ts'
 import type { Position } from '../ledger/queries.ts'
@@ -125,22 +126,43 @@ export class Archive {
     expected: readonly PartInForce[],
     signal?: AbortSignal,
   ): Promise<{ starts_ms: string; outcome: string; requests: string }[] | undefined> {
-    const parts = await this.parts('requests', { from, to }, signal === undefined ? {} : { signal })
-    if (JSON.stringify(parts) !== JSON.stringify(expected)) return undefined
-    if (parts.length === 0) return []
-    this.#requireOneTurn(parts)
-    const all = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
     const bucket = Math.trunc(bucketMs)
-    const select = `
-      SELECT (epoch_ms(created_at) // ${bucket}) * ${bucket} AS starts_ms, outcome, sum(folded) AS requests
-      FROM archive WHERE ${all.text} GROUP BY 1, 2`
-    const terms = { withinMs: this.#needs.readMs, signal }
-    const rows = await this.#ask('requests', parts, { select, parameters: all.parameters, terms })
-    return rows.map((row) => ({
+    const rows = await this.#grouped({ where, from, to }, expected, signal, {
+      before: `SELECT (epoch_ms(created_at) // ${bucket}) * ${bucket} AS starts_ms, outcome, sum(folded) AS requests FROM archive WHERE`,
+      after: 'GROUP BY 1, 2',
+    })
+    return rows?.map((row) => ({
       starts_ms: String(row.starts_ms),
       outcome: String(row.outcome),
       requests: String(row.requests),
     }))
+  }
+
+  /** The errors of a span in groups. `expected` as for `counts`. */
+  async errors(
+    { where, from, to, by }: Slice & { by: ErrorsBy },
+    expected: readonly PartInForce[],
+    signal?: AbortSignal,
+  ): Promise<ErrorRow[] | undefined> {
+    const errors = allOf([condition('error_kind IS NOT NULL'), where])
+    const select = errorSelect(by, 'archive')
+    const rows = await this.#grouped({ where: errors, from, to }, expected, signal, select)
+    return rows?.map((row) => asRow(row) as unknown as ErrorRow)
+  }
+
+  async #grouped(
+    { where, from, to }: Slice,
+    expected: readonly PartInForce[],
+    signal: AbortSignal | undefined,
+    { before, after }: { before: string; after: string },
+  ): Promise<Record<string, unknown>[] | undefined> {
+    const parts = await this.parts('requests', { from, to }, signal === undefined ? {} : { signal })
+    if (JSON.stringify(parts) !== JSON.stringify(expected)) return undefined
+    if (parts.length === 0) return []
+    this.#requireOneTurn(parts)
+    const { text, parameters } = allOf([condition('created_at >= ? AND created_at < ?', from, to), where])
+    const terms = { withinMs: this.#needs.readMs, signal }
+    return await this.#ask('requests', parts, { select: `${before} ${text} ${after}`, parameters, terms })
   }
 
   /** One row, if the condition holds for it. */

@@ -7,41 +7,56 @@ import type { Slice } from '../ledger/log/slice.ts'
 import { adminRows } from './admin-filter.ts'
 import type { Archive } from './archive.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
+import type { PartInForce } from './parts-in-force.ts'
 import { allOf, type Condition, condition } from './where.ts'
 
 /** The archived days of the admin's log. */
-export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts'>): OlderDays {
+export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 'errors'>): OlderDays {
   return {
     rows: ({ filter, slice, order, most }, terms) =>
       within(terms, (signal) =>
         archive.slice({ where: rowsIn(filter, slice), from: slice.from, to: slice.to, order, most }, signal),
       ),
-    async counts({ filter, slice, bucketMs, recent }, terms) {
-      const { from, to } = slice
-      for (let attempt = 0; attempt <= listAgainMax; attempt++) {
-        const parts = await within(terms, (signal) =>
-          archive.parts('requests', { from, to }, signal === undefined ? {} : { signal }),
+    counts: ({ filter, slice, bucketMs, recent }, terms) =>
+      withRecent(archive, slice, recent, terms, async (parts, signal) => {
+        const { from, to } = slice
+        const counts = await archive.counts(
+          { where: rowsIn(filter, slice), from, to, bucketMs },
+          parts,
+          signal,
         )
-        const hot = await recent()
-        const cold = await within(terms, (signal) =>
-          archive.counts({ where: rowsIn(filter, slice), from, to, bucketMs }, parts, signal),
-        ).catch((error: unknown) => {
-          if (error instanceof ListAgainError) return undefined
-          throw error
-        })
-        // A day that was archived between the two queries would count twice.
-        if (cold === undefined) continue
-        const older = cold.map(({ starts_ms, ...rest }) => ({
-          ...rest,
-          starts_at: new Date(Number(starts_ms)),
-        }))
-        return [...hot, ...older]
-      }
-      throw new OlderDaysError('unavailable', 'Days are being archived just now. Try again.', {
-        retryAfterSeconds: 2,
-      })
-    },
+        return counts?.map(({ starts_ms, ...rest }) => ({ ...rest, starts_at: new Date(Number(starts_ms)) }))
+      }),
+    errors: ({ filter, slice, by, recent }, terms) =>
+      withRecent(archive, slice, recent, terms, (parts, signal) =>
+        archive.errors({ where: rowsIn(filter, slice), from: slice.from, to: slice.to, by }, parts, signal),
+      ),
   }
+}
+
+/** `older` answers undefined where the files are others than those that it was given. */
+async function withRecent<Row>(
+  archive: Pick<Archive, 'parts'>,
+  { from, to }: Slice,
+  recent: () => Promise<Row[]>,
+  terms: OlderTerms,
+  older: (parts: readonly PartInForce[], signal: AbortSignal | undefined) => Promise<Row[] | undefined>,
+): Promise<Row[]> {
+  for (let attempt = 0; attempt <= listAgainMax; attempt++) {
+    const parts = await within(terms, (signal) =>
+      archive.parts('requests', { from, to }, signal === undefined ? {} : { signal }),
+    )
+    const hot = await recent()
+    const cold = await within(terms, (signal) => older(parts, signal)).catch((error: unknown) => {
+      if (error instanceof ListAgainError) return undefined
+      throw error
+    })
+    // A day that was archived between the two queries would count twice.
+    if (cold !== undefined) return [...hot, ...cold]
+  }
+  throw new OlderDaysError('unavailable', 'Days are being archived just now. Try again.', {
+    retryAfterSeconds: 2,
+  })
 }
 
 /** Ids are compared only if the times do not decide: counts then need not read the ids. */

@@ -72,6 +72,7 @@ const endpoints: AdminEndpoint[] = [
     summary: 'Count a thing, and forget to compare its ETag',
     params: z.object({ name: z.string() }),
     body: z.strictObject({ count: z.int() }),
+    answer: z.object({ name: z.string(), count: z.int() }),
     async change({ tx, params: { name }, body: { count }, audit }) {
       await tx.execute(sql`UPDATE things SET count = ${count} WHERE name = ${name}`)
       await audit({ action: 'thing.change', resource: 'thing', id: name, after: { name, count } })

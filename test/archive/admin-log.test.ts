@@ -4,6 +4,8 @@ import { archivePass } from '../../src/archive/archive-pass.ts'
 import { olderDays } from '../../src/archive/older-days.ts'
 import { askLogFor } from '../../src/ledger/log/ask.ts'
 import { countRequests } from '../../src/ledger/log/count.ts'
+import { groupErrors } from '../../src/ledger/log/error-groups.ts'
+import type { ErrorsBy } from '../../src/ledger/log/error-rows.ts'
 import { firstRows } from '../../src/ledger/log/first-rows.ts'
 import { greatestRows } from '../../src/ledger/log/greatest.ts'
 import { withIds } from '../../src/ledger/log/names-queries.ts'
@@ -52,6 +54,10 @@ function logOf(bed: Bed, older = olderDays(bed.archive)) {
       const walk = { filter: await read(query), ...(await span()) }
       const { requests, done, buckets } = await countRequests(ask, walk, { bucketMs, withinMs: 60_000 })
       return { requests, done, buckets }
+    },
+    async errors(query: Record<string, string | string[]>, by: ErrorsBy) {
+      const walk = { filter: await read(query), ...(await span()) }
+      return await groupErrors(ask, walk, { by, withinMs: 60_000 })
     },
   }
 }
@@ -127,6 +133,33 @@ test('30 archived days: the list, every filter, deep pages and the histogram are
     expect(found.hours.done).toBe(true)
   }
 }, 240_000)
+
+test('errors in groups are the same before and after their days are archived', async () => {
+  const bed = await aBed()
+  for (const day of [2, 8, 9]) await seedDay(bed.sql, midnight(day), 40, bed.seed)
+  await bed.sql`
+    UPDATE requests SET error_kind = (ARRAY['rate_limited', 'upstream_error'])[1 + abs(hashtext(id::text)) % 2],
+      error_upstream_status = CASE WHEN abs(hashtext(id::text)) % 3 = 0 THEN 529 END
+    WHERE outcome <> 'succeeded'`
+  const log = logOf(bed)
+  const asked = async () => [
+    await log.errors({}, 'routes'),
+    await log.errors({ not_endpoint: '/v1/messages' }, 'endpoints'),
+  ]
+  const before = await asked()
+  expect(before[0]?.groups.length).toBeGreaterThan(2)
+  expect(before[1]?.requests).toBeGreaterThan(2)
+  expect(await archivePass(bed.options)).toMatchObject({ failed: [] })
+  expect(await bed.countOf('requests', midnight(9))).toBe(0)
+  const after = await asked()
+  // Groups of one size have no order.
+  const sorted = (found: typeof before) =>
+    found.map(({ groups, requests, done }) => ({
+      ...{ requests, done },
+      groups: groups.map((group) => JSON.stringify(group)).toSorted(),
+    }))
+  expect(sorted(after)).toEqual(sorted(before))
+}, 60_000)
 
 test('a day that is archived between the two questions counts once', async () => {
   const bed = await aBed()
@@ -253,6 +286,7 @@ test('a client that leaves ends the query of older days', async () => {
         .then(() => []),
     parts: bed.archive.parts.bind(bed.archive),
     counts: bed.archive.counts.bind(bed.archive),
+    errors: bed.archive.errors.bind(bed.archive),
   })
   const asked = older.rows(
     { filter: await log.read({}), slice, order: 'newest', most: 5 },

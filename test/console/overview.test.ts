@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alignedTo, measuredIn } from '../../console/src/pages/overview/overview-query.ts'
+import { alignedTo, measuredIn, termsOf } from '../../console/src/pages/overview/overview-query.ts'
 
 const hour = {
   from: '2026-11-24T10:30:00.000Z',
@@ -39,4 +39,15 @@ describe('a timeline in buckets', () => {
     ]
     expect(measuredIn(hour, points).values).toEqual([null, 120, null, null])
   })
+})
+
+test('bars are minutes only where the gateway has sums of minutes: of two days, and of all tenants', () => {
+  const now = new Date('2026-11-24T12:00:00Z')
+  const stepOf = (search: Record<string, string>, isMember = false) => termsOf(search, now, isMember).step
+  expect(stepOf({ last: '1h' })).toBe('minute')
+  expect(stepOf({ last: '1h', tenant_id: 'a' })).toBe('hour')
+  expect(stepOf({ last: '1h' }, true)).toBe('hour')
+  expect(stepOf({ from: '2026-11-23T10:00:00Z', to: '2026-11-23T11:00:00Z' })).toBe('minute')
+  expect(stepOf({ from: '2026-11-20T10:00:00Z', to: '2026-11-20T11:00:00Z' })).toBe('hour')
+  expect(stepOf({ last: '30d' })).toBe('day')
 })

@@ -3,6 +3,7 @@ import { fillLog } from '../../bench/fill-log.ts'
 import { adminFilterQuery, filterFrom } from '../../src/api/admin/log-filter.ts'
 import { askLogFor } from '../../src/ledger/log/ask.ts'
 import { countRequests } from '../../src/ledger/log/count.ts'
+import { groupErrors } from '../../src/ledger/log/error-groups.ts'
 import type { AdminFilter, LogRow } from '../../src/ledger/log/filter.ts'
 import { firstRows } from '../../src/ledger/log/first-rows.ts'
 import { keepLogIndexes } from '../../src/ledger/log/indexes.ts'
@@ -58,6 +59,7 @@ async function walked(
 }
 
 const idsOf = (found: readonly LogRow[]) => found.map(({ id }) => id)
+const requestsOf = (found: readonly LogRow[]) => found.reduce((sum, { folded }) => sum + folded, 0)
 
 const queries: Query[] = [
   {},
@@ -237,6 +239,41 @@ test('counts are those of the rows, and say when they are not of all', async () 
   expect(part.done).toBe(false)
   const inPart = expected.filter((row) => row.created_at >= part.searchedTo)
   expect(part.requests).toBe(inPart.length)
+})
+
+test('errors in groups are those of the rows, the largest first, with the first and the last of each', async () => {
+  const filter = await read({ not_endpoint: '/v1/messages' })
+  const expected = log.filter((row) => row.error_kind !== null && matches(filter)(row))
+  expect(expected.length).toBeGreaterThan(20)
+  for (const by of ['routes', 'endpoints'] as const) {
+    const groupOf = ({ error_kind, endpoint, channel, error_upstream_status }: LogRow) =>
+      JSON.stringify([
+        error_kind,
+        endpoint,
+        ...(by === 'routes' ? [channel, error_upstream_status] : [null, null]),
+      ])
+    const byGroup = Map.groupBy(expected, groupOf)
+    const found = await groupErrors(ask, { filter, from, to: end }, { by, withinMs: 60_000 })
+    expect(found).toMatchObject({ done: true, requests: requestsOf(expected) })
+    expect(found.groups).toHaveLength(byGroup.size)
+    const sizes = found.groups.map(({ requests }) => requests)
+    expect(sizes).toEqual(sizes.toSorted((one, other) => other - one))
+    for (const { kind, endpoint, channel, upstream_status, ...group } of found.groups) {
+      const rows = byGroup.get(JSON.stringify([kind, endpoint, channel, upstream_status])) ?? []
+      const moments = rows.map((row) => row.created_at.getTime())
+      expect(group).toEqual({
+        requests: requestsOf(rows),
+        firstAt: new Date(Math.min(...moments)),
+        lastAt: new Date(Math.max(...moments)),
+        lastId: idsOf(rows).toSorted().at(-1),
+      })
+    }
+  }
+  const part = await groupErrors(ask, { filter, from, to: end }, { by: 'routes', withinMs: 0 })
+  expect(part).toMatchObject({
+    done: false,
+    requests: requestsOf(expected.filter((row) => row.created_at >= part.searchedTo)),
+  })
 })
 
 test('the server ends the statement of a client that leaves', async () => {

@@ -18,30 +18,36 @@ export class ApiError extends Error {
   /** The wrong fields: a JSON pointer of the body, and what is wrong. */
   readonly fields: readonly { pointer: string; detail: string }[]
 
-  constructor(status: number, body: unknown) {
+  /** `requestId`: from the head of the answer, where its body has none. */
+  constructor(status: number, body: unknown, requestId?: string) {
     const { title, detail, code, instance, errors } = (isRecord(body) ? body : {}) as Partial<
       Schema<'Problem'>
     >
     super(
       status === 412
         ? 'Somebody else has changed it since you read it. Nothing was done.'
-        : (detail ?? `The gateway answered with the status ${status} and no words.`),
+        : (detail ??
+            `The gateway, or a proxy before it, answered with the status ${status} and no words. Try again; if it stays so, the log of the gateway's process says why.`),
     )
     this.name = 'ApiError'
     this.status = status
     this.code = code ?? (status === 0 ? 'no_answer' : 'unknown')
     this.title =
       status === 412 ? 'Changed meanwhile' : (title ?? (status === 0 ? 'No answer' : `Status ${status}`))
-    this.requestId = instance?.replace('urn:uuid:', '')
+    this.requestId = instance?.replace('urn:uuid:', '') ?? requestId
     this.fields = errors ?? []
   }
 }
 
 /** The error of an answer that is none of the wanted ones. */
-export function errorOf({ status, url }: Pick<Response, 'status' | 'url'>, body: unknown): ApiError {
+export function errorOf(
+  { status, url, headers }: Pick<Response, 'status' | 'url' | 'headers'>,
+  body: unknown,
+): ApiError {
   // A sign-in that is refused has words of its own. Those of other paths are for programs.
   const isEnded = status === 401 && !url.endsWith('/admin/v1/session')
-  return new ApiError(status, isEnded && isRecord(body) ? { ...body, ...ended } : body)
+  const told = isEnded && isRecord(body) ? { ...body, ...ended } : body
+  return new ApiError(status, told, headers.get('x-request-id') ?? undefined)
 }
 
 /** What a page is told whose session has ended, been ended, or lost its user. */
@@ -67,8 +73,7 @@ export async function ask<Data>(call: Promise<Answer<Data>>): Promise<Data> {
   const answer = await call.catch((cause: unknown) => {
     if (cause instanceof DOMException && cause.name === 'AbortError') throw cause
     throw new ApiError(0, {
-      detail:
-        'The gateway does not answer. Is it running, and does the network reach it? The page asks again.',
+      detail: 'The gateway does not answer. Is it running, and does the network reach it? Then try again.',
     })
   })
   if (!answer.response.ok) throw errorOf(answer.response, answer.error)

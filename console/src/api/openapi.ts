@@ -1667,6 +1667,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/requests/errors": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The errors that match, by kind, endpoint, channel and status of the upstream
+         * @description The filters of the list. A member of one tenant gets groups by kind and endpoint alone.
+         */
+        get: operations["getAdminVRequestsErrors"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/requests/export": {
         parameters: {
             query?: never;
@@ -5173,6 +5193,97 @@ export interface components {
                 differs: string[];
             } | null;
         };
+        LogPage: {
+            data: components["schemas"]["LogRow"][];
+            /** @description Null when the whole time is searched, and for the greatest. */
+            next_cursor: string | null;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
+                done: boolean;
+            };
+        };
+        LogHistogram: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @enum {string} */
+            width: "minute" | "hour" | "day";
+            data: {
+                /** Format: date-time */
+                starts_at: string;
+                /** @description Requests by outcome. */
+                outcomes: {
+                    [key: string]: number;
+                };
+            }[];
+            /** @description All that were counted. */
+            requests: number;
+            /** @description False: only the requests in `progress` are counted. */
+            exact: boolean;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
+                done: boolean;
+            };
+        };
+        LogErrors: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description The largest first. */
+            data: {
+                kind: string;
+                /** @description The path that was called. Null: the paths of small groups together, where there are very many. */
+                endpoint: string | null;
+                /** @description The channel that answered, or was asked last. Null: none was asked, and for members. */
+                channel: string | null;
+                /** @description Null: no upstream answered, and for members. */
+                upstream_status: number | null;
+                /** @description A row of a flood counts as the requests it stands for. */
+                requests: number;
+                /**
+                 * Format: date-time
+                 * @description The first one of the time that was asked for.
+                 */
+                first_at: string;
+                /** Format: date-time */
+                last_at: string;
+                /** Format: uuid */
+                last_request_id: string;
+                /** @description What the client of the last request was told. Null: its day is in the archive. */
+                last_message: string | null;
+            }[];
+            /** @description The groups behind `data` together; null: there are none. */
+            other: {
+                groups: number;
+                /** @description A row of a flood counts as the requests it stands for. */
+                requests: number;
+            } | null;
+            /** @description All errors that were counted. */
+            requests: number;
+            /** @description False: only the errors in `progress` are counted. */
+            exact: boolean;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
+                done: boolean;
+            };
+        };
         TranslationRequest: {
             /**
              * @description The format of `request`.
@@ -5236,49 +5347,6 @@ export interface components {
             to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
             /** @description False: the kept body has placeholders in place of secrets or of the middle of long texts. */
             is_body_whole: boolean;
-        };
-        LogPage: {
-            data: components["schemas"]["LogRow"][];
-            /** @description Null when the whole time is searched, and for the greatest. */
-            next_cursor: string | null;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
-                done: boolean;
-            };
-        };
-        LogHistogram: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @enum {string} */
-            width: "minute" | "hour" | "day";
-            data: {
-                /** Format: date-time */
-                starts_at: string;
-                /** @description Requests by outcome. */
-                outcomes: {
-                    [key: string]: number;
-                };
-            }[];
-            /** @description All that were counted. */
-            requests: number;
-            /** @description False: only the requests in `progress` are counted. */
-            exact: boolean;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
-                done: boolean;
-            };
         };
         SummarySums: {
             requests: number;
@@ -11346,6 +11414,222 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LogHistogram"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVRequestsErrors: {
+        parameters: {
+            query?: {
+                /** @description The tenant's name, now or at any time before. */
+                tenant?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant?: string[];
+                /** @description The tenant. */
+                tenant_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tenant_id?: string[];
+                /** @description The key's name, now or at any time before. */
+                key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key?: string[];
+                /** @description The key. */
+                key_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_key_id?: string[];
+                /** @description The group's name, now or at any time before. */
+                group?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group?: string[];
+                /** @description The group that the key was in. */
+                group_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_group_id?: string[];
+                /** @description The `x-request-id` of the response. */
+                request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_request_id?: string[];
+                /** @description The path that was called. */
+                endpoint?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_endpoint?: string[];
+                /** @description The format that the client speaks. */
+                client_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_protocol?: string[];
+                /** @description The format in which the upstream was asked. */
+                upstream_protocol?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_protocol?: string[];
+                /** @description The model, as requested or as served. */
+                model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_model?: string[];
+                /** @description The model that the client asked for. */
+                requested_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_requested_model?: string[];
+                /** @description The model that answered. */
+                served_model?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_served_model?: string[];
+                /** @description The channel that answered, or was asked last. */
+                channel?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_channel?: string[];
+                /** @description Whether the client asked for a stream. */
+                stream?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream?: string[];
+                /** @description A status such as `429`, a class such as `4xx` or a range such as `500..504`. */
+                status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_status?: string[];
+                /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+                outcome?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_outcome?: string[];
+                /** @description The kind of the error. */
+                error_kind?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error_kind?: string[];
+                /** @description The message of the error. Any part of it, in capital or small letters. */
+                error?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_error?: string[];
+                /** @description The status that the upstream gave with an error. */
+                upstream_status?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_status?: string[];
+                /** @description Why the answer ended. */
+                finish_reason?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_finish_reason?: string[];
+                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                usage_source?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_usage_source?: string[];
+                /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+                stream_end?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_stream_end?: string[];
+                /** @description The upstream's id of the last call. */
+                upstream_request_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_upstream_request_id?: string[];
+                /** @description The request's `idempotency-key`. */
+                idempotency_key?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_idempotency_key?: string[];
+                /** @description The user that the client named. */
+                end_user?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_end_user?: string[];
+                /** @description The conversation, or run of an agent. */
+                session?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_session?: string[];
+                /** @description A tag; several: all of them. */
+                tag?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_tag?: string[];
+                /** @description The client's address, or a CIDR block such as `192.0.2.0/24`. */
+                client_address?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_client_address?: string[];
+                /** @description The client's `user-agent`. Any part of it, in capital or small letters. */
+                user_agent?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_user_agent?: string[];
+                /** @description What translation changed: a path, an action or a reason. Any part of it, in capital or small letters. */
+                note?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_note?: string[];
+                /** @description What the cost depends on beside tokens. Any part of it, in capital or small letters. */
+                cost_fact?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_fact?: string[];
+                /** @description The price of the row. */
+                price_id?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_id?: string[];
+                /** @description The multiplier of that price, as decimal. */
+                price_multiplier?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_price_multiplier?: string[];
+                /** @description Cost in USD. An amount, or a range such as `0.01..2`, `1..` or `..0.5`, with both its ends. */
+                cost_usd?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cost_usd?: string[];
+                /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                input_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_input_tokens?: string[];
+                /** @description Input tokens from the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_read_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_read_tokens?: string[];
+                /** @description Input tokens written to the cache. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                cache_write_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_cache_write_tokens?: string[];
+                /** @description Output tokens, without reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                output_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_output_tokens?: string[];
+                /** @description Output tokens of reasoning. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                reasoning_tokens?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_reasoning_tokens?: string[];
+                /** @description Images delivered. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                images?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_images?: string[];
+                /** @description Milliseconds until the first call upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                queue_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_queue_ms?: string[];
+                /** @description Milliseconds until the first content. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                first_token_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_first_token_ms?: string[];
+                /** @description Milliseconds until the end. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                total_ms?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_total_ms?: string[];
+                /** @description Calls upstream. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                attempts?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_attempts?: string[];
+                /** @description How many requests the row stands for. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
+                folded?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_folded?: string[];
+                /** @description Requests from this moment on. Default: all that are kept. */
+                from?: string;
+                /** @description Requests before this moment; a day is meant to its end. Default: now. */
+                to?: string;
+                /** @description Groups in the answer. */
+                limit?: number;
+            };
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The errors that match, by kind, endpoint, channel and status of the upstream */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogErrors"];
                 };
             };
             default: components["responses"]["Problem"];

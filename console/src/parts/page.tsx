@@ -2,6 +2,7 @@ import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { site } from '../site.ts'
 import classes from './page.module.css'
+import { PageParts } from './page-parts.tsx'
 
 /**
  * The frame of a page of the console: its title, what can be done in it, and its content. `wide`: the content has the
@@ -29,7 +30,7 @@ export function Page({
         {lead === undefined ? null : <div className={classes.lead}>{lead}</div>}
         <div className={classes.actions}>{actions}</div>
       </header>
-      {children}
+      <PageParts>{children}</PageParts>
     </div>
   )
 }

@@ -1,17 +1,25 @@
 import 'uplot/dist/uPlot.min.css'
 import { useComputedColorScheme } from '@mantine/core'
-import { useEffect, useMemo, useRef, useState } from 'react'
+import {
+  type HTMLAttributes,
+  type KeyboardEvent,
+  type ReactNode,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
 import uPlot from 'uplot'
 import { clock, day } from '../format/moments.ts'
-import { palette } from '../theme-colors.ts'
 import type { Scheme } from './chart-colors.ts'
+import { axisOf, type ChartSeries, dataOf, seriesOf, spanOf, timeLabels } from './chart-drawing.ts'
+import { seriesAt, stepTo } from './chart-pick.ts'
 import classes from './time-chart.module.css'
 
-export interface ChartSeries {
-  name: string
-  color: string
-  /** One for each bucket; null where nothing was measured: a line has a gap there. */
-  values: readonly (number | null)[]
+interface ChartRange {
+  from: string
+  to: string
 }
 
 interface TimeChartProps {
@@ -26,11 +34,20 @@ interface TimeChartProps {
   kind: 'stacked' | 'lines'
   format(value: number): string
   height?: number
-  /** A range was dragged, or one bucket clicked. */
-  onRange?(range: { from: string; to: string }): void
+  /** A range was dragged; without `onPick`, or one bucket was clicked. */
+  onRange?(range: ChartRange): void
+  /** One bucket was clicked, or chosen by Enter. `series`: the part of the bar under the pointer. */
+  onPick?(range: ChartRange, series: string | undefined): void
+  /** What a click does: "its requests". */
+  picks?: string
+  /** A name in the legend, such as a link. Default: the name itself. */
+  nameOf?(name: string): ReactNode
 }
 
-/** Values over time, drawn on a canvas. Under the pointer each series shows its value. */
+/**
+ * Values over time, drawn on a canvas. The bucket under the pointer, or the one that the arrow keys chose, shows its values in
+ * the legend; a screen reader says them.
+ */
 export function TimeChart({
   label,
   at,
@@ -40,18 +57,38 @@ export function TimeChart({
   format,
   height = 136,
   onRange,
+  onPick,
+  picks = 'this time alone',
+  nameOf = (name) => name,
 }: TimeChartProps) {
   const scheme: Scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const box = useRef<HTMLDivElement>(null)
   const [hovered, setHovered] = useState<number | undefined>(undefined)
-  const range = useRef(onRange)
-  range.current = onRange
+  const drawn = useRef<uPlot | undefined>(undefined)
+  const hintId = useId()
+  const chosen = useRef({ onRange, onPick })
+  chosen.current = { onRange, onPick }
   const isChoosable = onRange !== undefined
+  const rangeOf = (bucket: number) => bucketRange(at[bucket] ?? 0, stepMs)
+  const pick = (bucket: number, name?: string) => {
+    if (onPick !== undefined) onPick(rangeOf(bucket), name)
+    else onRange?.(rangeOf(bucket))
+  }
+  const picked = useRef(pick)
+  picked.current = pick
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
 
   useEffect(() => {
     const element = box.current
     if (element === null) return
+    /** A bar reaches from its start to the next one; of points the nearest one counts. */
+    const bucketUnder = ({ cursor, posToVal }: uPlot): number | undefined => {
+      const { left = -1, idx } = cursor
+      if (left < 0) return undefined
+      if (kind === 'lines') return idx ?? undefined
+      const bucket = Math.floor((posToVal(left, 'x') * 1_000 - (at[0] ?? 0)) / stepMs)
+      return bucket >= 0 && bucket < at.length ? bucket : undefined
+    }
     const chart = new uPlot(
       {
         width: element.clientWidth,
@@ -72,9 +109,9 @@ export function TimeChart({
           { ...axisOf(scheme), values: (_chart, seconds) => timeLabels(seconds) },
           { ...axisOf(scheme), size: 56, values: (_chart, values) => values.map(format) },
         ],
-        series: [{}, ...drawn(series, kind)],
+        series: [{}, ...seriesOf(series, kind)],
         hooks: {
-          setCursor: [({ cursor }) => setHovered(cursor.idx ?? undefined)],
+          setCursor: [(chart) => setHovered(bucketUnder(chart))],
           setSelect: [
             (chart) => {
               const { left, width } = chart.select
@@ -87,31 +124,72 @@ export function TimeChart({
       data,
       element,
     )
+    drawn.current = chart
     const choose = (from: number, to: number) => {
       const step = stepMs / 1_000
       const start = Math.floor(from / step) * step
       const end = Math.max(Math.ceil(to / step) * step, start + step)
-      range.current?.({
+      chosen.current.onRange?.({
         from: new Date(start * 1_000).toISOString(),
         to: new Date(end * 1_000).toISOString(),
       })
     }
     const onClick = () => {
-      const index = chart.cursor.idx
-      const start = index === null || index === undefined ? undefined : at[index]
-      if (start !== undefined) choose(start / 1_000, start / 1_000 + 1)
+      const bucket = bucketUnder(chart)
+      if (bucket === undefined) return
+      const height = chart.posToVal(chart.cursor.top ?? 0, 'y')
+      picked.current(bucket, kind === 'stacked' ? seriesAt(series, bucket, height) : undefined)
     }
     if (isChoosable) chart.over.addEventListener('click', onClick)
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
     observer.observe(element)
     return () => {
       observer.disconnect()
+      drawn.current = undefined
       chart.destroy()
     }
     // The chart is drawn anew for each change: that takes about a millisecond.
   }, [data, scheme, kind, height, stepMs, at, series, format, isChoosable])
 
-  const shownAt = hovered === undefined ? undefined : at[hovered]
+  const show = (bucket: number | undefined) => {
+    setHovered(bucket)
+    const chart = drawn.current
+    if (chart === undefined) return
+    const left = bucket === undefined ? -10 : chart.valToPos((at[bucket] ?? 0) / 1_000, 'x') + 1
+    chart.setCursor({ left, top: bucket === undefined ? -10 : 0 }, false)
+  }
+  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    const next = stepTo(event.key, hovered, at.length)
+    if (next !== undefined) show(next)
+    else if (event.key === 'Enter' && hovered !== undefined) pick(hovered)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  const timeOf = (bucket: number) => {
+    const start = new Date(at[bucket] ?? 0)
+    return `${day(start)}, ${clock(start, false)}`
+  }
+  const valuesOf = (bucket: number) =>
+    series.map(({ name, values }) => `${name} ${legendOf(values, bucket, kind, format)}`).join(', ')
+  const keys: HTMLAttributes<HTMLDivElement> = isChoosable
+    ? {
+        role: 'slider',
+        tabIndex: 0,
+        title: `Click: ${picks}. Drag: choose a time.`,
+        'aria-label': label,
+        'aria-valuemin': 0,
+        'aria-valuemax': Math.max(0, at.length - 1),
+        'aria-valuenow': hovered ?? Math.max(0, at.length - 1),
+        'aria-valuetext':
+          hovered === undefined ? 'no time is chosen' : `${timeOf(hovered)}: ${valuesOf(hovered)}`,
+        'aria-describedby': hintId,
+        onKeyDown: onKey,
+        onBlur: () => show(undefined),
+      }
+    : { 'aria-hidden': true }
   return (
     <figure className={classes.chart} data-choosable={isChoosable || undefined}>
       <figcaption className={classes.legend}>
@@ -119,16 +197,23 @@ export function TimeChart({
         {series.map(({ name, color, values }) => (
           <span key={name} className={classes.name}>
             <span className={classes.swatch} style={{ background: color }} aria-hidden />
-            {name} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
+            {nameOf(name)} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
           </span>
         ))}
-        <span className={classes.at}>
-          {shownAt === undefined ? '' : `${day(new Date(shownAt))}, ${clock(new Date(shownAt), false)}`}
-        </span>
+        <span className={classes.at}>{hovered === undefined ? '' : timeOf(hovered)}</span>
       </figcaption>
-      <div ref={box} className={classes.canvas} style={{ height }} aria-hidden />
+      <div ref={box} className={classes.canvas} style={{ height }} {...keys} />
+      {isChoosable ? (
+        <span id={hintId} hidden>
+          The arrow keys choose a bar, Enter opens {picks}.
+        </span>
+      ) : null}
     </figure>
   )
+}
+
+function bucketRange(startMs: number, stepMs: number): ChartRange {
+  return { from: new Date(startMs).toISOString(), to: new Date(startMs + stepMs).toISOString() }
 }
 
 /** The value under the pointer; without one the sum of a stack. The sum of a line would say nothing. */
@@ -143,81 +228,4 @@ function legendOf(
   }
   const value = values[hovered] ?? null
   return value === null && kind === 'lines' ? '–' : format(value ?? 0)
-}
-
-function spanOf(at: readonly number[], stepMs: number): [number, number] {
-  const [first, last] = [at[0] ?? 0, at.at(-1) ?? 0]
-  return [first / 1_000, (last + stepMs) / 1_000]
-}
-
-/** uPlot draws in order, so of a stack the whole height comes first, and lower parts over it. */
-function dataOf(
-  at: readonly number[],
-  series: readonly ChartSeries[],
-  kind: 'stacked' | 'lines',
-): uPlot.AlignedData {
-  const seconds = at.map((ms) => ms / 1_000)
-  if (kind === 'lines') return [seconds, ...series.map(({ values }) => [...values])]
-  const sums = at.map(() => 0)
-  const stacked = series.map(({ values }) =>
-    sums.map((sum, index) => {
-      const height = sum + (values[index] ?? 0)
-      sums[index] = height
-      return height
-    }),
-  )
-  return [seconds, ...stacked.reverse()]
-}
-
-function drawn(series: readonly ChartSeries[], kind: 'stacked' | 'lines'): uPlot.Series[] {
-  if (kind === 'lines') {
-    return series.map(({ name, color }) => ({
-      label: name,
-      stroke: color,
-      width: 1.5,
-      // A bucket between two gaps would be a line of no length.
-      points: { size: 4, fill: color, filter: lonelyPoints },
-    }))
-  }
-  const paths = uPlot.paths.bars?.({ align: 1, size: [0.9, 64], gap: 1 })
-  return series
-    .map(({ name, color }) => ({
-      label: name,
-      fill: color,
-      width: 0,
-      points: { show: false },
-      ...(paths === undefined ? {} : { paths }),
-    }))
-    .reverse()
-}
-
-function lonelyPoints(chart: uPlot, at: number): number[] {
-  const values = chart.data[at] ?? []
-  const isHere = (index: number) => values[index] !== null && values[index] !== undefined
-  return Array.from(values.keys()).filter(
-    (index) => isHere(index) && !isHere(index - 1) && !isHere(index + 1),
-  )
-}
-
-/** `14:00`; the day where it begins, or where the steps are days. */
-function timeLabels(seconds: readonly number[]): string[] {
-  const step = (seconds[1] ?? 0) - (seconds[0] ?? 0)
-  return seconds.map((second) => {
-    const at = new Date(second * 1_000)
-    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0
-    if (step >= 86_400 || isMidnight) return day(at)
-    return clock(at, false).slice(0, step < 60 ? 8 : 5)
-  })
-}
-
-function axisOf(scheme: Scheme): uPlot.Axis {
-  const { quiet, line } = palette[scheme]
-  return {
-    stroke: quiet,
-    font: '12px system-ui',
-    grid: { stroke: line, width: 1 },
-    ticks: { show: false },
-    gap: 4,
-    size: 24,
-  }
 }

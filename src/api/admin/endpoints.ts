@@ -19,6 +19,7 @@ import { type OidcConfig, oidcEndpoints } from './oidc.ts'
 import { type AdminPlaygroundContext, adminPlaygroundEndpoint } from './playground.ts'
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
+import { adminRequestErrorsEndpoint } from './request-errors.ts'
 import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
@@ -65,6 +66,7 @@ export function adminEndpoints(
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),
+    adminRequestErrorsEndpoint(context),
     adminExportEndpoint(context),
     adminTailEndpoint(context),
     adminRequestEndpoint(context),

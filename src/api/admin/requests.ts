@@ -17,7 +17,7 @@ import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.
 
 export type AdminRequestsContext = WalkContext
 
-const progress = z
+export const logProgress = z
   .object({
     searched_from: z.iso.datetime(),
     searched_to: z.iso.datetime(),
@@ -36,7 +36,7 @@ const page = z
       .string()
       .nullable()
       .describe('Null when the whole time is searched, and for the greatest.'),
-    progress,
+    progress: logProgress,
   })
   .meta({ id: 'LogPage' })
 
@@ -72,7 +72,7 @@ const histogram = z
     ),
     requests: z.int().describe('All that were counted.'),
     exact: z.boolean().describe('False: only the requests in `progress` are counted.'),
-    progress,
+    progress: logProgress,
   })
   .meta({ id: 'LogHistogram' })
 

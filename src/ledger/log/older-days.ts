@@ -1,4 +1,5 @@
 import { GatewayError } from '../../canonical/error.ts'
+import type { ErrorRow, ErrorsBy } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import type { CountRow, Measure, Order, Slice } from './slice.ts'
 
@@ -17,6 +18,11 @@ export interface OlderDays {
     question: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
   ): Promise<CountRow[]>
+  /** The groups of errors in the same way. */
+  errors(
+    question: { filter: AdminFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
+    terms: OlderTerms,
+  ): Promise<ErrorRow[]>
 }
 
 /** Beyond `withinMs`, a method rejects OlderTooLong. Undefined: the archive has its own bound, and rejects OlderDaysError. */

@@ -101,7 +101,7 @@ function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[],
  * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are compared only where
  * the times do not say it already: Postgres would take them for a second condition, and expect far too few rows.
  */
-function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
+export function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
   const literal = (value: string) => sql.unsafe(`'${value}'`)
   const parts = [
     sql`created_at >= ${literal(from.toISOString())}`,

@@ -1,11 +1,13 @@
 import type postgres from 'postgres'
 import { momentOf } from '../tuple.ts'
+import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import {
   mayBeOlder,
   mergedRows,
   type OlderDays,
   OlderDaysError,
+  type OlderTerms,
   OlderTooLong,
   SliceTooLong,
 } from './older-days.ts'
@@ -123,16 +125,44 @@ export function walkCounts(
   walk: Omit<Walk, 'rowsMax'>,
   bucketMs: number,
 ): AsyncGenerator<Batch<CountRow>> {
-  const { filter, older, signal } = walk
+  const { filter } = walk
+  return walkGroups(
+    ask,
+    walk,
+    (sql, slice) => countsOf(sql, filter, slice, bucketMs),
+    (older, slice, recent, terms) => older.counts({ filter, slice, bucketMs, recent }, terms),
+  )
+}
+
+/** The same walk, but Postgres groups the errors of a slice. */
+export function walkErrors(
+  ask: AskLog,
+  walk: Omit<Walk, 'rowsMax'>,
+  by: ErrorsBy,
+): AsyncGenerator<Batch<ErrorRow>> {
+  const { filter } = walk
+  return walkGroups(
+    ask,
+    walk,
+    (sql, slice) => errorsOf(sql, filter, slice, by),
+    (older, slice, recent, terms) => older.errors({ filter, slice, by, recent }, terms),
+  )
+}
+
+function walkGroups<Row extends object>(
+  ask: AskLog,
+  walk: Omit<Walk, 'rowsMax'>,
+  recentOf: (sql: postgres.Sql, slice: Slice) => Promise<Row[]>,
+  /** It has the groups of `recent` and those of the older days. */
+  allOf: (older: OlderDays, slice: Slice, recent: () => Promise<Row[]>, terms: OlderTerms) => Promise<Row[]>,
+): AsyncGenerator<Batch<Row>> {
+  const { older, signal } = walk
   return slices(
     walk,
     (slice, olderMs) => {
-      const recent = () =>
-        ask((sql) => countsOf(sql, filter, slice, bucketMs), { withinMs: sliceMsMax, signal })
+      const recent = () => ask((sql) => recentOf(sql, slice), { withinMs: sliceMsMax, signal })
       if (older === undefined || !mayBeOlder(slice)) return recent()
-      return fromOlder(slice, olderMs, (withinMs) =>
-        older.counts({ filter, slice, bucketMs, recent }, { withinMs, signal }),
-      )
+      return fromOlder(slice, olderMs, (withinMs) => allOf(older, slice, recent, { withinMs, signal }))
     },
     undefined,
   )

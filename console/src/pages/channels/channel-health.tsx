@@ -68,7 +68,14 @@ export function ChannelHealth({ channel }: { channel: string }) {
             series={chart}
             kind="stacked"
             format={count}
+            picks="its requests"
             onRange={(range) => void navigate({ to: '/console/log', search: { channel, ...range } })}
+            onPick={(range, outcome) =>
+              void navigate({
+                to: '/console/log',
+                search: { channel, ...(outcome === undefined ? {} : { outcome }), ...range },
+              })
+            }
           />
         </Suspense>
       )}

@@ -6,7 +6,7 @@ import { useMay } from '../../api/session.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
 import { Code } from '../../parts/code.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Rows, type RowsColumn } from '../../parts/rows.tsx'
 import { Teach } from '../../parts/teach.tsx'
 import { State } from '../../parts/tone.tsx'
@@ -44,11 +44,11 @@ function Live() {
     refetchInterval: every(liveMs),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/health', { signal })),
   })
+  const ledgerProblem = usePart('the ledger', ledger)
+  const healthProblem = usePart('the processes', health)
   return (
     <>
-      {ledger.error === null ? null : (
-        <Problem error={ledger.error} doing="The ledger" onAgain={() => void ledger.refetch()} />
-      )}
+      {ledgerProblem}
       {ledger.isPending ? <Waiting rows={6} /> : null}
       {/* What was read before an error is old: it would say that all is well. */}
       {ledger.data === undefined || ledger.error !== null ? null : (
@@ -58,9 +58,7 @@ function Live() {
           <Holds holds={ledger.data.holds} />
         </>
       )}
-      {health.error === null ? null : (
-        <Problem error={health.error} doing="The processes" onAgain={() => void health.refetch()} />
-      )}
+      {healthProblem}
       {health.data === undefined || health.error !== null ? null : (
         <Processes health={health.data} now={health.dataUpdatedAt} />
       )}

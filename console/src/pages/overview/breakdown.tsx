@@ -1,56 +1,48 @@
 import { Skeleton, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
-import { type ReactNode, useState } from 'react'
+import { Link, useNavigate } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useSession } from '../../api/session.ts'
+import type { Texts } from '../../console-search.ts'
 import { count, share } from '../../format/numbers.ts'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Sparkline } from '../../parts/sparkline.tsx'
 import { Duration, Money, None, Tokens } from '../../parts/values.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
+import { errorOutcomes, inLog, sorts, tableOf, tabs, withTable } from './overview-address.ts'
 import { alignedTo, type By, type Terms, useBreakdown, useTimeline } from './overview-query.ts'
 
-const tabs: readonly { by: By; title: string; notForMembers?: true }[] = [
-  { by: 'model', title: 'Models' },
-  { by: 'channel', title: 'Channels', notForMembers: true },
-  { by: 'tenant', title: 'Tenants', notForMembers: true },
-  { by: 'key', title: 'Keys' },
-]
-
-const sorts = [
-  { sort: '-requests', title: 'Requests' },
-  { sort: '-errors', title: 'Errors' },
-  { sort: undefined, title: 'Total, p50' },
-  { sort: '-latency', title: 'Total, p95' },
-  { sort: '-tokens', title: 'Tokens' },
-  { sort: '-cost', title: 'Spend' },
-] as const
-
 /** Who and what the numbers come from, the highest first. */
-export function Breakdown({ terms, range }: { terms: Terms; range: Record<string, string> }) {
+export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
   const { role } = useSession()
-  const [by, setBy] = useState<By>('model')
-  const [sort, setSort] = useState<string>('-requests')
-  const { data, error, refetch } = useBreakdown(terms, by, sort)
+  const navigate = useNavigate()
+  const { tab, sort } = tableOf(search, role === 'member')
+  const { by } = tab
+  const query = useBreakdown(terms, by, sort)
+  const { data } = query
   const trendOf = useTrends(terms, by)
   const nameOf = useNames(by, data?.data ?? [])
+  const go = (next: Parameters<typeof withTable>[1]) =>
+    void navigate({ to: '/console', search: withTable(search, next), resetScroll: false })
+  const problem = usePart('the table', query)
+  if (problem === null) return null
   return (
     <div>
-      <Tabs value={by} onChange={(value) => setBy((value ?? 'model') as By)}>
+      <Tabs value={tab.tab} onChange={(next) => go({ tab: next })}>
         <Tabs.List>
           {tabs
             .filter(({ notForMembers }) => role !== 'member' || notForMembers !== true)
-            .map((tab) => (
-              <Tabs.Tab key={tab.by} value={tab.by}>
-                {tab.title}
+            .map(({ tab, title }) => (
+              <Tabs.Tab key={tab} value={tab}>
+                {title}
               </Tabs.Tab>
             ))}
         </Tabs.List>
       </Tabs>
-      {error !== null ? (
-        <Problem error={error} onAgain={() => void refetch()} />
+      {problem !== undefined ? (
+        problem
       ) : data === undefined ? (
         <Skeleton height={200} mt={8} />
       ) : data.data.length === 0 ? (
@@ -61,36 +53,41 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
           <table className={classes.table}>
             <thead>
               <tr>
-                <th>{tabs.find((tab) => tab.by === by)?.title.replace(/s$/, '')}</th>
+                <th scope="col">{tab.one}</th>
                 {sorts.map(({ sort: name, title }) => (
-                  <th key={title} data-number aria-sort={sort === name ? 'descending' : undefined}>
+                  <th
+                    key={title}
+                    scope="col"
+                    data-number
+                    aria-sort={sort === name ? 'descending' : undefined}
+                  >
                     {name === undefined ? (
                       title
                     ) : (
-                      <button type="button" onClick={() => setSort(name)}>
+                      <button type="button" onClick={() => go({ sort: name })}>
                         {title} {sort === name ? '↓' : ''}
                       </button>
                     )}
                   </th>
                 ))}
-                <th data-number>Requests over time</th>
+                <th scope="col" data-number>
+                  Requests over time
+                </th>
               </tr>
             </thead>
             <tbody>
               {data.data.map((row) => {
-                const { value, name, to } = nameOf(row)
+                const { name, to, filter } = nameOf(row)
                 return (
-                  <tr key={value ?? 'unknown'}>
+                  <tr key={JSON.stringify(filter ?? name)}>
                     <th scope="row">
                       <Name to={to}>{name}</Name>{' '}
-                      {value === null ? null : (
+                      {filter === undefined ? null : (
                         <Link
                           to="/console/log"
-                          search={{
-                            [by === 'tenant' ? 'tenant_id' : by === 'key' ? 'key_id' : by]: value,
-                            ...range,
-                          }}
+                          search={inLog(search, filter)}
                           className={classes.toLog}
+                          aria-label={`The log of ${name}`}
                         >
                           log
                         </Link>
@@ -98,7 +95,18 @@ export function Breakdown({ terms, range }: { terms: Terms; range: Record<string
                     </th>
                     <td>{count(row.requests)}</td>
                     <td title={count(row.errors)} data-bad={row.errors > row.requests / 20 || undefined}>
-                      {share(row.errors, row.requests)}
+                      {row.errors === 0 || filter === undefined ? (
+                        share(row.errors, row.requests)
+                      ) : (
+                        <Link
+                          to="/console/log"
+                          search={inLog(search, { ...filter, outcome: errorOutcomes })}
+                          className={classes.plain}
+                        >
+                          {share(row.errors, row.requests)}
+                          <span className="tg-heard">: the errors of {name}</span>
+                        </Link>
+                      )}
                     </td>
                     <td>
                       <Duration ms={row.latency_ms.total?.p50} />
@@ -163,10 +171,10 @@ function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | un
 type Group = Schema<'Summary'>['data'][number]
 
 interface Named {
-  /** What filters the log; null: requests that have none. */
-  value: string | null
   name: string
   to: string | undefined
+  /** What finds its requests in the log; undefined: nothing finds just these. */
+  filter: Texts | undefined
 }
 
 /** Sums have ids of tenants and keys: their names are asked for once. */
@@ -182,22 +190,30 @@ function useNames(by: By, rows: readonly Group[]): (row: Group) => Named {
   })
   return (row) => {
     if (by === 'model') {
-      const model = row.model ?? null
+      const { model } = row
+      // Sums count names that no model has as one.
+      if (model === null || model === undefined)
+        return { name: 'unknown models', to: undefined, filter: undefined }
       return {
-        value: model,
-        name: model ?? 'unknown models',
-        to: model === null ? undefined : `/console/models/${encodeURIComponent(model)}`,
+        name: model,
+        to: `/console/models/${encodeURIComponent(model)}`,
+        filter: { requested_model: model },
       }
     }
-    if (by === 'channel')
+    if (by === 'channel') {
+      const { channel } = row
       return {
-        value: row.channel ?? null,
-        name: row.channel ?? 'no channel',
-        to: row.channel ? `/console/channels/${encodeURIComponent(row.channel)}` : undefined,
+        name: channel ?? 'no channel',
+        to: channel ? `/console/channels/${encodeURIComponent(channel)}` : undefined,
+        filter: { channel: channel ?? '' },
       }
-    const id = (by === 'tenant' ? row.tenant_id : row.key_id) ?? null
-    if (id === null) return { value: null, name: 'callers that are not known', to: undefined }
-    return { value: id, name: names.data?.get(id) ?? id, to: `/console/${by}s/${id}` }
+    }
+    const id = (by === 'tenant' ? row.tenant_id : row.key_id) ?? ''
+    return {
+      name: id === '' ? 'callers that are not known' : (names.data?.get(id) ?? id),
+      to: id === '' ? undefined : `/console/${by}s/${id}`,
+      filter: by === 'tenant' ? { tenant_id: id } : { key_id: id },
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Notice } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import classes from './overview.module.css'
@@ -11,10 +11,15 @@ export function NowWrong() {
   const may = useMay()
   const health = useHealth(may('health'))
   const episodes = useOpenEpisodes(may('alerts'))
-  if (health.error !== null)
-    return <Problem error={health.error} doing="The health" onAgain={() => void health.refetch()} />
-  if (episodes.error !== null)
-    return <Problem error={episodes.error} doing="The alerts" onAgain={() => void episodes.refetch()} />
+  const healthProblem = usePart('the health', health)
+  const alertsProblem = usePart('the alerts', episodes)
+  if (healthProblem !== undefined || alertsProblem !== undefined)
+    return (
+      <>
+        {healthProblem}
+        {alertsProblem}
+      </>
+    )
   const isKnown =
     (!may('health') || health.data !== undefined) && (!may('alerts') || episodes.data !== undefined)
   if (!isKnown) return <div className={classes.wrongWaiting} />

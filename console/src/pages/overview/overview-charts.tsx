@@ -1,19 +1,27 @@
 import { Skeleton, useComputedColorScheme } from '@mantine/core'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
+import type { Texts } from '../../console-search.ts'
 import { money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { outcomeColor, outcomeNames, seriesColor } from '../../parts/chart-colors.ts'
-import { Problem } from '../../parts/problem.tsx'
-import { type ChartSeries, TimeChart } from '../../parts/time-chart.tsx'
+import type { ChartSeries } from '../../parts/chart-drawing.ts'
+import { usePart } from '../../parts/page-parts.tsx'
+import { TimeChart } from '../../parts/time-chart.tsx'
 import classes from './overview.module.css'
+import { barInLog, inLog } from './overview-address.ts'
 import { alignedTo, measuredIn, type Terms, useTimeline } from './overview-query.ts'
 
 interface ChartsProps {
   terms: Terms
+  search: Texts
   onRange(range: { from: string; to: string }): void
 }
 
-/** Over time: how requests ended, and what was spent on which model. A range that is dragged becomes the time of the page. */
+/**
+ * Over time: how requests ended, what was spent on which model, and how long they took. A range that is dragged becomes the
+ * time of the page; a bar, and a name of the legend, leads to its requests in the log.
+ */
 export function OverviewCharts(props: ChartsProps) {
   return (
     <div className={classes.charts}>
@@ -24,8 +32,10 @@ export function OverviewCharts(props: ChartsProps) {
   )
 }
 
-function OutcomesChart({ terms, onRange }: ChartsProps) {
-  const { data, error, isPending, refetch } = useTimeline(terms, 'outcome', '-requests')
+function OutcomesChart(props: ChartsProps) {
+  const { terms } = props
+  const timeline = useTimeline(terms, 'outcome', '-requests')
+  const { data } = timeline
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(() => {
     const found = new Map(data?.series.map((series) => [series.outcome, series.points]))
@@ -33,36 +43,33 @@ function OutcomesChart({ terms, onRange }: ChartsProps) {
       .filter((name) => found.has(name))
       .map((name) => {
         const points = (found.get(name) ?? []).map(({ at, requests }) => ({ at, value: requests }))
-        return { name, color: outcomeColor(scheme, name), ...alignedTo(terms, points) }
+        return {
+          name,
+          color: outcomeColor(scheme, name),
+          filter: { outcome: name },
+          ...alignedTo(terms, points),
+        }
       })
   }, [data, terms, scheme])
-  return (
-    <section className={classes.chart} aria-label="Requests by outcome">
-      <h2>Requests by outcome</h2>
-      {isPending ? (
-        <Skeleton height={136} radius={6} />
-      ) : error === null ? (
-        <Chart label="Requests by outcome" series={chart} {...{ terms, onRange }} format={count} />
-      ) : (
-        <Problem error={error} onAgain={() => void refetch()} />
-      )}
-    </section>
-  )
+  return <Chart {...props} title="Requests by outcome" timeline={timeline} series={chart} format={count} />
 }
 
 const nanoPerUsd = 1e9
 
-function SpendChart({ terms, onRange }: ChartsProps) {
+function SpendChart(props: ChartsProps) {
+  const { terms } = props
   // Sums of minutes are kept by channel and outcome alone.
   const by = terms.step === 'minute' ? 'channel' : 'model'
   const title = `Spend by ${by}`
-  const { data, error, isPending, refetch } = useTimeline(terms, by, '-cost')
+  const timeline = useTimeline(terms, by, '-cost')
+  const { data } = timeline
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(
     () =>
       (data?.series ?? []).map(({ model, channel, other, points }, at) => ({
         name: other ? 'all others' : ((by === 'model' ? model : channel) ?? `no ${by}`),
         color: seriesColor(scheme, other ? 7 : at),
+        filter: other ? undefined : by === 'channel' ? { channel: channel ?? '' } : modelFilter(model),
         ...alignedTo(
           terms,
           points.map(({ at, cost_nano_usd }) => ({ at, value: Number(cost_nano_usd) / nanoPerUsd })),
@@ -70,22 +77,18 @@ function SpendChart({ terms, onRange }: ChartsProps) {
       })),
     [data, terms, scheme, by],
   )
-  return (
-    <section className={classes.chart} aria-label={title}>
-      <h2>{title}</h2>
-      {isPending ? (
-        <Skeleton height={136} radius={6} />
-      ) : error === null ? (
-        <Chart label={title} series={chart} terms={terms} onRange={onRange} format={inUsd} />
-      ) : (
-        <Problem error={error} onAgain={() => void refetch()} />
-      )}
-    </section>
-  )
+  return <Chart {...props} title={title} timeline={timeline} series={chart} format={inUsd} />
 }
 
-function LatencyChart({ terms, onRange }: ChartsProps) {
-  const { data, error, isPending, refetch } = useTimeline(terms, undefined, '-requests')
+/** Sums count names that no model has as one: nothing finds just these. */
+function modelFilter(model: string | null | undefined): Texts | undefined {
+  return model === null || model === undefined ? undefined : { requested_model: model }
+}
+
+function LatencyChart(props: ChartsProps) {
+  const { terms } = props
+  const timeline = useTimeline(terms, undefined, '-requests')
+  const { data } = timeline
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const chart = useMemo(() => {
     const points = data?.series[0]?.points ?? []
@@ -99,23 +102,14 @@ function LatencyChart({ terms, onRange }: ChartsProps) {
     }))
   }, [data, terms, scheme])
   return (
-    <section className={classes.chart} aria-label="Total time of a request">
-      <h2>Total time of a request</h2>
-      {isPending ? (
-        <Skeleton height={136} radius={6} />
-      ) : error === null ? (
-        <Chart
-          label="Total time of a request, p50 and p95"
-          series={chart}
-          terms={terms}
-          onRange={onRange}
-          format={duration}
-          kind="lines"
-        />
-      ) : (
-        <Problem error={error} onAgain={() => void refetch()} />
-      )}
-    </section>
+    <Chart
+      {...props}
+      title="Total time of a request"
+      timeline={timeline}
+      series={chart}
+      format={duration}
+      kind="lines"
+    />
   )
 }
 
@@ -123,29 +117,66 @@ function inUsd(usd: number): string {
   return money(String(Math.round(usd * nanoPerUsd)))
 }
 
+interface Drawn extends ChartSeries {
+  at: number[]
+  /** What finds its requests in the log. */
+  filter?: Texts | undefined
+}
+
 function Chart({
-  label,
+  title,
+  timeline,
   series,
   terms,
+  search,
   onRange,
   format,
   kind = 'stacked',
 }: ChartsProps & {
-  label: string
+  title: string
+  timeline: ReturnType<typeof useTimeline>
+  series: readonly Drawn[]
   kind?: 'stacked' | 'lines'
-  series: readonly (ChartSeries & { at: number[] })[]
   format(value: number): string
 }) {
+  const navigate = useNavigate()
+  const problem = usePart(`${title.charAt(0).toLowerCase()}${title.slice(1)}`, timeline)
+  if (problem === null) return null
   const at = series[0]?.at ?? alignedTo(terms, []).at
+  const filterOf = (name: string | undefined) => series.find((one) => one.name === name)?.filter
+  const nameOf = (name: string) => {
+    const filter = filterOf(name)
+    return filter === undefined ? (
+      name
+    ) : (
+      <Link to="/console/log" search={inLog(search, filter)}>
+        {name}
+      </Link>
+    )
+  }
   return (
-    <TimeChart
-      label={label}
-      at={at}
-      stepMs={terms.stepMs}
-      series={series}
-      kind={kind}
-      format={format}
-      onRange={onRange}
-    />
+    <section className={classes.chart} aria-label={title}>
+      <h2>{title}</h2>
+      {problem !== undefined ? (
+        problem
+      ) : timeline.isPending ? (
+        <Skeleton height={136} radius={6} />
+      ) : (
+        <TimeChart
+          label={title}
+          at={at}
+          stepMs={terms.stepMs}
+          series={series}
+          kind={kind}
+          format={format}
+          nameOf={nameOf}
+          onRange={onRange}
+          picks="its requests"
+          onPick={(bar, name) =>
+            void navigate({ to: '/console/log', search: barInLog(search, terms, bar, filterOf(name)) })
+          }
+        />
+      )}
+    </section>
   )
 }

@@ -16,6 +16,8 @@ import { useTerms } from './overview-query.ts'
 /** The numbers come first: what draws charts is loaded after them. */
 const Charts = lazy(async () => ({ default: (await import('./overview-charts.tsx')).OverviewCharts }))
 
+const ErrorGroups = lazy(async () => ({ default: (await import('./error-groups.tsx')).ErrorGroups }))
+
 const liveMs = 5_000
 
 /** "Is anything wrong?", then what happens, and who and what it comes from. */
@@ -59,11 +61,14 @@ export function OverviewPage() {
       }
     >
       <NowWrong />
-      <NumbersRow terms={terms} />
+      <NumbersRow terms={terms} search={search} />
       <Suspense fallback={<Skeleton height={192} radius={6} />}>
-        <Charts terms={terms} onRange={go} />
+        <Charts terms={terms} search={search} onRange={go} />
       </Suspense>
-      <Breakdown terms={terms} range={{ ...range }} />
+      <Suspense fallback={<Skeleton height={120} radius={6} />}>
+        <ErrorGroups terms={terms} search={search} />
+      </Suspense>
+      <Breakdown terms={terms} search={search} />
     </Page>
   )
 }

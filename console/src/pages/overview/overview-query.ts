@@ -2,8 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
+import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { momentsOf, rangeOf } from '../../format/range.ts'
+import type { Sort } from './overview-address.ts'
 
 export type Sums = Schema<'SummarySums'>
 export type Step = Schema<'SummaryTimeline'>['step']
@@ -13,8 +15,11 @@ export type By = 'model' | 'channel' | 'tenant' | 'key'
 
 export const usualLast = '24h'
 const liveMs = 5_000
+const hourMs = 3_600_000
+/** The gateway answers 47 hours; the clocks may differ. */
+const minutesKeptMs = 46 * hourMs
 
-const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: 3_600_000, day: 86_400_000 }
+const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: hourMs, day: 24 * hourMs }
 
 /** The time of the page, the one before it of the same length, and what it is for. */
 export interface Terms {
@@ -28,22 +33,26 @@ export interface Terms {
 
 /** `asOf` moves while the page is live. */
 export function useTerms(search: Texts, asOf: Date): Terms {
-  return useMemo(() => {
-    const moments = momentsOf(rangeOf(search), asOf) ?? momentsOf({ last: usualLast }, asOf)
-    const [from, to] = [new Date(moments?.from ?? asOf), new Date(moments?.to ?? asOf)]
-    const ms = to.getTime() - from.getTime()
-    const step: Step = ms <= 3 * 3_600_000 ? 'minute' : ms <= 8 * 86_400_000 ? 'hour' : 'day'
-    const { tenant_id } = search
-    return {
-      from: from.toISOString(),
-      to: to.toISOString(),
-      before: { from: new Date(from.getTime() - ms).toISOString(), to: from.toISOString() },
-      // Sums of minutes know no tenant.
-      step: step === 'minute' && tenant_id !== undefined ? 'hour' : step,
-      stepMs: stepMs[step === 'minute' && tenant_id !== undefined ? 'hour' : step],
-      tenant_id: typeof tenant_id === 'string' ? tenant_id : undefined,
-    }
-  }, [search, asOf])
+  const isMember = useSession().role === 'member'
+  return useMemo(() => termsOf(search, asOf, isMember), [search, asOf, isMember])
+}
+
+export function termsOf(search: Texts, asOf: Date, isMember: boolean): Terms {
+  const moments = momentsOf(rangeOf(search), asOf) ?? momentsOf({ last: usualLast }, asOf)
+  const [from, to] = [new Date(moments?.from ?? asOf), new Date(moments?.to ?? asOf)]
+  const ms = to.getTime() - from.getTime()
+  const { tenant_id } = search
+  // Sums of minutes know no tenant, and are kept for two days.
+  const hasMinutes = !isMember && tenant_id === undefined && asOf.getTime() - from.getTime() < minutesKeptMs
+  const step: Step = ms <= 3 * hourMs && hasMinutes ? 'minute' : ms <= 8 * 24 * hourMs ? 'hour' : 'day'
+  return {
+    from: from.toISOString(),
+    to: to.toISOString(),
+    before: { from: new Date(from.getTime() - ms).toISOString(), to: from.toISOString() },
+    step,
+    stepMs: stepMs[step],
+    tenant_id: typeof tenant_id === 'string' ? tenant_id : undefined,
+  }
 }
 
 function filters({ tenant_id }: Terms) {
@@ -99,7 +108,7 @@ export function useTimeline(
   })
 }
 
-export function useBreakdown(terms: Terms, by: By, sort: string) {
+export function useBreakdown(terms: Terms, by: By, sort: Sort) {
   const { from, to } = terms
   return useQuery({
     ...common,
@@ -108,7 +117,24 @@ export function useBreakdown(terms: Terms, by: By, sort: string) {
       ask(
         api.GET('/admin/v1/summary', {
           params: {
-            query: { ...filters(terms), from, to, group_by: by, sort: sort as '-requests', limit: 20 },
+            query: { ...filters(terms), from, to, group_by: by, sort, limit: 20 },
+          },
+          signal,
+        }),
+      ),
+  })
+}
+
+/** Groups of errors, the largest first. */
+export function useErrors({ from, to, tenant_id }: Terms) {
+  return useQuery({
+    ...common,
+    queryKey: ['error-groups', tenant_id, from, to],
+    queryFn: ({ signal }) =>
+      ask(
+        api.GET('/admin/v1/requests/errors', {
+          params: {
+            query: { ...(tenant_id === undefined ? {} : { tenant_id: [tenant_id] }), from, to, limit: 100 },
           },
           signal,
         }),

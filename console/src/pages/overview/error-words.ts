@@ -1,0 +1,34 @@
+import type { Schema } from '../../api/client.ts'
+import type { Texts } from '../../console-search.ts'
+import type { Tone } from '../../parts/tones.ts'
+
+type ErrorGroup = Pick<
+  Schema<'LogErrors'>['data'][number],
+  'kind' | 'endpoint' | 'channel' | 'upstream_status'
+>
+
+/** `upstream_overloaded: 529`, with the status that the upstream gave. */
+export function errorWords({ kind, upstream_status }: ErrorGroup): string {
+  return upstream_status === null ? kind : `${kind}: ${upstream_status}`
+}
+
+/** Those that are not the client's to mend. */
+const ours = new Set(['upstream_error', 'upstream_overloaded', 'upstream_timeout', 'unavailable', 'internal'])
+
+export function errorTone({ kind }: ErrorGroup): Tone {
+  return ours.has(kind) ? 'bad' : 'warning'
+}
+
+/** What finds the requests of a group in the log. A member's groups have all channels and upstreams. */
+export function errorFilter(
+  { kind, endpoint, channel, upstream_status }: ErrorGroup,
+  isMember: boolean,
+): Texts {
+  return {
+    error_kind: kind,
+    ...(endpoint === null ? {} : { endpoint }),
+    ...(isMember
+      ? {}
+      : { channel: channel ?? '', upstream_status: upstream_status === null ? '' : String(upstream_status) }),
+  }
+}

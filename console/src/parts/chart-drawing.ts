@@ -1,0 +1,88 @@
+import uPlot from 'uplot'
+import { clock, day } from '../format/moments.ts'
+import { palette } from '../theme-colors.ts'
+import type { Scheme } from './chart-colors.ts'
+
+export interface ChartSeries {
+  name: string
+  color: string
+  /** One for each bucket; null where nothing was measured: a line has a gap there. */
+  values: readonly (number | null)[]
+}
+
+export function spanOf(at: readonly number[], stepMs: number): [number, number] {
+  const [first, last] = [at[0] ?? 0, at.at(-1) ?? 0]
+  return [first / 1_000, (last + stepMs) / 1_000]
+}
+
+/** uPlot draws in order, so of a stack the whole height comes first, and lower parts over it. */
+export function dataOf(
+  at: readonly number[],
+  series: readonly ChartSeries[],
+  kind: 'stacked' | 'lines',
+): uPlot.AlignedData {
+  const seconds = at.map((ms) => ms / 1_000)
+  if (kind === 'lines') return [seconds, ...series.map(({ values }) => [...values])]
+  const sums = at.map(() => 0)
+  const stacked = series.map(({ values }) =>
+    sums.map((sum, index) => {
+      const height = sum + (values[index] ?? 0)
+      sums[index] = height
+      return height
+    }),
+  )
+  return [seconds, ...stacked.reverse()]
+}
+
+export function seriesOf(series: readonly ChartSeries[], kind: 'stacked' | 'lines'): uPlot.Series[] {
+  if (kind === 'lines') {
+    return series.map(({ name, color }) => ({
+      label: name,
+      stroke: color,
+      width: 1.5,
+      // A bucket between two gaps would be a line of no length.
+      points: { size: 4, fill: color, filter: lonelyPoints },
+    }))
+  }
+  const paths = uPlot.paths.bars?.({ align: 1, size: [0.9, 64], gap: 1 })
+  return series
+    .map(({ name, color }) => ({
+      label: name,
+      fill: color,
+      width: 0,
+      points: { show: false },
+      ...(paths === undefined ? {} : { paths }),
+    }))
+    .reverse()
+}
+
+function lonelyPoints(chart: uPlot, at: number): number[] {
+  const values = chart.data[at] ?? []
+  const isHere = (index: number) => values[index] !== null && values[index] !== undefined
+  return Array.from(values.keys()).filter(
+    (index) => isHere(index) && !isHere(index - 1) && !isHere(index + 1),
+  )
+}
+
+/** `14:00`; the day where it begins, or where the steps are days. */
+export function timeLabels(seconds: readonly number[]): string[] {
+  const step = (seconds[1] ?? 0) - (seconds[0] ?? 0)
+  return seconds.map((second) => {
+    const at = new Date(second * 1_000)
+    const isMidnight = at.getHours() === 0 && at.getMinutes() === 0
+    if (step >= 86_400 || isMidnight) return day(at)
+    return clock(at, false).slice(0, step < 60 ? 8 : 5)
+  })
+}
+
+export function axisOf(scheme: Scheme): uPlot.Axis {
+  const { quiet, line } = palette[scheme]
+  return {
+    stroke: quiet,
+    font: '12px system-ui',
+    grid: { stroke: line, width: 1 },
+    ticks: { show: false },
+    gap: 4,
+    size: 24,
+  }
+}

@@ -1,0 +1,77 @@
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react'
+import { type PartState, toldOnce } from './failed-parts.ts'
+import { Problem } from './problem.tsx'
+
+/** What a part of a page reads: a query of it. */
+interface Reading {
+  error: unknown
+  data: unknown
+  /** `idle` before the first answer: nobody asks for it. */
+  fetchStatus: 'fetching' | 'paused' | 'idle'
+  refetch(): unknown
+}
+
+interface Registry {
+  report(name: string, part: PartState | undefined): void
+  /** Names of the parts of which the page speaks, or which wait to see whether it will. */
+  silent: ReadonlySet<string>
+}
+
+const nobody: Registry = { report: () => {}, silent: new Set() }
+const Context = createContext(nobody)
+
+/** The parts of a page. What several of them cannot read for one reason is said once, above them, and not by each. */
+export function PageParts({ children }: { children: ReactNode }) {
+  const [parts, setParts] = useState<ReadonlyMap<string, PartState>>(new Map())
+  const { told, silent } = useMemo(() => toldOnce(parts), [parts])
+  // It stays the same: parts report when they change, and not because another one did.
+  const report = useCallback((name: string, part: PartState | undefined) => {
+    setParts((before) => {
+      const after = new Map(before)
+      if (part === undefined) after.delete(name)
+      else after.set(name, part)
+      return after
+    })
+  }, [])
+  const registry = useMemo(() => ({ silent, report }), [silent, report])
+  return (
+    <Context value={registry}>
+      {told.map(({ what, error, again }) => (
+        <Problem key={what} error={error} doing={what} onAgain={again} />
+      ))}
+      {children}
+    </Context>
+  )
+}
+
+/**
+ * What stands in place of a part that cannot be read: its problem; null where the page says it; undefined: it can be read, or
+ * waits. `name`: "the numbers", "spend by model".
+ */
+export function usePart(name: string, { error, data, fetchStatus, refetch }: Reading): ReactNode | undefined {
+  const { report, silent } = useContext(Context)
+  const again = useRef(refetch)
+  again.current = refetch
+  const state =
+    error !== null ? 'failed' : data !== undefined ? 'ready' : fetchStatus === 'idle' ? undefined : 'waiting'
+  useEffect(() => {
+    report(name, state === undefined ? undefined : { state, error, again: () => void again.current() })
+  }, [report, name, state, error])
+  useEffect(() => () => report(name, undefined), [report, name])
+  if (state !== 'failed') return undefined
+  if (silent.has(name)) return null
+  return <Problem error={error} doing={capital(name)} onAgain={() => void refetch()} />
+}
+
+function capital(words: string): string {
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -41,7 +41,11 @@ test('the SDKs of both vendors work through Caddy, with plain and streamed answe
   expect((await openai.responses.create({ model: 'any', input: 'Hello' })).output_text).toBe('Hello there.')
   const stream = anthropic.messages.stream({ model: 'any', max_tokens: 100, messages })
   expect((await stream.finalMessage()).content).toMatchObject([{ type: 'text', text: streamed }])
-  const painted = await openai.images.generate({ model: 'draw', prompt: 'a cat', response_format: 'b64_json' })
+  const painted = await openai.images.generate({
+    model: 'draw',
+    prompt: 'a cat',
+    response_format: 'b64_json',
+  })
   expect(painted.data?.[0]?.b64_json).toBeTruthy()
   const link = await openai.images.generate({ model: 'draw', prompt: 'a dog', response_format: 'url' })
   const address = link.data?.[0]?.url ?? ''
@@ -50,9 +54,9 @@ test('the SDKs of both vendors work through Caddy, with plain and streamed answe
 
   const stranger = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'tg-nobody', fetch, maxRetries: 0 })
   await expect(stranger.models.list()).rejects.toBeInstanceOf(OpenAI.AuthenticationError)
-  await expect(anthropic.messages.create({ model: 'error-429', max_tokens: 9, messages })).rejects.toBeInstanceOf(
-    Anthropic.RateLimitError,
-  )
+  await expect(
+    anthropic.messages.create({ model: 'error-429', max_tokens: 9, messages }),
+  ).rejects.toBeInstanceOf(Anthropic.RateLimitError)
   // The address of the client, and not Caddy's, stands in the rows.
   const database = openDatabase(stack.postgres.url, { max: 2 })
   const addresses = await until(async () => {
@@ -91,7 +95,8 @@ test(`each part is restarted under ${streams} streams: no request is lost, and n
     expect(rows.filter(({ outcome, status }) => outcome !== 'succeeded' || status !== 200)).toEqual([])
     expect(rows.map(({ marker }) => marker).sort()).toEqual(answered.toSorted())
     expect((await stack.upstream.count()).ids.toSorted()).toEqual(answered.toSorted())
-    const jobs = await database.sql`SELECT 1 FROM requests WHERE requested_model = 'draw' AND outcome = 'succeeded'`
+    const jobs =
+      await database.sql`SELECT 1 FROM requests WHERE requested_model = 'draw' AND outcome = 'succeeded'`
     expect(jobs.length).toBeGreaterThanOrEqual(painted)
     const { findings } = await verifyLedger(database.sql)
     expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
@@ -120,7 +125,12 @@ function startLoad({ url, fetch }: Stack) {
     const marker = `stack-${++made}`
     const messages = [{ role: 'user', content: 'Hello' }]
     try {
-      const answer = await post('/v1/chat/completions', { model: 'paced-10x100', messages, stream: true, marker })
+      const answer = await post('/v1/chat/completions', {
+        model: 'paced-10x100',
+        messages,
+        stream: true,
+        marker,
+      })
       const text = await answer.text()
       if (answer.status === 200 && text.trimEnd().endsWith('data: [DONE]')) answered.push(marker)
       else lost.push(`${marker}: ${answer.status} ${text.slice(-300)}`)
@@ -136,7 +146,8 @@ function startLoad({ url, fetch }: Stack) {
       const text = await answer.text()
       if (answer.status === 200) painted++
       // Postgres may be away for longer than a job may wait to be accepted: docs/reference/failures.md.
-      else if (!(mayRefuse && answer.status === 503)) lost.push(`${prompt}: ${answer.status} ${text.slice(-300)}`)
+      else if (!(mayRefuse && answer.status === 503))
+        lost.push(`${prompt}: ${answer.status} ${text.slice(-300)}`)
     } catch (cause) {
       lost.push(`${prompt}: ${cause}`)
     }

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Agent, fetch, type RequestInit } from 'undici'
 import { onTestFinished } from 'vitest'
+import { type CountingUpstream, startCountingUpstream } from '../support/counting-upstream.ts'
 import { repository } from '../support/former-release.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
-import { type CountingUpstream, startCountingUpstream } from '../support/counting-upstream.ts'
 import { ownPort } from '../support/own-port.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { type Replicated, startReplicated } from '../support/replicated.ts'
@@ -63,7 +63,12 @@ export async function startStack(yaml: (upstream: string, painter: string) => st
   const keep = async (name: Member): Promise<Kept> => {
     const dataDir = temporary(name)
     const port = await ownPort()
-    const gateway = { ROLE: 'api', PORT: String(port), TRUSTED_PROXIES: '127.0.0.1', SHUTDOWN_DELAY_MS: '3000' }
+    const gateway = {
+      ROLE: 'api',
+      PORT: String(port),
+      TRUSTED_PROXIES: '127.0.0.1',
+      SHUTDOWN_DELAY_MS: '3000',
+    }
     const start = () =>
       startTollgate({
         databaseUrl: postgres.url,
@@ -89,7 +94,9 @@ export async function startStack(yaml: (upstream: string, painter: string) => st
     'worker-1': await keep('worker-1'),
     'worker-2': await keep('worker-2'),
   }
-  const gateways = [members['gateway-1'], members['gateway-2']].map(({ process }) => `127.0.0.1:${process.port}`)
+  const gateways = [members['gateway-1'], members['gateway-2']].map(
+    ({ process }) => `127.0.0.1:${process.port}`,
+  )
   const caddy = await startCaddy(gateways)
   return { ...caddy, postgres, redis, upstream, painter, members }
 }
@@ -133,7 +140,10 @@ async function startCaddy(gateways: readonly string[]): Promise<Pick<Stack, 'url
   onTestFinished(() => agent.destroy())
   const trusting: Stack['fetch'] = (target, init) =>
     // Node and undici have types of their own for the same things.
-    fetch(String(target), { ...(init as unknown as RequestInit), dispatcher: agent }) as unknown as Promise<Response>
+    fetch(String(target), {
+      ...(init as unknown as RequestInit),
+      dispatcher: agent,
+    }) as unknown as Promise<Response>
   await until(async () => (await trusting(`${url}/healthz`).catch(() => undefined))?.status === 200)
   return { url, fetch: trusting, caddyLog: () => log }
 }

@@ -67,7 +67,7 @@ export async function startStack(yaml: (upstream: string, painter: string) => st
       ROLE: 'api',
       PORT: String(port),
       TRUSTED_PROXIES: '127.0.0.1',
-      SHUTDOWN_DELAY_MS: '3000',
+      SHUTDOWN_DELAY_MS: '5000',
     }
     const start = () =>
       startTollgate({
@@ -144,7 +144,14 @@ async function startCaddy(gateways: readonly string[]): Promise<Pick<Stack, 'url
       ...(init as unknown as RequestInit),
       dispatcher: agent,
     }) as unknown as Promise<Response>
-  await until(async () => (await trusting(`${url}/healthz`).catch(() => undefined))?.status === 200)
+  let last: unknown
+  const serves = async () => {
+    last = await trusting(`${url}/healthz`).then(({ status }) => status, String)
+    return last === 200
+  }
+  await until(serves).catch((cause) => {
+    throw new Error(`The last answer was ${last}:\n${log.slice(-4000)}`, { cause })
+  })
   return { url, fetch: trusting, caddyLog: () => log }
 }
 

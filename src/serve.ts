@@ -13,6 +13,7 @@ import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
+import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
 
 const endMs = 25_000
 
@@ -34,7 +35,8 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   reload.begin(context)
   // Before this process reports that it serves: the supervisor may send a signal at once.
   const ends: End[] = []
-  onSignal((reason) => void end(context, ends, reason), supervisor)
+  onSignal((reason) => void end(context, ends, reason, supervisor), supervisor)
+  await showMetrics(context, supervisor)
   const work = async () => {
     const workers = await startWorkers(context)
     ends.push(() => workers.close())
@@ -48,6 +50,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const server = makeServer(context, intakeOf(context, makeApp(context, pages?.answer)), (request) =>
     config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
   )
+  context.measures?.showConnections(server)
   ends.push(async () => {
     // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
     await setImmediate()
@@ -64,6 +67,15 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   else print(greetingOf(context, port, await makeSetupLink(context)))
   // Of several processes only the first builds: the others notice what it has built.
   if (supervisor?.greets !== false) pages?.build()
+}
+
+/** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */
+async function showMetrics({ config, log, measures }: Context, supervisor: Supervisor | undefined) {
+  const { metricsHost, metricsPort } = config
+  if (measures === undefined || metricsPort === undefined) return
+  if (supervisor === undefined)
+    await serveMetrics({ metricsHost, metricsPort }, log, () => measures.snapshot(true))
+  else supervisor.onMetrics((withShared) => measures.snapshot(withShared))
 }
 
 type End = () => Promise<void>
@@ -101,7 +113,12 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
   }
 }
 
-async function end(context: Context, ends: readonly End[], reason: string): Promise<void> {
+async function end(
+  context: Context,
+  ends: readonly End[],
+  reason: string,
+  supervisor: Supervisor | undefined,
+): Promise<void> {
   context.log.info({ reason }, 'draining')
   context.draining = true
   compileNoMore()
@@ -109,6 +126,7 @@ async function end(context: Context, ends: readonly End[], reason: string): Prom
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
   await context.close()
+  if (context.measures !== undefined) await supervisor?.lastMetrics(context.measures.metrics.values())
   context.log.info({}, 'ended')
   // All is written and closed, but a library may still hold something open.
   process.exit(0)

@@ -19,15 +19,16 @@ const neighbourMs = 10_000
 /**
  * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody has adopted
  * its journal, which may be gone with its machine. One transaction writes orphaned rows for its running requests, releases
- * what it held, and marks it `lost`. One process of all works at a time.
+ * what it held, and marks it `lost`. One process of all works at a time. Resolves with the number of orphaned rows.
  */
 export async function endLost(
   client: Client,
   { instanceId, instanceDeadMs, log }: LostOptions,
-): Promise<void> {
+): Promise<number> {
   const silentSeconds = (instanceDeadMs + neighbourMs) / 1000
   const claimed = await client.query<{ ok: boolean }>(`SELECT claim_sweep('lost', 4000) AS ok`)
-  if (claimed.rows[0]?.ok !== true) return
+  if (claimed.rows[0]?.ok !== true) return 0
+  let written = 0
   const lost = await client.query<{ id: string; columns: string[] }>(
     `SELECT id, open_columns AS columns FROM instances
      WHERE state = 'live' AND open_columns IS NOT NULL AND heartbeat_at < now() - make_interval(secs => $2) AND id <> $1`,
@@ -36,6 +37,7 @@ export async function endLost(
   for (const { id, columns } of lost.rows) {
     try {
       const orphans = await endOne(client, id, namesOf(columns), silentSeconds)
+      written += orphans ?? 0
       if (orphans !== undefined)
         log.warn(
           { instance: id, orphans },
@@ -47,6 +49,7 @@ export async function endLost(
       log.error({ instance: id, error: String(error) }, 'what a lost process ran cannot be ended now')
     }
   }
+  return written
 }
 
 /** Returns the number of orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */

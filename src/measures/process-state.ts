@@ -39,6 +39,7 @@ export function showProcess(metrics: Metrics, process: Measured): void {
     set('limitsShared', mode === 'shared' ? 1 : 0)
     set('localDecisions', localDecisions)
     set('processes', 1)
+    set('processesExpected', 1)
   })
   metrics.collect(() => showLedger(process, set))
   metrics.collect(() => showChannels(metrics, process))

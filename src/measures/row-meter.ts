@@ -89,12 +89,17 @@ export class RowMeter {
   #countModel(channel: ChannelSeries, { requestedModel }: OpenRecord, close: CloseRecord): void {
     const { models } = this.#catalog.snapshot
     const model = requestedModel === null ? none : (models.get(requestedModel)?.id ?? other)
-    let series = channel.models.get(model)
-    if (series === undefined) {
-      series = new ModelSeries(this.#metrics, channel.label, model)
-      if (channel.models.size < namesMax) channel.models.set(model, series)
-    }
+    const series = channel.models.get(model) ?? this.#makeModel(channel, model)
     series.count(close)
+  }
+
+  #makeModel({ label, models }: ChannelSeries, model: string): ModelSeries {
+    const own = models.size < namesMax || model === none ? model : other
+    const known = models.get(own)
+    if (known !== undefined) return known
+    const made = new ModelSeries(this.#metrics, label, own)
+    models.set(own, made)
+    return made
   }
 
   #countAttempt({ channel: name, passedOver, error, firstByteMs }: AttemptRecord): void {
@@ -118,8 +123,7 @@ export class RowMeter {
     const label = name ?? none
     const known = this.#channels.get(label)
     if (known !== undefined) return known
-    if (this.#channels.size > namesMax && label !== none) return this.#make(other)
-    return this.#make(label)
+    return this.#make(this.#channels.size < namesMax || label === none ? label : other)
   }
 
   #make(label: string): ChannelSeries {

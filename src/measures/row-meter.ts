@@ -1,9 +1,13 @@
 import type { Usage } from '../canonical/usage.ts'
-import type { Snapshot } from '../catalog/snapshot.ts'
 import type { AttemptRecord, CloseRecord, OnRow, OpenRecord } from '../ledger/record.ts'
 import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
 import { type Cell, type Distribution, none, other } from '../telemetry/metrics/family.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
+
+/** The models of the catalog, by id and by alias. */
+interface Named {
+  readonly snapshot: { readonly models: ReadonlyMap<string, { readonly id: string }> }
+}
 
 /**
  * The one place that counts requests, of all kinds: it reads what their rows say. It runs for each request, so it keeps the
@@ -11,14 +15,14 @@ import type { Metrics } from '../telemetry/metrics/store.ts'
  */
 export class RowMeter {
   readonly #metrics: Metrics
-  readonly #catalog: { readonly snapshot: Snapshot }
+  readonly #catalog: Named
   /** Paths as documented. Those that clients make up are `other`. */
   readonly #paths: Set<string>
   readonly #channels = new Map<string, ChannelSeries>()
   readonly #requests = new Map<string, Cell>()
   readonly #beforeUpstream: Distribution
 
-  constructor(metrics: Metrics, catalog: { readonly snapshot: Snapshot }, paths: Iterable<string>) {
+  constructor(metrics: Metrics, catalog: Named, paths: Iterable<string>) {
     this.#metrics = metrics
     this.#catalog = catalog
     this.#paths = new Set(paths)

@@ -25,7 +25,7 @@ export interface Metered {
   close(): Promise<void>
 }
 
-export function meteredYaml(chatUrl: string, imageUrl: string): string {
+function meteredYaml(chatUrl: string, imageUrl: string): string {
   return `
 models:
   - { id: priced, aliases: [also-priced], context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2", cache_read: "0.5" } }
@@ -52,9 +52,13 @@ tenants:
 `
 }
 
-export async function startMetered(env: Record<string, string> = {}): Promise<Metered> {
+/** `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */
+export async function startMetered(
+  env: Record<string, string> = {},
+  ownDatabaseUrl?: string,
+): Promise<Metered> {
   const [{ url: databaseUrl, drop }, upstream, painter] = await Promise.all([
-    freshDatabase(),
+    ownDatabaseUrl === undefined ? freshDatabase() : { url: ownDatabaseUrl, drop: async () => {} },
     startUpstream(),
     startImageUpstream(),
   ])

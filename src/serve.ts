@@ -125,8 +125,9 @@ async function end(
   // End even if a step hangs: other processes adopt the journal and take the jobs.
   setTimeout(() => process.exit(1), context.bounds.drainOnShutdownMs + endMs).unref()
   await Promise.all(ends.map((end) => end()))
+  // All requests have ended, so this is all that it has counted.
+  if (context.measures !== undefined) await supervisor?.lastMetrics(await context.measures.snapshot(false))
   await context.close()
-  if (context.measures !== undefined) await supervisor?.lastMetrics(context.measures.metrics.values())
   context.log.info({}, 'ended')
   // All is written and closed, but a library may still hold something open.
   process.exit(0)

@@ -68,6 +68,7 @@ function showLedger(
 
 /** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */
 function showChannels(metrics: Metrics, { catalog, routing }: Measured): void {
+  const cooling = routing.cooldowns.counts()
   const channels = [...catalog.snapshot.channels.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const [at, channel] of channels.entries()) {
     const label = at < namesMax ? channel.name : other
@@ -76,8 +77,7 @@ function showChannels(metrics: Metrics, { catalog, routing }: Measured): void {
       cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value
     }
     add('breakerOpen', routing.breakers.isOpen(channel.id) ? 1 : 0)
-    const cooling = new Set(routing.cooldowns.of(channel.id).map(({ credential }) => credential))
-    add('cooling', cooling.size)
+    add('cooling', cooling.get(channel.id) ?? 0)
     add('channelInFlight', routing.load.of(channel).running)
   }
 }

@@ -21,6 +21,12 @@ export class RowMeter {
   readonly #channels = new Map<string, ChannelSeries>()
   readonly #requests = new Map<string, Cell>()
   readonly #beforeUpstream: Distribution
+  /** By endpoint, of which there are only those of `#paths` and `other`. */
+  readonly #durations = {
+    stream: new Map<string, Distribution>(),
+    whole: new Map<string, Distribution>(),
+    job: new Map<string, Distribution>(),
+  }
 
   constructor(metrics: Metrics, catalog: Named, paths: Iterable<string>) {
     this.#metrics = metrics
@@ -51,11 +57,7 @@ export class RowMeter {
     const endpoint = this.#paths.has(open.endpoint) ? open.endpoint : other
     const channel = this.#channelOf(close.channel)
     this.#countRequest(endpoint, open, close, channel.label)
-    const mode = job ?? (open.stream ? 'stream' : 'whole')
-    this.#metrics
-      .distributions(declared.duration)
-      .at(endpoint, mode)
-      .observe(close.totalMs / 1_000)
+    this.#durationOf(endpoint, job ?? (open.stream ? 'stream' : 'whole')).observe(close.totalMs / 1_000)
     if (close.queueMs !== null) this.#beforeUpstream.observe(close.queueMs / 1_000)
     if (close.error !== null) this.#metrics.cells(declared.errors).at(close.error.kind).value += 1
     if (close.firstTokenMs !== null) this.#timeTokens(channel, open, close, close.firstTokenMs)
@@ -76,6 +78,14 @@ export class RowMeter {
       if (this.#requests.size < declared.requests.setsMax) this.#requests.set(key, cell)
     }
     cell.value += 1
+  }
+
+  #durationOf(endpoint: string, mode: 'stream' | 'whole' | 'job'): Distribution {
+    const known = this.#durations[mode].get(endpoint)
+    if (known !== undefined) return known
+    const made = this.#metrics.distributions(declared.duration).at(endpoint, mode)
+    this.#durations[mode].set(endpoint, made)
+    return made
   }
 
   #timeTokens(

@@ -72,6 +72,8 @@ export async function startMetered(
       IMAGE_SWEEP_MS: '200',
       IMAGE_BACKOFF_MS: '20',
       ATTEMPTS_MAX: '2',
+      // On a machine that stands still for seconds too, Postgres is not away.
+      ADMIT_MS: '30000',
       ...env,
     },
   })

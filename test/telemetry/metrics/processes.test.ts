@@ -14,8 +14,8 @@ let bed: Metered
 
 beforeAll(async () => {
   bed = await startMetered({ PROCESSES: '2' })
-  await until(() => bed.tollgate.stderr().includes('all processes serve'), 60_000)
-}, 180_000)
+  await until(() => bed.tollgate.stderr().includes('all processes serve'), 170_000)
+}, 300_000)
 
 afterAll(() => bed.close())
 

@@ -59,12 +59,13 @@ await Promise.all(load)
 const browser = await chromium.launch({ executablePath: chromiumPath, args: ['--no-sandbox'] })
 const page = await browser.newPage({ viewport: { width: 1280, height: 1100 } })
 for (const [name, graphs] of Object.entries(pictures)) {
-  const query = graphs.flatMap((expression, at) => [
-    [`g${at}.expr`, expression],
-    [`g${at}.tab`, '0'],
-    [`g${at}.range_input`, `${minutes}m`],
-  ])
-  await page.goto(`${prometheus.url}/graph?${new URLSearchParams(query)}`)
+  const query = new URLSearchParams()
+  for (const [at, expression] of graphs.entries()) {
+    query.append(`g${at}.expr`, expression)
+    query.append(`g${at}.tab`, '0')
+    query.append(`g${at}.range_input`, `${minutes}m`)
+  }
+  await page.goto(`${prometheus.url}/graph?${query}`)
   await page.waitForLoadState('networkidle')
   await sleep(2_000)
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })

@@ -30,7 +30,8 @@ afterAll(async () => {
 test.each(dashboardQueries())('panel "$panel" shows something: $query', async ({ query }) => {
   const rows = await prometheus.query(query)
   expect(rows).not.toEqual([])
-  for (const { metric, value } of rows) expect(value, JSON.stringify(metric)).not.toBe(Number.NaN)
+  // Of a histogram in which nothing new is, Prometheus has no percentile.
+  expect(rows.some(({ value }) => !Number.isNaN(value))).toBe(true)
 })
 
 test('Prometheus takes all of an answer, and its queries add up what the usage log has', async () => {
@@ -179,9 +180,9 @@ const cases: Record<string, Case> = {
     summary: '200 webhooks are due',
   },
   TollgateEventLoopSlow: {
-    series: { [on('tollgate_event_loop_delay_seconds', ',quantile="0.99"')]: '0 2x30' },
+    series: { [on('tollgate_event_loop_delay_seconds', ',statistic="p99"')]: '0 2x30' },
     at: '20m',
-    labels: { ...instance, quantile: '0.99' },
+    labels: { ...instance, statistic: 'p99' },
     summary: 'The event loop of one is 2s late: a process has too much to do',
   },
 }

@@ -28,7 +28,8 @@ async function ask(requests: number, model = 'priced'): Promise<void> {
 }
 
 async function rowsOf(): Promise<Record<string, number>> {
-  const rows = await bed.database.sql`SELECT outcome, sum(folded)::float8 AS requests FROM requests GROUP BY 1`
+  const rows = await bed.database
+    .sql`SELECT outcome, sum(folded)::float8 AS requests FROM requests GROUP BY 1`
   return Object.fromEntries(rows.map(({ outcome, requests }) => [String(outcome), Number(requests)]))
 }
 

@@ -66,8 +66,10 @@ for (const [name, graphs] of Object.entries(pictures)) {
     query.append(`g${at}.range_input`, `${minutes}m`)
   }
   await page.goto(`${prometheus.url}/graph?${query}`)
-  await page.waitForLoadState('networkidle')
-  await sleep(2_000)
+  await page
+    .locator('.rickshaw_graph svg')
+    .nth(graphs.length - 1)
+    .waitFor()
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true })
 }
 await browser.close()

@@ -14,12 +14,13 @@ export interface PrometheusServer {
   query(expression: string): Promise<{ metric: Record<string, string>; value: number }[]>
   /** GET an API path below `/api/v1`. Answers its `data`. */
   get(path: string): Promise<unknown>
-  /** Wait until all targets were scraped so often from now on. */
+  /** Wait until all targets have answered so often from now on. */
   scraped(times: number): Promise<void>
   close(): Promise<void>
 }
 
-const scrapeMs = 500
+/** It is also the time that Prometheus gives an answer, and a supervisor may wait for a second. */
+const scrapeMs = 2_000
 
 export async function startPrometheus(targets: readonly string[]): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-prometheus-'))
@@ -70,7 +71,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
     get,
     async scraped(times) {
       const count = async () => {
-        const rows = await query(`count_over_time(up{job="tollgate"}[1h])`)
+        const rows = await query(`sum_over_time(up{job="tollgate"}[1h])`)
         return rows.length < targets.length ? 0 : Math.min(...rows.map(({ value }) => value))
       }
       const before = await count()

@@ -47,7 +47,10 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
     const yardstick = await start(scenario.yardstick)
     const tollgate = options.null
       ? await start(scenario.yardstick)
-      : await start('Tollgate', scenario.yardstick === 'journal' ? 'postgres' : 'journal')
+      : await start('Tollgate', {
+          durability: scenario.yardstick === 'journal' ? 'postgres' : 'journal',
+          hasMetrics: scenario.yardstick === 'unmeasured',
+        })
     const measured = await measure(rig, scenario, { yardstick, tollgate }, rounds)
     lines.push(...linesOf(scenario, measured))
     faults.push(...faultsOf(scenario, measured))
@@ -72,10 +75,10 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
 
 async function start(
   what: Scenario['yardstick'] | 'Tollgate',
-  durability: 'journal' | 'postgres' = 'journal',
+  options: { durability?: 'journal' | 'postgres'; hasMetrics?: boolean } = {},
 ): Promise<Subject> {
   if (what === 'R') return await startReference(rig.upstream.port)
-  return await startGateway(rig.upstream.port, rig.usageLog.url, { durability })
+  return await startGateway(rig.upstream.port, rig.usageLog.url, options)
 }
 
 function asNull(scenario: Scenario): Scenario {
@@ -94,6 +97,7 @@ function describeRun({ usageLog }: Rig): string {
     'usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in Postgres, whose CPU has its',
     'own line. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
     'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own. durable-*: Tollgate',
-    'has DURABILITY=postgres, and the yardstick "journal" is a second Tollgate without it.',
+    'has DURABILITY=postgres, and the yardstick "journal" is a second Tollgate without it. metrics-*: Tollgate has',
+    'METRICS_PORT, and the yardstick "unmeasured" is a second Tollgate without it.',
   ].join('\n')
 }

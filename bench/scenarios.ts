@@ -7,9 +7,10 @@ export interface Scenario {
   protocol: ClientProtocol
   /**
    * The other subject: R, or a second Tollgate with the same configuration whose client speaks openai-chat, so that it passes
-   * answers through, or a second Tollgate with DURABILITY=journal where the measured one has DURABILITY=postgres. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
+   * answers through, or a second Tollgate with DURABILITY=journal where the measured one has DURABILITY=postgres, or a second one without
+   * METRICS_PORT where the measured one has it. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
    */
-  yardstick: 'R' | 'pass-through' | 'journal'
+  yardstick: 'R' | 'pass-through' | 'journal' | 'unmeasured'
   /** Chooses the mock upstream's answer, see answers.ts. */
   model: string
   bodyBytes: number
@@ -134,6 +135,15 @@ export const scenarios: readonly Scenario[] = [
     bodyBytes: 200_000,
     drive: closed(8),
     goals: { cpuRatioMax: 2.2 },
+  },
+  {
+    ...request,
+    name: 'metrics-c16',
+    yardstick: 'unmeasured',
+    model: 'json',
+    bodyBytes: 900,
+    drive: closed(16),
+    goals: { cpuRatioMax: 1.1 },
   },
   {
     ...durable,

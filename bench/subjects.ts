@@ -32,14 +32,15 @@ export async function startGateway(
   {
     nodeArgs = [],
     durability = 'journal',
-  }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres' } = {},
+    hasMetrics = false,
+  }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres'; hasMetrics?: boolean } = {},
 ): Promise<Subject> {
   const gatewayYaml = gatewayFile(upstreamPort)
   const tollgate = await startTollgate({
     databaseUrl,
     gatewayYaml,
     nodeArgs,
-    env: { NODE_ENV: 'production', DURABILITY: durability },
+    env: { NODE_ENV: 'production', DURABILITY: durability, ...(hasMetrics ? { METRICS_PORT: '0' } : {}) },
   })
   return {
     isLogging: true,

@@ -48,6 +48,7 @@ export function makeApp(context: Context, pages?: PagesHandler) {
   if (adminToken !== undefined) {
     for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
   }
+  context.measures?.rows.learnPaths(own.map(({ path }) => path))
   const admin = adminEndpoints(context)
   for (const endpoint of admin) {
     app[verbs[endpoint.method]](

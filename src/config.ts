@@ -38,6 +38,16 @@ const pageNames = z.string().transform((text, context) => {
 const settings = {
   host: z.string().default('127.0.0.1'),
   port: count(8787, 0, 65_535),
+  /** Where `GET /metrics` is served. Without a port it is not, and nothing is measured. 0: any free port. */
+  metricsHost: z.string().default('127.0.0.1'),
+  metricsPort: z
+    .string()
+    .refine(
+      (text) => /^\d{1,5}$/.test(text) && Number(text) <= 65_535,
+      'must be a whole number from 0 to 65535',
+    )
+    .transform(Number)
+    .optional(),
   /** Holds the journal, and, without `databaseUrl`, the embedded database and the generated secret key. */
   dataDir: z.string().default('.tollgate'),
   /** Absent: the process starts an embedded Postgres below `dataDir`. */
@@ -155,6 +165,7 @@ const config = shape.superRefine((e, context) => {
   const wrong = (name: string, message: string) => context.addIssue({ code: 'custom', path: [name], message })
   if (e.tlsCert !== undefined && e.tlsKey === undefined) wrong('tlsKey', 'must be set where TLS_CERT is')
   if (e.tlsKey !== undefined && e.tlsCert === undefined) wrong('tlsCert', 'must be set where TLS_KEY is')
+  if (e.metricsPort === e.port && e.port > 0) wrong('metricsPort', 'must be another port than PORT')
   const isSso = e.oidcIssuer !== undefined
   for (const name of ['oidcClientId', 'oidcClientSecret'] as const) {
     if ((e[name] !== undefined) !== isSso) wrong(name, 'must be set where OIDC_ISSUER is, and only there')

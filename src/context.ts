@@ -32,7 +32,7 @@ import { RunningRequests } from './http/running-requests.ts'
 import { TurnBudget } from './http/turn-budget.ts'
 import type { ImageGateway } from './images/image-gateway.ts'
 import { ImageLinks } from './images/storage/links.ts'
-import { type Enqueued, Jobs } from './jobs/jobs.ts'
+import { Jobs } from './jobs/jobs.ts'
 import { JobWatch } from './jobs/watch.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
@@ -43,8 +43,9 @@ import { RunningExports } from './ledger/log/running-exports.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
+import type { Measures } from './measures/measures.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
-import { openFiles, openKept, openLimits, openQueues, openStorage } from './open-services.ts'
+import { lazyQueues, openFiles, openKept, openLimits, openMeasures, openStorage } from './open-services.ts'
 import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
@@ -92,6 +93,8 @@ export interface Context extends ImageGateway {
   queues(): Promise<Queues>
   /** WebSockets of clients. */
   sockets: OpenSockets
+  /** Undefined: nothing is measured. */
+  measures: Measures | undefined
   /** Ship the remaining rows, then close all connections. */
   close(): Promise<void>
 }
@@ -200,6 +203,7 @@ export async function openContext(
   const rollups = keepRollups(database, bounds, log)
   const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
+  const measures = await openMeasures(config, { config, catalog, database })
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,
@@ -209,6 +213,8 @@ export async function openContext(
     bounds,
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
+    onRow: measures?.rows.row,
+    onAdopted: measures?.rows.adopted,
   })
   ownId = () => ledger.instance.id
   const capturedAnswers = new CapturedAnswers({
@@ -237,7 +243,7 @@ export async function openContext(
   )
   catalog.follow(({ channels }) => upstreams.followChannels(channels))
   const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
-  const routing = startRouting({ database, bounds, load, log })
+  const routing = startRouting({ database, bounds, load, log, onOpened: measures?.rows.breakerOpened })
 
   const answers = {
     encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
@@ -261,28 +267,24 @@ export async function openContext(
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
+    onRow: measures?.rows.row,
   }
   const jobs = new Jobs({ ...ofJobs, waitingMax: bounds.imageWaitingMax, leaseMs: bounds.imageLeaseMs })
   const backgroundAnswers = new BackgroundAnswers({ ...ofJobs, waitingMax: bounds.backgroundWaitingMax })
   const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
-  let opening: Promise<Queues> | undefined
-  const queues = () => {
-    opening ??= openQueues(config, url, log).catch((error: unknown) => {
-      opening = undefined
-      throw error
-    })
-    return opening
-  }
+  const held = new Reservations({
+    database,
+    instance: ledger.instance,
+    waitMs: bounds.admitMs,
+    moneyWaitMs: bounds.budgetWaitMs,
+    // One connection is left for the common batches.
+    lanesMax: bounds.moneyConnections - 1,
+    ship: () => ledger.shipNow(),
+  })
+  const reservations = measures?.reservations(held) ?? held
+  const queue = lazyQueues(config, url, log)
 
-  const queue = {
-    add: async (entries: readonly Enqueued[]) => {
-      const open = await queues()
-      const of = (kind: Enqueued['kind']) => entries.filter((each) => each.kind === kind)
-      await Promise.all([open.images.add(of('image')), open.answers.add(of('answer'))])
-    },
-  }
-
-  return {
+  const context: Context = {
     config,
     bounds,
     log,
@@ -292,17 +294,10 @@ export async function openContext(
     modelLists,
     keys,
     limits,
+    onLimits: measures?.onLimits,
     ledger,
     ledgerWatch,
-    reservations: new Reservations({
-      database,
-      instance: ledger.instance,
-      waitMs: bounds.admitMs,
-      moneyWaitMs: bounds.budgetWaitMs,
-      // One connection is left for the common batches.
-      lanesMax: bounds.moneyConnections - 1,
-      ship: () => ledger.shipNow(),
-    }),
+    reservations,
     idempotency,
     keeper,
     answers,
@@ -340,9 +335,10 @@ export async function openContext(
     },
     publicUrl: config.publicUrl,
     privateWebhooks: config.webhookPrivateAddresses === 'allow',
-    queues,
+    queues: queue.queues,
     requests,
     sockets: new OpenSockets(bounds),
+    measures,
     keyRequests: new RunningCounts(),
     exports: new RunningExports(bounds),
     bodies: new BodyMemory(bounds),
@@ -361,7 +357,8 @@ export async function openContext(
       older.close()
       ledgerReports.stop()
       await watch.end()
-      await opening?.then((open) => open.close()).catch(() => {})
+      await queue.close()
+      measures?.stop()
       await Promise.all([storage.close(), files.storage.close()])
       await limits.close()
       await idempotency.end(lastShipmentMs)
@@ -378,6 +375,8 @@ export async function openContext(
       await embedded?.stop()
     },
   }
+  measures?.show(context)
+  return context
 }
 
 /** Run a check of the start before anything in the database changes. */

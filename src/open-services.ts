@@ -4,9 +4,11 @@ import type { Database } from './db/database.ts'
 import { ClientFiles } from './files/client-files.ts'
 import { fileStorage } from './images/storage/files.ts'
 import type { ImageStorage } from './images/storage/storage.ts'
+import type { Enqueued } from './jobs/jobs.ts'
 import { KeptAnswers } from './kept/kept-answers.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
+import type { Measures } from './measures/measures.ts'
 import type { Queues } from './queue/queue.ts'
 import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
@@ -64,11 +66,44 @@ export function openKept({ answers }: Database, keeper: SecretKeeper, bounds: Co
   return new KeptAnswers({ answers, cipher, bounds })
 }
 
-export async function openQueues(
-  { redisUrl, bounds }: Config,
-  databaseUrl: string,
-  log: Log,
-): Promise<Queues> {
+export interface LazyQueues {
+  /** The first call opens them: a process that queues nothing does not load them. */
+  queues(): Promise<Queues>
+  add(entries: readonly Enqueued[]): Promise<void>
+  close(): Promise<void>
+}
+
+export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQueues {
+  let opening: Promise<Queues> | undefined
+  const queues = () => {
+    opening ??= openQueues(config, databaseUrl, log).catch((error: unknown) => {
+      opening = undefined
+      throw error
+    })
+    return opening
+  }
+  return {
+    queues,
+    async add(entries) {
+      const open = await queues()
+      const of = (kind: Enqueued['kind']) => entries.filter((each) => each.kind === kind)
+      await Promise.all([open.images.add(of('image')), open.answers.add(of('answer'))])
+    },
+    close: async () => await opening?.then((open) => open.close()).catch(() => {}),
+  }
+}
+
+/** What METRICS_PORT asks for. A process without it measures nothing. */
+export async function openMeasures(
+  config: Config,
+  parts: ConstructorParameters<typeof Measures>[0],
+): Promise<Measures | undefined> {
+  if (config.metricsPort === undefined) return undefined
+  const { Measures } = await import('./measures/measures.ts')
+  return new Measures(parts)
+}
+
+async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {
   const { openQueues } = await import('./queue/open.ts')
   if (redisUrl === undefined) {
     const { prepareQueueSchema } = await import('./queue/postgres.ts')

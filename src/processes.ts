@@ -14,6 +14,7 @@ import {
   supervisorOfThisProcess,
 } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
+import type { ProcessesMetrics } from './telemetry/metrics/supervise-metrics.ts'
 
 /** Serves in this process until its end. */
 export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
@@ -52,6 +53,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
     for (const { child } of running) child?.send?.(reloadMessage, () => {})
   })
   if (config.role !== 'worker') await requirePort(config)
+  const metrics = await openMetrics(config, log)
   const embedded =
     config.databaseUrl === undefined
       ? await startEmbedded({
@@ -61,8 +63,13 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
         })
       : undefined
   const ending = endOnSignal(running, config.bounds, log)
-  const start = (port: number, greets: boolean) =>
-    startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
+  const start = (port: number, greets: boolean) => {
+    const kept = startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
+    void kept.serves.then((port) => {
+      if (port !== undefined && kept.child !== undefined) metrics?.follow(kept.child)
+    })
+    return kept
+  }
 
   // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process can.
   const first = start(config.port, true)
@@ -76,9 +83,21 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
     void Promise.all(others.map(({ serves }) => serves)).then((ports) => {
       if (!ports.includes(undefined)) log.info({ processes: config.processes, port }, 'all processes serve')
     })
-    const ends = [first, ...others].map((kept) => keep(kept, () => start(port, false), ending, log))
+    const again = () => {
+      metrics?.restarted()
+      return start(port, false)
+    }
+    const ends = [first, ...others].map((kept) => keep(kept, again, ending, log))
     return (await Promise.all(ends)).every((well) => well)
   }
+}
+
+/** Loaded only where METRICS_PORT is set. The answer is written by a library that is loaded when somebody asks. */
+async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics | undefined> {
+  const { metricsHost, metricsPort, processes } = config
+  if (metricsPort === undefined) return undefined
+  const { superviseMetrics } = await import('./telemetry/metrics/supervise-metrics.ts')
+  return await superviseMetrics(processes, { metricsHost, metricsPort }, log)
 }
 
 /**
@@ -155,7 +174,9 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
     })
   })
   const serves = new Promise<number | undefined>((resolve) => {
-    child.once('message', (message) => resolve((message as Serves).port))
+    child.on('message', (message) => {
+      if (typeof message === 'object' && 'port' in message) resolve((message as Serves).port)
+    })
     void ended.then(() => resolve(undefined))
   })
   // A process whose start failed has no channel.

@@ -15,6 +15,7 @@ import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
+import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
 
 const endMs = 25_000
 
@@ -37,7 +38,8 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   // Before this process reports that it serves: the supervisor may send a signal at once.
   const serving: Serving = { server: undefined, ends: [] }
   const { ends } = serving
-  onSignal((reason) => void end(context, serving, reason), supervisor)
+  onSignal((reason) => void end(context, serving, reason, supervisor), supervisor)
+  await showMetrics(context, supervisor)
   const work = async () => {
     const workers = await startWorkers(context)
     ends.push(() => workers.close())
@@ -51,6 +53,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const server = makeServer(context, intakeOf(context, makeApp(context, pages?.answer)), (request) =>
     config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
   )
+  context.measures?.showConnections(server)
   ends.push(async () => {
     // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
     await setImmediate()
@@ -75,6 +78,15 @@ interface Serving {
   /** Undefined: no client can reach us, at all or yet. */
   server: Server | undefined
   ends: (() => Promise<void>)[]
+}
+
+/** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */
+async function showMetrics({ config, log, measures }: Context, supervisor: Supervisor | undefined) {
+  const { metricsHost, metricsPort } = config
+  if (measures === undefined || metricsPort === undefined) return
+  if (supervisor === undefined)
+    await serveMetrics({ metricsHost, metricsPort }, log, () => measures.snapshot(true))
+  else supervisor.onMetrics((withShared) => measures.snapshot(withShared))
 }
 
 function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefined): void {
@@ -110,7 +122,12 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
   }
 }
 
-async function end(context: Context, { server, ends }: Serving, reason: string): Promise<void> {
+async function end(
+  context: Context,
+  { server, ends }: Serving,
+  reason: string,
+  supervisor: Supervisor | undefined,
+): Promise<void> {
   const { shutdownDelayMs, drainOnShutdownMs } = context.bounds
   // End even if a step hangs: other processes adopt the journal and take the jobs.
   setTimeout(() => process.exit(1), shutdownDelayMs + drainOnShutdownMs + endMs).unref()
@@ -122,6 +139,8 @@ async function end(context: Context, { server, ends }: Serving, reason: string):
   context.draining = true
   compileNoMore()
   await Promise.all(ends.map((end) => end()))
+  // All requests have ended, so this is all that it has counted.
+  if (context.measures !== undefined) await supervisor?.lastMetrics(await context.measures.snapshot(false))
   await context.close()
   context.log.info({}, 'ended')
   // All is written and closed, but a library may still hold something open.

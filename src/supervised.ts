@@ -1,3 +1,6 @@
+import type { Snapshot } from './telemetry/metrics/store.ts'
+import type { MetricsSent, MetricsWanted } from './telemetry/metrics/supervise-metrics.ts'
+
 /**
  * The supervisor and its processes talk over Node's IPC channel. It closes when either process ends, even by SIGKILL.
  * https://nodejs.org/api/child_process.html#child-process-event-disconnect
@@ -29,6 +32,10 @@ export interface Supervisor extends Orders {
   onGone(end: () => void): void
   /** Calls `reload` whenever the supervisor asks to apply gateway.yaml again. */
   onReload(reload: () => void): void
+  /** `answer` gives the metrics of this process whenever the supervisor asks for them. */
+  onMetrics(answer: (withShared: boolean) => Promise<Snapshot>): void
+  /** Send the last metrics of this process. Resolves when they are on their way. */
+  lastMetrics(snapshot: Snapshot): Promise<void>
 }
 
 /** The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open one too. */
@@ -44,8 +51,17 @@ export async function supervisorOfThisProcess(): Promise<Supervisor | undefined>
     process.once('message', (message) => resolve(message as Orders))
   })
   let reload = () => {}
+  let metrics: (withShared: boolean) => Promise<Snapshot> = async () => ({})
   process.on('message', (message) => {
     if (message === reloadMessage) reload()
+    const wanted = wantedIn(message)
+    if (wanted === undefined) return
+    metrics(wanted.withShared)
+      .then((snapshot) =>
+        process.send?.({ metricsOf: wanted.metricsWanted, snapshot } satisfies MetricsSent, () => {}),
+      )
+      // The supervisor waits no longer than it does.
+      .catch(() => {})
   })
   return {
     ...orders,
@@ -56,5 +72,19 @@ export async function supervisorOfThisProcess(): Promise<Supervisor | undefined>
     onReload(then) {
       reload = then
     },
+    onMetrics(then) {
+      metrics = then
+    },
+    lastMetrics: (snapshot) =>
+      new Promise((resolve) => {
+        if (!process.connected) resolve()
+        else process.send?.({ metricsOf: 0, snapshot } satisfies MetricsSent, () => resolve())
+      }),
   }
+}
+
+/** Undefined: the message is another one. */
+function wantedIn(message: unknown): MetricsWanted | undefined {
+  const isWanted = typeof message === 'object' && message !== null && 'metricsWanted' in message
+  return isWanted ? (message as MetricsWanted) : undefined
 }

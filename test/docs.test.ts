@@ -11,6 +11,7 @@ import { traitEntry } from '../src/catalog/trait-entry.ts'
 import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
+import { declared, seriesMax } from '../src/telemetry/metrics/declarations.ts'
 
 /** Compares the documents with the code, so that they stay true. */
 
@@ -177,6 +178,20 @@ test('docs/reference/usage-log.md has the parameters of each call', () => {
 /** Entries use their dependencies only when a request comes, and no request comes here. */
 const unused: unknown = new Proxy(() => {}, { get: () => unused, apply: () => unused })
 const own = ownEndpoints(unused as Parameters<typeof ownEndpoints>[0])
+
+test('docs/reference/metrics.md has the list of metrics, and a bound on their series that holds', () => {
+  const metrics = read('docs/reference/metrics.md')
+  const listed = Object.values(declared).map(({ name, type, labels, help }) => [
+    name,
+    type,
+    labels.join(', '),
+    help,
+  ])
+  expect(rowsOf(section(metrics, 'What is counted'))).toEqual(listed)
+  const bound = Number(/: (\d+) from one answer at most/.exec(metrics)?.[1])
+  expect(seriesMax).toBeLessThanOrEqual(bound)
+  expect(seriesMax).toBeGreaterThan(bound * 0.8)
+})
 
 describe('the errors in docs/reference/errors.md', () => {
   // A record, so that the compiler demands an entry for each new kind.

@@ -18,7 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redaction: ['canonical'],
   protocols: ['canonical'],
   db: ['canonical', 'telemetry', 'in-time.ts'],
-  telemetry: ['redaction'],
+  telemetry: ['redaction', 'in-time.ts'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry', 'in-time.ts'],
   access: [
@@ -205,13 +205,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'db',
     'files',
     'images',
+    'jobs',
     'kept',
     'limits',
+    'measures',
     'queue',
     'secret-key.ts',
     'telemetry',
   ],
   'context.ts': [
+    'measures',
     'sockets',
     'alerts',
     'open-services.ts',
@@ -265,7 +268,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'context.ts',
     'telemetry',
   ],
-  'supervised.ts': [],
+  measures: ['canonical', 'catalog', 'config.ts', 'db', 'ledger', 'limits', 'stages', 'telemetry'],
+  'supervised.ts': ['telemetry'],
   'processes.ts': ['end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
 }
@@ -356,6 +360,7 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
   for (const name of ['bullmq', '@bull-board/api', '@bull-board/express']) {
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
+  onlyIn('prom-client', /^src\/telemetry\/metrics\//, 'metrics are declared there, and counted by cells')
   onlyIn('ioredis', /^src\/(queue|limits)\//, 'limits are asked for by Limits, jobs are given to a JobQueue')
   onlyIn('@aws-sdk', /^src\/images\/storage\//, 'images are kept by an ImageStorage')
 })

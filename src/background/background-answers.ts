@@ -5,7 +5,7 @@ import type { Database } from '../db/database.ts'
 import type { Job, JobError, JobState, Lease } from '../jobs/job.ts'
 import { type Acceptance, acceptedParts, enqueuedOf, type JobCipher, type NewJob } from '../jobs/jobs.ts'
 import type { NewKeptRow } from '../kept/kept-queries.ts'
-import type { CloseRecord } from '../ledger/record.ts'
+import type { CloseRecord, OnRow } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
 
 export interface BackgroundOptions {
@@ -17,6 +17,8 @@ export interface BackgroundOptions {
   queueWindow: number
   /** A tenant's answers that may wait outside of the queue. */
   waitingMax: number
+  /** Told of the rows that ends of jobs write. */
+  onRow?: OnRow | undefined
 }
 
 /** What a job keeps of its request, encrypted. */
@@ -109,6 +111,7 @@ export class BackgroundAnswers {
           ${first}::integer, ${events.length}::integer, ${content}, ${keptRow}::text::jsonb,
           ${kept?.row.content ?? null}, ${kept?.days ?? null}::integer) AS done`,
     )
+    if (finished?.done === true) this.#options.onRow?.(job.opened, close, 'job')
     return finished?.done ?? false
   }
 

@@ -83,7 +83,7 @@ export async function acceptBackground(
   const webhook = webhookOf(gateway, asked)
   await gateway.kept.requireRoom(identity.tenantId)
   const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
-  await takeTokens(asked, tokens)
+  await takeTokens(gateway, asked, tokens)
   let amountNano: bigint | undefined
   if (isMoneyLimited(asked)) {
     const amount = await worstCase()

@@ -82,6 +82,7 @@ export function makeInBackground(
       state: () => gateway.limits.state(),
       close: async () => {},
     },
+    onLimits: undefined,
     reservations: { hold: async () => ({ kind: 'granted' }), ended() {} },
     requests,
     keyRequests: new RunningCounts(),

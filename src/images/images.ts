@@ -60,7 +60,7 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
   const webhook = webhookOf(gateway, received)
-  await takeTokens(asked, estimateTokens(asked.body.length))
+  await takeTokens(gateway, asked, estimateTokens(asked.body.length))
   if ((await accept(gateway, { asked, model, targets, webhook })) === 'left')
     return await end(gateway, received, leftEnding)
   if (/\brespond-async\b/.test(String(received.request.headers.prefer ?? '')))

@@ -4,7 +4,7 @@ import type { Channel } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { Scope } from '../ledger/queries.ts'
-import type { AttemptRecord, CloseRecord, OpenRecord } from '../ledger/record.ts'
+import type { AttemptRecord, CloseRecord, OnRow, OpenRecord } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
 import type { Job, JobError, JobKind, JobPartial, JobQuote, JobResult, JobState, Lease } from './job.ts'
 import { keptWebhook, quoteText, readKept } from './kept-json.ts'
@@ -43,6 +43,8 @@ export interface JobsOptions {
   /** A tenant's jobs that may wait outside of the queue. */
   waitingMax: number
   leaseMs: number
+  /** Told of the rows that ends of jobs write. */
+  onRow?: OnRow | undefined
 }
 
 export interface NewJob {
@@ -200,13 +202,15 @@ export class Jobs {
     ending: JobEnding,
   ): Promise<boolean> {
     const { state, close, images, result, error } = ending
-    const row = requestRowJson(job.opened, { ...close, images })
+    const whole = { ...close, images }
+    const row = requestRowJson(job.opened, whole)
     const [answer] = await this.#call(
       (sql) => sql<{ done: boolean }[]>`
         SELECT finish_image_job(${id}, ${fence}::integer, ${from}, ${state}, ${row}::text::jsonb,
           ${attemptRowsJson(id, close.attempts)}::text::jsonb, ${jsonText(close.attempts)},
           ${result === null ? null : jsonText(result)}, ${error === null ? null : jsonText(error)}) AS done`,
     )
+    if (answer?.done === true) this.#options.onRow?.(job.opened, whole, 'job')
     return answer?.done ?? false
   }
 

@@ -9,8 +9,9 @@ import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import { KeptAnswers } from './kept-answers.ts'
+import type { LedgerHealth } from './ledger-health.ts'
 import { type Cut, Ownership } from './ownership.ts'
-import type { CloseRecord, OpenRecord } from './record.ts'
+import type { CloseRecord, OnRow, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
 import { SharedRuns } from './shared-runs.ts'
 import type { FromShipper, ShipperData, ToShipper } from './shipper.ts'
@@ -39,17 +40,9 @@ export interface LedgerOptions {
   log: Log
   /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
   onCut: Cut
-}
-
-/** The state of the journal, for the operator. */
-export interface LedgerHealth {
-  journalBytes: number
-  /** The reason why Postgres cannot be reached; undefined: it answers. */
-  postgresAway: string | undefined
-  /** The reason why the journal cannot be written; undefined: it can. */
-  trouble: string | undefined
-  /** With DURABILITY=postgres: answers that were sent after `durableMs`, before Postgres had their rows. */
-  lateCommits: number
+  /** Told of all rows, before they are aggregated, and of those that this process writes for others. */
+  onRow?: OnRow | undefined
+  onAdopted?: ((rows: { journals: 0 | 1; orphans: number }) => void) | undefined
 }
 
 /** Between two calls to all processes: each of them costs every process a notification, a shipment and an answer. */
@@ -198,6 +191,7 @@ export class Ledger {
    */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
+    this.#options.onRow?.(open, record)
     const { id } = this.instance
     await this.#ownership.close(open, record)
     if (this.#commits === undefined) return
@@ -207,6 +201,7 @@ export class Ledger {
 
   /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
   async refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#options.onRow?.(open, record)
     // A row that releases a reservation must be written itself.
     const isAggregated = this.#journal.overfull && open.reservedAccountId === null
     await (isAggregated ? this.#refusals.add(open, record) : this.#writeRow(open, record))
@@ -216,6 +211,7 @@ export class Ledger {
 
   /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
   async refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
+    this.#options.onRow?.(open, record)
     await this.#refusals.add(open, record)
     if (this.#postgresAway === undefined) await this.#commits?.row()
   }
@@ -330,6 +326,11 @@ export class Ledger {
         this.answers.shippedTo(message.position)
         return
       case 'adopted':
+        this.#options.onAdopted?.({
+          journals: message.instance === undefined ? 0 : 1,
+          orphans: message.orphans,
+        })
+        if (message.instance === undefined) return
         log.info(
           { instance: message.instance, orphans: message.orphans },
           'adopted the journal of a dead process',

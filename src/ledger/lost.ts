@@ -11,6 +11,8 @@ export interface LostOptions {
   instanceId: string
   instanceDeadMs: number
   log: Log
+  /** Told of the orphaned rows of each. */
+  onLost(orphans: number): void
 }
 
 /** A neighbour on the same disk gets this time to adopt the journal, which says more. */
@@ -23,7 +25,7 @@ const neighbourMs = 10_000
  */
 export async function endLost(
   client: Client,
-  { instanceId, instanceDeadMs, log }: LostOptions,
+  { instanceId, instanceDeadMs, log, onLost }: LostOptions,
 ): Promise<void> {
   const silentSeconds = (instanceDeadMs + neighbourMs) / 1000
   const claimed = await client.query<{ ok: boolean }>(`SELECT claim_sweep('lost', 4000) AS ok`)
@@ -36,11 +38,12 @@ export async function endLost(
   for (const { id, columns } of lost.rows) {
     try {
       const orphans = await endOne(client, id, namesOf(columns), silentSeconds)
-      if (orphans !== undefined)
-        log.warn(
-          { instance: id, orphans },
-          'a process is lost: what it ran is orphaned, what it held is released',
-        )
+      if (orphans === undefined) continue
+      onLost(orphans)
+      log.warn(
+        { instance: id, orphans },
+        'a process is lost: what it ran is orphaned, what it held is released',
+      )
     } catch (error) {
       if (!isOfOne(error)) throw error
       await client.query('ROLLBACK')

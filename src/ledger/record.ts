@@ -63,6 +63,9 @@ export interface CloseRecord {
   folded: number
 }
 
+/** Told of every row where it is written, with both of its halves. `job`: a job has made the request. */
+export type OnRow = (open: OpenRecord, close: CloseRecord, job?: 'job') => void
+
 /** One upstream call made, or one candidate passed over, for a request. */
 export interface AttemptRecord {
   channel: string

@@ -9,6 +9,8 @@ export interface BreakersOptions {
   table: BreakerTable
   database: Pick<Database, 'listen'>
   log: Log
+  /** Told of each opening by a failure that this process saw. */
+  onOpened?: (channel: string) => void
   /** Time between two reads of the table, whether or not Postgres notified us. Default 1000. */
   sweepMs?: number
   /** After this time without an answer a probe no longer stops other requests from probing. Default 30000. */
@@ -79,6 +81,10 @@ export class Breakers {
     return `breaker half open, another request tries it: ${state.breaker.reason}`
   }
 
+  isOpen(channelId: string): boolean {
+    return this.#states.get(channelId)?.breaker.openUntil !== undefined
+  }
+
   /** A call begins, even if `whyNot` gave a reason against it. */
   begin(channelId: string, channelName: string): BreakerCall {
     const state = this.#stateOf(channelId, channelName)
@@ -147,6 +153,7 @@ export class Breakers {
     const openings = breaker.openings + 1
     const forMs = openMs ?? openMsOf(this.#options.bounds, openings, this.#chance)
     breaker.open(forMs, openings, reason, performance.now())
+    if (channelName !== undefined) this.#options.onOpened?.(channelName)
     this.#options.log.warn(
       { channel: channelName, openMs: forMs, openings, cause: reason },
       'a channel fails: others are asked before it for a while',

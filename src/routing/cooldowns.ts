@@ -55,6 +55,20 @@ export class CredentialCooldowns {
     })
   }
 
+  /** How many credentials of each channel cool down now, by its id. */
+  counts(): ReadonlyMap<string, number> {
+    const now = performance.now()
+    const credentials = new Map<string, Set<string>>()
+    for (const [key, { until }] of this.#cooldowns.entries()) {
+      if (until <= now) continue
+      const [channel = '', credential = ''] = key.split(' ', 2)
+      const known = credentials.get(channel)
+      if (known === undefined) credentials.set(channel, new Set([credential]))
+      else known.add(credential)
+    }
+    return new Map([...credentials].map(([channel, { size }]) => [channel, size]))
+  }
+
   /** A cooldown begins now. True: the credential had none before. */
   begin(
     channelId: string,

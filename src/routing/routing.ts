@@ -23,9 +23,11 @@ export function startRouting(options: {
   bounds: BreakerBounds & CooldownBounds
   load: ChannelLoad
   log: Log
+  onOpened?: ((channel: string) => void) | undefined
 }): Routing {
-  const { database, bounds, load, log } = options
-  const breakers = new Breakers({ bounds, table: breakerTable(database), database, log })
+  const { database, bounds, load, log, onOpened } = options
+  const told = onOpened === undefined ? {} : { onOpened }
+  const breakers = new Breakers({ bounds, table: breakerTable(database), database, log, ...told })
   return {
     breakers,
     cooldowns: new CredentialCooldowns(bounds),

@@ -25,7 +25,7 @@ export async function admit(
   worstCase: () => Amount | Promise<Amount>,
 ): Promise<Admitted> {
   const { body, facts, group, life } = asked
-  await takeTokens(asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
+  await takeTokens(gateway, asked, estimateTokens(body.length) + (facts.maxOutputTokens ?? 0))
   if (isMoneyLimited(asked)) {
     gateway.ledger.requireRoom()
     // The client may leave during this wait. The next stage checks that before it sends anything.

@@ -16,7 +16,7 @@ import type { KeptAnswers } from '../kept/kept-answers.ts'
 import type { HeldAnswers } from '../ledger/held-answers.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import type { Reservations } from '../ledger/reservations.ts'
-import type { Limits } from '../limits/limits.ts'
+import type { Held, Limits } from '../limits/limits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
 import type { RunningCounts } from '../running-counts.ts'
@@ -34,6 +34,8 @@ export interface Gateway {
   modelLists: { readonly lists: ModelLists }
   keys: Pick<Keys, 'lookup'>
   limits: Limits
+  /** Told of each decision about limits; undefined: nobody counts them. */
+  onLimits: ((decision: Held) => void) | undefined
   ledger: RequestLedger
   reservations: Pick<Reservations, 'hold' | 'ended'>
   /** Idempotency-Keys, with the answers to their first requests. */

@@ -14,8 +14,8 @@ export function takeLimits(gateway: Gateway, identified: Identified): Promise<vo
   const scopes = scopesOf(identified)
   if (scopes.length === 0) return undefined
   const decision = gateway.limits.take(scopes, 0, identified.id)
-  if (decision instanceof Promise) return decision.then((shared) => keepLease(identified, shared))
-  keepLease(identified, decision)
+  if (decision instanceof Promise) return decision.then((shared) => keepLease(gateway, identified, shared))
+  keepLease(gateway, identified, decision)
   return undefined
 }
 
@@ -23,12 +23,16 @@ export function takeLimits(gateway: Gateway, identified: Identified): Promise<vo
  * The second decision, when the request is read: hold its tokens. A refusal gives back what the first decision took. Asks
  * nobody, and returns no promise, when no limit on tokens is set.
  */
-export function takeTokens(identified: Identified, tokensEstimate: number): Promise<void> | undefined {
+export function takeTokens(
+  gateway: Gateway,
+  identified: Identified,
+  tokensEstimate: number,
+): Promise<void> | undefined {
   const { lease } = identified.life
   if (lease?.tokens === undefined) return undefined
   const held = lease.hold(tokensEstimate)
-  if (held instanceof Promise) return held.then((shared) => requireGranted(identified, shared))
-  requireGranted(identified, held)
+  if (held instanceof Promise) return held.then((shared) => requireGranted(gateway, identified, shared))
+  requireGranted(gateway, identified, held)
   return undefined
 }
 
@@ -49,8 +53,8 @@ function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
   return scopes
 }
 
-function keepLease(identified: Identified, decision: Decision): void {
-  requireGranted(identified, decision)
+function keepLease(gateway: Gateway, identified: Identified, decision: Decision): void {
+  requireGranted(gateway, identified, decision)
   if (!decision.granted) return
   const { life } = identified
   // The request ended while Redis decided: nothing else will settle this decision.
@@ -58,7 +62,8 @@ function keepLease(identified: Identified, decision: Decision): void {
   else life.lease = decision
 }
 
-function requireGranted({ headers, endpoint }: Identified, decision: Held): void {
+function requireGranted(gateway: Gateway, { headers, endpoint }: Identified, decision: Held): void {
+  gateway.onLimits?.(decision)
   addLimitHeaders(headers, endpoint.protocol, decision, Date.now())
   if (decision.granted) return
   const { retryAfterMs } = decision

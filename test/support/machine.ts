@@ -68,6 +68,12 @@ function extras(): Extra[] {
       files: /[/]import[/]prompt\.test\.ts$/,
     },
     {
+      name: 'prometheus and promtool',
+      get: 'apt-get install prometheus',
+      isHere: runs('prometheus', '--version') && runs('promtool', '--version'),
+      files: /[/-]prometheus\.test\.ts$/,
+    },
+    {
       name: 'chromium',
       get: 'apt-get install chromium',
       isHere: existsSync(chromiumPath),

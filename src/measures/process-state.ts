@@ -1,0 +1,83 @@
+import type { Catalog } from '../catalog/catalog.ts'
+import type { Bounds } from '../config.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import type { LedgerWatch } from '../ledger/ledger-watch.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
+import { other } from '../telemetry/metrics/family.ts'
+import type { Metrics } from '../telemetry/metrics/store.ts'
+
+/** The parts of a process whose state is shown. */
+export interface Measured
+  extends Pick<Gateway, 'requests' | 'bodies' | 'bodyThreads' | 'limits' | 'routing' | 'draining'> {
+  bounds: Bounds
+  catalog: Pick<Catalog, 'snapshot'>
+  ledger: Ledger
+  ledgerWatch: LedgerWatch
+  sockets: { readonly size: number }
+}
+
+type Single = {
+  [Name in keyof typeof declared]: (typeof declared)[Name]['type'] extends 'histogram' ? never : Name
+}[keyof typeof declared]
+
+/** Have the state of a process read whenever somebody looks. Nothing of it is kept up to date in between. */
+export function showProcess(metrics: Metrics, process: Measured): void {
+  const set = (of: Single, value: number) => {
+    metrics.cells(declared[of]).at().value = value
+  }
+  metrics.collect(() => {
+    set('inFlight', process.requests.size)
+    set('sockets', process.sockets.size)
+    set('bodyBytes', process.bodies.bytes)
+    set('draining', process.draining ? 1 : 0)
+    const { threads, waiting, done } = process.bodyThreads.state()
+    set('bodyThreads', threads)
+    set('bodyThreadWaiting', waiting)
+    set('bodyThreadJobs', done)
+    const { mode, localDecisions } = process.limits.state()
+    set('limitsShared', mode === 'shared' ? 1 : 0)
+    set('localDecisions', localDecisions)
+    set('processes', 1)
+    set('processesExpected', 1)
+  })
+  metrics.collect(() => showLedger(process, set))
+  metrics.collect(() => showChannels(metrics, process))
+}
+
+function showLedger(
+  { ledger, ledgerWatch, bounds }: Measured,
+  set: (of: Single, value: number) => void,
+): void {
+  const { journalBytes, postgresAway, trouble, lateCommits } = ledger.health()
+  const { unshipped, journals, adoption, setAside } = ledgerWatch.state()
+  set('journalBytes', journalBytes)
+  set('journalFill', journalBytes / bounds.journalBytesMax)
+  set('postgresUp', postgresAway === undefined ? 1 : 0)
+  set('journalWritable', trouble === undefined ? 1 : 0)
+  set('lateCommits', lateCommits)
+  set('answersDropped', ledger.answers.dropped)
+  set('unshippedRows', unshipped.rows)
+  set('unshippedBytes', unshipped.bytes)
+  set('oldestUnshipped', unshipped.oldestMs / 1_000)
+  set('journals', journals.length)
+  set('setAside', setAside.length)
+  set('adopting', adoption.current === undefined ? 0 : 1)
+  set('adoptionFailures', adoption.failed.length)
+}
+
+/** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */
+function showChannels(metrics: Metrics, { catalog, routing }: Measured): void {
+  const cooling = routing.cooldowns.counts()
+  const channels = [...catalog.snapshot.channels.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
+  for (const [at, channel] of channels.entries()) {
+    const label = at < namesMax ? channel.name : other
+    const add = (of: 'breakerOpen' | 'cooling' | 'channelInFlight', value: number) => {
+      const cell = metrics.cells(declared[of]).at(label)
+      cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value
+    }
+    add('breakerOpen', routing.breakers.isOpen(channel.id) ? 1 : 0)
+    add('cooling', cooling.get(channel.id) ?? 0)
+    add('channelInFlight', routing.load.of(channel).running)
+  }
+}

@@ -1,0 +1,69 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Log } from '../log.ts'
+import type { Snapshot } from './store.ts'
+
+/** Prometheus keeps a connection open between two scrapes, which may be a minute apart. */
+const keepAliveMs = 90_000
+const connectionsMax = 64
+
+/**
+ * Serve `GET /metrics` on a port of its own, so that no client of the gateway can reach it. Those who ask at the same time
+ * share an answer. Rejects with an Error for the operator when the port is taken.
+ */
+export async function serveMetrics(
+  { metricsHost: host, metricsPort }: { metricsHost: string; metricsPort: number },
+  log: Log,
+  collect: () => Promise<Snapshot>,
+): Promise<{ close(): void }> {
+  let running: Promise<{ text: string; contentType: string }> | undefined
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
+    const path = request.url?.replace(/\?.*$/s, '')
+    if (path !== '/metrics') return end(response, 404, 'Metrics are at /metrics.\n')
+    if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET /metrics\n')
+    try {
+      running ??= textOf(collect).finally(() => {
+        running = undefined
+      })
+      const { text, contentType } = await running
+      end(response, 200, text, contentType)
+    } catch (error) {
+      log.error({ cause: String(error) }, 'metrics cannot be collected')
+      end(response, 500, 'Metrics cannot be collected just now: the log has the reason.\n')
+    }
+  }
+  const server = createServer((request, response) => void answer(request, response))
+  server.keepAliveTimeout = keepAliveMs
+  server.maxConnections = connectionsMax
+  server.unref()
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (cause: NodeJS.ErrnoException) => {
+      const isTaken = cause.code === 'EADDRINUSE'
+      reject(
+        isTaken
+          ? new Error(`Port ${metricsPort} is taken by another program. Set METRICS_PORT to a free one.`)
+          : new Error(`METRICS_HOST and METRICS_PORT cannot be listened on`, { cause }),
+      )
+    })
+    server.listen({ host, port: metricsPort }, resolve)
+  })
+  const { port } = server.address() as AddressInfo
+  log.info({ host, port }, 'metrics are served')
+  return {
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+/** The library that writes them is loaded when somebody asks for the first time. */
+async function textOf(collect: () => Promise<Snapshot>): Promise<{ text: string; contentType: string }> {
+  const { renderText, contentType } = await import('./render.ts')
+  return { text: await renderText(await collect()), contentType }
+}
+
+function end(response: ServerResponse, status: number, text: string, contentType = 'text/plain'): void {
+  response.writeHead(status, { 'content-type': contentType, 'content-length': Buffer.byteLength(text) })
+  response.end(response.req.method === 'HEAD' ? undefined : text)
+}

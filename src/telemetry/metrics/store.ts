@@ -1,0 +1,94 @@
+import { type Declaration, declared } from './declarations.ts'
+import { type Cell, Distribution, Family } from './family.ts'
+
+/** The series of a metric: label values, and a value, or the counts of a histogram's buckets and then their sum. */
+export type Snapshot = Record<string, [values: string[], value: number | number[]][]>
+
+/** The metrics of a process, or of several. It holds numbers alone: `renderText` writes them. */
+export class Metrics {
+  readonly #cells = new Map<string, Family<Cell>>()
+  readonly #distributions = new Map<string, Family<Distribution>>()
+  readonly #collectors: (() => void | Promise<void>)[] = []
+
+  constructor() {
+    const folded = () => {
+      this.cells(declared.unnamed).at().value += 1
+    }
+    for (const declaration of Object.values<Declaration>(declared)) {
+      const { type, name, buckets } = declaration
+      if (type === 'histogram')
+        this.#distributions.set(name, new Family(declaration, () => new Distribution(buckets), folded))
+      else
+        this.#cells.set(
+          name,
+          new Family(declaration, () => ({ value: type === 'gauge' ? Number.NaN : 0 }), folded),
+        )
+    }
+  }
+
+  cells({ name }: Declaration & { type: 'counter' | 'gauge' }): Family<Cell> {
+    return known(this.#cells.get(name), name)
+  }
+
+  distributions({ name }: Declaration & { type: 'histogram' }): Family<Distribution> {
+    return known(this.#distributions.get(name), name)
+  }
+
+  /** `collector` sets gauges whenever somebody wants to see them. */
+  collect(collector: () => void | Promise<void>): void {
+    this.#collectors.push(collector)
+  }
+
+  /** Run all collectors. One that fails leaves its gauges out. Run it not twice at once. */
+  async gather(): Promise<void> {
+    for (const family of this.#cells.values()) if (family.declaration.type === 'gauge') family.clear()
+    await Promise.all(
+      this.#collectors.map(async (collector) => collector()).map((one) => one.catch(() => {})),
+    )
+  }
+
+  /** All values, with the gauges as they were gathered last. */
+  values(): Snapshot {
+    const snapshot: Snapshot = {}
+    for (const [name, family] of this.#cells) {
+      snapshot[name] = [...family.entries()].flatMap(([values, { value }]) =>
+        Number.isNaN(value) ? [] : [[values, value]],
+      )
+    }
+    for (const [name, family] of this.#distributions)
+      snapshot[name] = [...family.entries()].map(([values, { counts, sum }]) => [values, [...counts, sum]])
+    return snapshot
+  }
+
+  /** Take in the values of a process. `counts`: only what a process adds up over its life, and no state of a moment. */
+  merge(snapshot: Snapshot, which: 'all' | 'counts' = 'all'): void {
+    for (const [name, family] of this.#cells) {
+      if (which === 'counts' && family.declaration.type === 'gauge') continue
+      for (const [values, value] of snapshot[name] ?? []) {
+        if (typeof value === 'number') mergeValue(family.at(...values), value, family.declaration.merge)
+      }
+    }
+    for (const [name, family] of this.#distributions) {
+      for (const [values, value] of snapshot[name] ?? []) {
+        if (typeof value !== 'number') mergeCounts(family.at(...values), value)
+      }
+    }
+  }
+}
+
+function mergeValue(cell: Cell, value: number, merge: Declaration['merge']): void {
+  if (Number.isNaN(cell.value)) cell.value = value
+  else if (merge === 'sum') cell.value += value
+  else cell.value = merge === 'max' ? Math.max(cell.value, value) : Math.min(cell.value, value)
+}
+
+function mergeCounts(distribution: Distribution, value: readonly number[]): void {
+  const { counts } = distribution
+  for (let at = 0; at < counts.length; at++) counts[at] = (counts[at] ?? 0) + (value[at] ?? 0)
+  distribution.sum += value[counts.length] ?? 0
+}
+
+function known<T>(family: T | undefined, name: string): T {
+  if (family === undefined) throw new Error(`${name} is not declared`)
+  return family
+}

@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest'
+import { declared } from '../../../src/telemetry/metrics/declarations.ts'
+import { type Asked, MetricsOfProcesses } from '../../../src/telemetry/metrics/of-processes.ts'
+import { Metrics, type Snapshot } from '../../../src/telemetry/metrics/store.ts'
+
+/** What a supervisor says of processes that count, stand still and die. */
+
+interface FakeProcess extends Asked {
+  count(requests: number): void
+  standsStill: boolean
+  values(): Snapshot
+  withShared: boolean[]
+}
+
+function aProcess(): FakeProcess {
+  const metrics = new Metrics()
+  const asked: boolean[] = []
+  return {
+    standsStill: false,
+    withShared: asked,
+    count(requests) {
+      metrics.cells(declared.localDecisions).at().value += requests
+      for (let i = 0; i < requests; i++) metrics.distributions(declared.firstToken).at('main').observe(0.3)
+      metrics.cells(declared.inFlight).at().value = requests
+      metrics.cells(declared.oldestUnshipped).at().value = requests
+      metrics.cells(declared.postgresUp).at().value = requests === 13 ? 0 : 1
+    },
+    values: () => metrics.values(),
+    async ask(withShared) {
+      asked.push(withShared)
+      if (this.standsStill) throw new Error('it does not answer')
+      return metrics.values()
+    },
+  }
+}
+
+async function seen(processes: MetricsOfProcesses) {
+  const all = new Metrics()
+  all.merge(await processes.collect())
+  const value = (
+    of: 'localDecisions' | 'inFlight' | 'oldestUnshipped' | 'postgresUp' | 'processes' | 'leftOut',
+  ) => all.cells(declared[of]).at().value
+  const { counts, sum } = all.distributions(declared.firstToken).at('main')
+  return { value, observed: counts.reduce((a, b) => a + b, 0), sum }
+}
+
+test('counts add up, and a gauge is the sum, the largest or the smallest', async () => {
+  const processes = new MetricsOfProcesses(2)
+  const [one, other] = [aProcess(), aProcess()]
+  processes.began(one)
+  processes.began(other)
+  one.count(3)
+  other.count(13)
+  const { value, observed, sum } = await seen(processes)
+  expect(value('localDecisions')).toBe(16)
+  expect(observed).toBe(16)
+  expect(sum).toBeCloseTo(16 * 0.3)
+  expect(value('inFlight')).toBe(16)
+  expect(value('oldestUnshipped')).toBe(13)
+  expect(value('postgresUp')).toBe(0)
+  expect(value('processes')).toBe(2)
+  // What is the same for all is read by one of them.
+  expect([...one.withShared, ...other.withShared].filter(Boolean)).toHaveLength(1)
+  processes.stop()
+})
+
+test('a process that stands still keeps its counts, and loses its gauges; when it answers again nothing jumps', async () => {
+  const processes = new MetricsOfProcesses(2)
+  const [one, other] = [aProcess(), aProcess()]
+  processes.began(one)
+  processes.began(other)
+  one.count(3)
+  other.count(5)
+  await processes.collect()
+  other.standsStill = true
+  other.count(5)
+  one.count(1)
+  const during = await seen(processes)
+  expect(during.value('localDecisions')).toBe(9)
+  expect(during.observed).toBe(9)
+  expect(during.value('inFlight')).toBe(1)
+  expect(during.value('oldestUnshipped')).toBe(1)
+  expect(during.value('processes')).toBe(1)
+  expect(during.value('leftOut')).toBe(1)
+  other.standsStill = false
+  const later = await seen(processes)
+  expect(later.value('localDecisions')).toBe(14)
+  expect(later.value('processes')).toBe(2)
+  processes.stop()
+})
+
+test('counts of a process that ended stay, once, and the one in its place adds to them', async () => {
+  const processes = new MetricsOfProcesses(1)
+  const [first, second, third] = [aProcess(), aProcess(), aProcess()]
+  processes.began(first)
+  first.count(7)
+  await processes.collect()
+  // It was killed: nobody knows of these two.
+  first.count(2)
+  processes.ended(first)
+  processes.ended(first)
+  expect((await seen(processes)).value('localDecisions')).toBe(7)
+  expect((await seen(processes)).value('inFlight')).toBeNaN()
+  processes.began(second)
+  second.count(4)
+  // This one said its last words.
+  processes.ended(second, second.values())
+  processes.began(third)
+  third.count(1)
+  const { value, observed } = await seen(processes)
+  expect(value('localDecisions')).toBe(12)
+  expect(observed).toBe(12)
+  expect(value('processes')).toBe(1)
+  processes.stop()
+})

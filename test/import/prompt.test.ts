@@ -9,7 +9,7 @@ afterAll(files.remove)
 
 /** The import on a terminal of 80 columns, which `script` makes, and what it writes there. It gets the answer once it has asked. */
 async function importOnTerminal(env: Record<string, string>, file: string, answer: string) {
-  const command = `stty cols 80 rows 50; '${process.execPath}' src/commands/command.ts import new-api '${file}'`
+  const command = `stty cols 80 rows 50; '${process.execPath}' src/commands/main.ts import new-api '${file}'`
   const { PATH = '', HOME = '' } = process.env
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH, HOME, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },

@@ -3,13 +3,12 @@ import { resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
 
-/** Run a script of package.json as an operator does, and wait for its end. `output` is what it prints, `errors` its stderr. */
-export async function runScript(
-  file: string,
-  parameters: readonly string[],
+/** Run the command `tollgate` in a process of its own, and wait for its end. `output` is what it prints, `errors` its stderr. */
+export async function runTollgate(
+  args: readonly string[],
   environment: Record<string, string>,
 ): Promise<{ code: number | null; output: string; errors: string }> {
-  const child = spawn(process.execPath, ['runtime.cjs', file, ...parameters], {
+  const child = spawn(process.execPath, ['tollgate.cjs', ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, ...environment },
   })

@@ -100,10 +100,14 @@ function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: T
     case 'applied': {
       for (const line of lines) terminal.print(lineText(line, look))
       const count = (action: FileLine['action']) => lines.filter((line) => line.action === action).length
-      terminal.print(`${count('create')} to create, ${count('change')} to change, ${count('remove')} to remove`)
+      terminal.print(
+        `${count('create')} to create, ${count('change')} to change, ${count('remove')} to remove`,
+      )
       const { replaced } = outcome
       if (replaced !== undefined)
-        terminal.tell(`It takes the place of ${replaced.path} of ${replaced.host}, applied ${replaced.appliedAt.toISOString()}.`)
+        terminal.tell(
+          `It takes the place of ${replaced.path} of ${replaced.host}, applied ${replaced.appliedAt.toISOString()}.`,
+        )
     }
   }
 }

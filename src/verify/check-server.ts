@@ -26,9 +26,7 @@ export async function checkModels(
   }
   const { status, text } = received
   if (status === 401)
-    throw new KeyRefused(
-      `${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`,
-    )
+    throw new KeyRefused(`${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`)
   if (status >= 300 && status < 400) {
     const location = received.headers.get('location') ?? 'another address'
     throw new Unreachable(`${base} redirects to ${caller.shown(location)}: give --base that address.`)

@@ -48,9 +48,11 @@ async function planAndApply(
   ])
   const keys = secretKeysOf(config)
   const keeper = await opening(() => readKeeper(connections.sql, keys))
-  const { outcome, lines } = await terminal
+  const plan = await terminal
     .during('comparing', () => planGatewayFile(connections, source, keeper))
     .catch(fileError)
+  const { outcome } = plan
+  const lines = plan.lines.map(named)
   if (!json) printPlan(outcome, lines, terminal)
   const isDone = outcome.kind === 'unchanged'
   const mayWrite = outcome.kind === 'applied'
@@ -76,6 +78,15 @@ async function planAndApply(
   if (applies) terminal.tell('It is applied. Running gateways follow within a second.')
   else if (mayWrite) terminal.tell('Nothing is applied: --yes applies it.')
   return applies || isDone ? exitCodes.done : exitCodes.notWell
+}
+
+/** The members by the names of gateway.yaml. Who manages the row is told apart. */
+function named({ members, ...line }: FileLine): FileLine {
+  const others = members.filter((member) => member !== 'managedBy')
+  return {
+    ...line,
+    members: others.map((member) => member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  }
 }
 
 const signs = {

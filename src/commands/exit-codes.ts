@@ -20,7 +20,9 @@ export const meanings: Readonly<Record<ExitCode, string>> = {
 }
 
 /** What a shell says of a program that a signal ended. */
-export const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const
+export function codeOfSignal({ reason }: AbortSignal): number {
+  return reason === 'SIGTERM' ? 143 : 130
+}
 
 /** The command ends with this code. The message says what happened and what to do. */
 export class CommandError extends Error {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { command } from './command.ts'
-import { CommandError, exitCodes } from './exit-codes.ts'
+import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
 import { Gateway, gatewayOptions } from './gateway.ts'
 import type { LogRow } from './gateway-answers.ts'
 import { filters, queryOf } from './log-filters.ts'
@@ -32,7 +32,7 @@ export const logsTail = command({
       const row = logRow.safeParse(data)
       if (row.success) show(row.data)
     })
-    return exitCodes.done
+    return codeOfSignal(call.signal)
   },
 })
 

@@ -5,7 +5,8 @@ import { onEndSignal } from '../end-signals.ts'
 /** The command `tollgate`. runtime.cjs runs it under Node 24. */
 
 enableCompileCache(compiledCode)
-const [{ codeOf, runCommand }, { commands }] = await Promise.all([
+const [{ codeOfSignal }, { runCommand }, { commands }] = await Promise.all([
+  import('./exit-codes.ts'),
   import('./run-command.ts'),
   import('./registry.ts'),
 ])
@@ -17,7 +18,7 @@ for (const stream of [process.stdout, process.stderr]) stream.on('error', () => 
 const endMs = 2_000
 
 const controller = new AbortController()
-const end = () => process.exit(codeOf(controller.signal))
+const end = () => process.exit(codeOfSignal(controller.signal))
 onEndSignal((signal) => {
   controller.abort(signal)
   setTimeout(end, endMs).unref()

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parseEnv } from 'node:util'
 import type { Command } from './command.ts'
-import { CommandError, exitCodes, signalCodes, wrongUsage } from './exit-codes.ts'
+import { CommandError, codeOfSignal, exitCodes, wrongUsage } from './exit-codes.ts'
 import { packageVersion } from './package-version.ts'
 import { HelpShown, programOf, valuesOf } from './program.ts'
 import { type Streams, Terminal } from './terminal.ts'
@@ -36,7 +36,7 @@ export async function runCommand(
     return code
   } catch (error) {
     if (error instanceof HelpShown) return error.exitCode
-    if (signal.aborted) return codeOf(signal)
+    if (signal.aborted) return codeOfSignal(signal)
     const { exitCode, message } = explained(error)
     terminal.tell(`${name}: ${message}`)
     if (exitCode === exitCodes.fault && error instanceof Error && isVerbose(streams.env))
@@ -52,11 +52,6 @@ function readEnvFile(path: string, env: Streams['env']): void {
   } catch (error) {
     throw wrongUsage(`--env-file: ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
   }
-}
-
-/** Of a command that a signal has ended. */
-export function codeOf({ reason }: AbortSignal): number {
-  return reason === 'SIGTERM' ? signalCodes.SIGTERM : signalCodes.SIGINT
 }
 
 function explained(error: unknown): { exitCode: number; message: string } {

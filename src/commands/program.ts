@@ -99,6 +99,8 @@ function settle(command: CommanderCommand, path: string, terminal: Terminal): vo
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
+      getOutHasColors: () => look.hasColour,
+      getErrHasColors: () => look.hasColour && stderr.isTTY === true,
       // The Error says it.
       outputError: () => {},
     })

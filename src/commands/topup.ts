@@ -35,7 +35,7 @@ export const topup = command({
     const path = `tenants/${encodeURIComponent(tenant)}/entries`
     const answer = await ask(booked, gateway, 'POST', path, { body }).catch((error: unknown) => {
       if (!(error instanceof CommandError) || error.exitCode !== exitCodes.unreachable) throw error
-      const again = `Whether it is booked is not known: run it again with --id ${id}, which books it at most once.`
+      const again = `Whether it is booked is not known: run it again, the same with --id ${id}: it is booked at most once.`
       throw new CommandError(error.exitCode, `${error.message}\n${again}`, { cause: error })
     })
     if (json) terminal.printJson(answer)

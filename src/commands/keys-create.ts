@@ -8,8 +8,10 @@ export const keysCreate = command({
   name: 'keys create',
   group: 'Keys and money',
   does: 'make a key, and print its secret, this once',
-  details:
-    '--set takes every setting that a key has in gateway.yaml: --set limits.requests_per_minute=60, --set budget.month_usd=10.00, --set allowed_models=\'["gpt-main"]\'. A value that is JSON is taken as JSON, any other as text.',
+  details: `--set takes every setting that a key has in gateway.yaml, as JSON or as text:
+  --set limits.requests_per_minute=60
+  --set budget.month=10.00
+  --set 'allowed_models=["gpt-main"]'`,
   options: {
     group: value('GROUP', 'its group; default: default'),
     expires: value('TIME', 'when it ends, such as 2027-01-31T00:00:00Z'),

@@ -27,7 +27,7 @@ export function programOf(
   const program = new CommanderCommand('tollgate')
     .description('A multi-tenant gateway in front of language and image models.')
     .version(version, '-V, --version', 'print the version')
-    .addHelpText('after', `\n${exitCodeText()}\n\ntollgate COMMAND --help shows the options of a command.`)
+    .addHelpText('after', `\n${exitCodeText(terminal)}\n\ntollgate COMMAND --help shows the options of a command.`)
   settle(program, 'tollgate', terminal)
   for (const option of programOptions()) program.addOption(option)
   const parents = new Map<string, CommanderCommand>([['', program]])
@@ -185,7 +185,7 @@ function sentence(words: string): string {
   return `${words.slice(0, 1).toUpperCase()}${words.slice(1)}.`
 }
 
-function exitCodeText(): string {
+function exitCodeText({ look }: Terminal): string {
   const lines = Object.values(exitCodes).map((code) => `  ${String(code).padEnd(4)}${meanings[code]}`)
-  return ['Exit codes:', ...lines, '  130 and 143: a signal ended it'].join('\n')
+  return [paint('Exit codes:', 'bold', look), ...lines, '  130 and 143: a signal ended it'].join('\n')
 }

@@ -241,6 +241,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
   ],
   commands: [
+    'access',
     'catalog',
     'compiled-code.ts',
     'config.ts',
@@ -248,6 +249,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'end-signals.ts',
     'import',
     'ledger',
+    'queue',
     'secret-key.ts',
     'secrets',
     'server.ts',

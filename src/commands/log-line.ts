@@ -9,16 +9,29 @@ const outcomes: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'grey'>> = 
 
 const widths = { key: 20, model: 22, channel: 14, status: 3, outcome: 9, ms: 8, tokens: 13, cost: 11 }
 
+/** A narrower terminal shows the id of the request in the second line. */
+const wideColumns = 166
+const indent = ''.padEnd(20)
+
+const isWide = ({ columns }: Look) => columns === undefined || columns >= wideColumns
+
 export function logHead(look: Look): string {
   const { key, model, channel, outcome, ms, tokens, cost } = widths
-  return paint(
-    `${'time'.padEnd(19)} ${'tenant/key'.padEnd(key)} ${'model'.padEnd(model)} ${'channel'.padEnd(channel)} ${'outcome'.padEnd(outcome + 4)} ${'ms'.padStart(ms)} ${'in+out tokens'.padStart(tokens)} ${'USD'.padStart(cost)}  request`,
-    'bold',
-    look,
-  )
+  const names = [
+    'time'.padEnd(19),
+    'tenant/key'.padEnd(key),
+    'model'.padEnd(model),
+    'channel'.padEnd(channel),
+    'outcome'.padEnd(outcome + 4),
+    'ms'.padStart(ms),
+    'in+out tokens'.padStart(tokens),
+    'USD'.padStart(cost),
+    ...(isWide(look) ? [' request'] : []),
+  ]
+  return paint(names.join(' '), 'bold', look)
 }
 
-/** A row of the usage log as one line, and its error as a second one. */
+/** A row of the usage log: one line, and its error in a second one. */
 export function logLines(row: LogRow, look: Look): string[] {
   const colour = outcomes[row.outcome] ?? 'red'
   const outcome = `${String(row.status ?? '-').padStart(widths.status)} ${row.outcome.padEnd(widths.outcome)}`
@@ -31,15 +44,14 @@ export function logLines(row: LogRow, look: Look): string[] {
     String(row.latency_ms.total ?? '-').padStart(widths.ms),
     tokensOf(row).padStart(widths.tokens),
     costOf(row.cost_nano_usd).padStart(widths.cost),
-    ` ${row.id}`,
+    ...(isWide(look) ? [` ${row.id}`] : []),
   ].join(' ')
-  if (row.error === null) return [line]
-  const said = plain(`${row.error.kind}: ${row.error.message ?? ''}`)
-  const most = (look.columns ?? Number.POSITIVE_INFINITY) - 20
-  return [
-    line,
-    `${''.padEnd(20)}${paint(said.length > most ? `${said.slice(0, most - 1)}…` : said, colour, look)}`,
-  ]
+  const error = row.error === null ? '' : plain(`${row.error.kind}: ${row.error.message ?? ''}`)
+  const second = [isWide(look) ? '' : row.id, error].filter((text) => text !== '').join(' ')
+  if (second === '') return [line]
+  const most = (look.columns ?? Number.POSITIVE_INFINITY) - indent.length
+  const shown = second.length > most ? `${second.slice(0, most - 1)}…` : second
+  return [line, `${indent}${paint(shown, row.error === null ? 'grey' : colour, look)}`]
 }
 
 function cell(text: string, width: number): string {

@@ -27,7 +27,10 @@ export function programOf(
   const program = new CommanderCommand('tollgate')
     .description('A multi-tenant gateway in front of language and image models.')
     .version(version, '-V, --version', 'print the version')
-    .addHelpText('after', `\n${exitCodeText(terminal)}\n\ntollgate COMMAND --help shows the options of a command.`)
+    .addHelpText(
+      'after',
+      `\n${exitCodeText(terminal)}\n\ntollgate COMMAND --help shows the options of a command.`,
+    )
   settle(program, 'tollgate', terminal)
   for (const option of programOptions()) program.addOption(option)
   const parents = new Map<string, CommanderCommand>([['', program]])

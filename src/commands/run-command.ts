@@ -33,7 +33,7 @@ export async function runCommand(
   })
   try {
     await program.parseAsync([...args], { from: 'user' })
-    return code
+    return code !== exitCodes.done && signal.aborted ? codeOfSignal(signal) : code
   } catch (error) {
     if (error instanceof HelpShown) return error.exitCode
     if (signal.aborted) return codeOfSignal(signal)

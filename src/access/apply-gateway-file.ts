@@ -1,5 +1,14 @@
 import { applyCatalog } from '../catalog/apply.ts'
-import { countsOf, type FileChanges, type FileNames, shownNames } from '../catalog/file-changes.ts'
+import {
+  byFile,
+  countsOf,
+  type FileChanges,
+  type FileKind,
+  type FileNames,
+  fileKinds,
+  shownNames,
+  type Writing,
+} from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { GatewaySource } from '../catalog/gateway-source.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
@@ -49,22 +58,87 @@ export function applyGatewayFile(
   keeper: SecretKeeper,
 ): Promise<FileOutcome> {
   return changeRows(connections, async (tx) => {
-    const inForce = await readFileInForce(tx)
-    const hash = source.hashWith(keeper.fileKey)
-    const isSame = inForce?.hash.equals(hash) === true
-    if (isSame && !inForce.isOverwritten) return { kind: 'unchanged', revision: inForce.revision }
-    const file = source.parse()
-    const { revision } = file
-    const replaced = isSame ? undefined : inForce
-    if (replaced !== undefined && isLower(revision, replaced.revision)) {
-      return { kind: 'lower', revision, inForce: replaced }
-    }
-    const { generated, names } = await writeRows(tx, file, keeper)
-    if (!isSame || Object.keys(shownNames(names)).length > 0)
-      await noteChanges(tx, { place: source.place, hash }, revision, names)
-    await noteFileInForce(tx, { ...source.place, hash, revision })
-    return { kind: 'applied', revision, changes: countsOf(names), generated, replaced }
+    const { outcome } = await applyIn(tx, source, keeper, byFile)
+    return outcome
   })
+}
+
+/** A row that a gateway.yaml changes. */
+export interface FileLine {
+  kind: FileKind
+  name: string
+  /** `remove`: it is disabled, or deleted. */
+  action: 'create' | 'change' | 'remove'
+  /** What changes in a row that exists. */
+  members: readonly string[]
+  /** An admin had made it: from then on the file manages it. */
+  takenOver: boolean
+}
+
+/** What `applyGatewayFile` would do, row by row: it runs in a transaction that is rolled back. */
+export async function planGatewayFile(
+  connections: Pick<Connections, 'db'>,
+  source: GatewaySource,
+  keeper: SecretKeeper,
+): Promise<{ outcome: FileOutcome; lines: FileLine[] }> {
+  const told: FileLine[] = []
+  const writing: Writing = {
+    ...byFile,
+    told(kind, name, action, members) {
+      if (action !== 'skip') told.push({ kind, name, action, members, takenOver: false })
+    },
+  }
+  let plan: Awaited<ReturnType<typeof applyIn>> | undefined
+  try {
+    await changeRows(connections, async (tx) => {
+      plan = await applyIn(tx, source, keeper, writing)
+      throw new Undone()
+    })
+  } catch (error) {
+    if (!(error instanceof Undone)) throw error
+  }
+  if (plan === undefined) throw new Error('the transaction ended without a plan')
+  const { outcome, names } = plan
+  return { outcome, lines: names === undefined ? [] : linesOf(told, names) }
+}
+
+class Undone extends Error {}
+
+function linesOf(told: readonly FileLine[], names: FileNames): FileLine[] {
+  return fileKinds.flatMap((kind) => {
+    const { removed, taken_over } = names[kind]
+    const takenOver = new Set(taken_over)
+    const changed = told
+      .filter((line) => line.kind === kind)
+      .map((line) => ({ ...line, takenOver: takenOver.has(line.name) }))
+    const left = removed.map((name): FileLine => {
+      return { kind, name, action: 'remove', members: [], takenOver: false }
+    })
+    return [...changed, ...left]
+  })
+}
+
+async function applyIn(
+  tx: Transaction,
+  source: GatewaySource,
+  keeper: SecretKeeper,
+  writing: Writing,
+): Promise<{ outcome: FileOutcome; names?: FileNames }> {
+  const inForce = await readFileInForce(tx)
+  const hash = source.hashWith(keeper.fileKey)
+  const isSame = inForce?.hash.equals(hash) === true
+  if (isSame && !inForce.isOverwritten) return { outcome: { kind: 'unchanged', revision: inForce.revision } }
+  const file = source.parse()
+  const { revision } = file
+  const replaced = isSame ? undefined : inForce
+  if (replaced !== undefined && isLower(revision, replaced.revision)) {
+    return { outcome: { kind: 'lower', revision, inForce: replaced } }
+  }
+  const { generated, names } = await writeRows(tx, file, keeper, writing)
+  if (!isSame || Object.keys(shownNames(names)).length > 0)
+    await noteChanges(tx, { place: source.place, hash }, revision, names)
+  await noteFileInForce(tx, { ...source.place, hash, revision })
+  return { outcome: { kind: 'applied', revision, changes: countsOf(names), generated, replaced }, names }
 }
 
 /** A file without a revision is lower than each that has one: it was not made to take part in the order. */
@@ -80,11 +154,12 @@ async function writeRows(
   tx: Transaction,
   file: GatewayFile,
   keeper: SecretKeeper,
+  writing: Writing,
 ): Promise<{ generated: GeneratedKey[]; names: FileNames }> {
   // One of the budgets may be new: see holdCharges.
   if (hasBudgets(file)) await holdCharges(tx)
-  const { groupIds, changes, retire } = await applyCatalog(tx, file, keeper)
-  const tenants = await applyTenants(tx, file.tenants, { groupIds, peppers: keeper.ring('pepper') })
+  const { groupIds, changes, retire } = await applyCatalog(tx, file, keeper, writing)
+  const tenants = await applyTenants(tx, file.tenants, { groupIds, peppers: keeper.ring('pepper'), writing })
   await retire()
   return { generated: tenants.generated, names: { ...changes, ...tenants.changes } }
 }

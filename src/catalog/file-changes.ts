@@ -14,7 +14,8 @@ export interface ChangedNames {
 /** How many they are. */
 export type Changes = Record<Exclude<keyof ChangedNames, 'taken_over'>, number>
 
-export type FileKind = 'models' | 'channels' | 'groups' | 'tenants' | 'keys'
+export const fileKinds = ['models', 'channels', 'groups', 'tenants', 'keys'] as const
+export type FileKind = (typeof fileKinds)[number]
 
 /** What applying a gateway.yaml has done, by kind. */
 export type FileChanges = Record<FileKind, Changes>

@@ -1,50 +1,97 @@
 import { resolve } from 'node:path'
-import type { Config } from '../config.ts'
-import { type Connections, openConnections } from '../db/connections.ts'
-import { startEmbedded } from '../db/embedded.ts'
-import { whenReachable } from '../db/migrate.ts'
-import { resolveSecretKey } from '../secret-key.ts'
-import type { SecretKeys } from '../secrets/open-masters.ts'
+import { type Config, readConfig } from '../config.ts'
+import type { Connections } from '../db/connections.ts'
+import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
 import { silentLog } from '../telemetry/relay-log.ts'
+import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
+import type { Terminal } from './terminal.ts'
 
 export interface CommandDatabase {
+  config: Config
+  /** Its address, with the password. */
+  url: string
   connections: Connections
-  /** Waits up to DATABASE_WAIT_MS for Postgres, then runs the work. Rejects as the work does. */
-  whenReachable<T>(work: () => Promise<T>): Promise<T>
-  close(): Promise<void>
+}
+
+interface Caller {
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+}
+
+/** The configuration of a gateway with this environment. Throws a CommandError with all wrong variables. */
+export function commandConfig(env: Caller['env']): Config {
+  try {
+    return readConfig(env)
+  } catch (error) {
+    throw wrongUsage(messageOf(error), error)
+  }
 }
 
 /**
- * The database of the configuration, for a command: one connection, named `tollgate <name>`. It starts the embedded Postgres
- * where that is the database.
+ * Do some work on the database of the configuration, by one connection, named `tollgate <name>`. It starts the embedded Postgres
+ * where that is the database, and waits up to DATABASE_WAIT_MS until the database answers. Rejects with a CommandError when it
+ * cannot be reached or has no tables of this release; else as the work does.
  */
-export async function openCommandDatabase(config: Config, name: string): Promise<CommandDatabase> {
-  const embedded =
-    config.databaseUrl === undefined
-      ? await startEmbedded({ dataDir: resolve(config.dataDir), log: silentLog })
-      : undefined
+export async function withDatabase<Result>(
+  name: string,
+  { env, terminal }: Caller,
+  work: (database: CommandDatabase) => Promise<Result>,
+): Promise<Result> {
+  const config = commandConfig(env)
+  const [{ openConnections }, { whenReachable }] = await Promise.all([
+    import('../db/connections.ts'),
+    import('../db/migrate.ts'),
+  ])
+  const embedded = config.databaseUrl === undefined ? await startOwn(config, terminal) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
   const connections = openConnections(url, { max: 1, applicationName: `tollgate ${name}` })
-  return {
-    connections,
-    whenReachable: (work) => whenReachable(url, config.bounds.databaseWaitMs, silentLog, work),
-    async close() {
-      await connections.end()
-      await embedded?.stop()
-    },
+  try {
+    await terminal.during('waiting for the database', () =>
+      opening(() => whenReachable(url, config.bounds.databaseWaitMs, silentLog, async () => {})),
+    )
+    return await work({ config, url, connections }).catch((error: unknown) => {
+      throw explained(error)
+    })
+  } finally {
+    await connections.end()
+    await embedded?.stop()
   }
 }
 
-/** SECRET_KEY as a server with this configuration has it. */
-export function secretKeysOf({
-  secretKey,
-  secretKeyPrevious,
-  dataDir,
-  databaseUrl,
-}: Pick<Config, 'secretKey' | 'secretKeyPrevious' | 'dataDir' | 'databaseUrl'>): SecretKeys {
-  const embedded = databaseUrl === undefined
-  return {
-    secretKey: resolveSecretKey({ secretKey, dataDir: resolve(dataDir), embedded }),
-    secretKeyPrevious,
+async function startOwn({ dataDir }: Config, terminal: Terminal) {
+  const { startEmbedded } = await import('../db/embedded.ts')
+  return await terminal.during('starting the embedded Postgres', () =>
+    opening(() => startEmbedded({ dataDir: resolve(dataDir), log: silentLog })),
+  )
+}
+
+/** Whatever goes wrong here, the database cannot be opened. */
+export async function opening<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof CommandError) throw error
+    throw new CommandError(exitCodes.unreachable, messageOf(error), { cause: error })
   }
+}
+
+function explained(error: unknown): unknown {
+  if (error instanceof CommandError) return error
+  const cause = reasonOf(error)
+  const unreachable = (message: string) => new CommandError(exitCodes.unreachable, message, { cause: error })
+  if (isUnknownName(cause))
+    return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
+  if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
+    return unreachable(`the database does not go on: ${messageOf(cause)}. Nothing was left half done.`)
+  return error
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}
+
+export function messageOf(error: unknown): string {
+  const messages: string[] = []
+  for (let at = error; at instanceof Error; at = at.cause) messages.push(at.message)
+  return messages.join(': ') || String(error)
 }

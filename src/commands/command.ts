@@ -1,46 +1,88 @@
-import { verify } from '../verify/verify.ts'
+import type { Terminal } from './terminal.ts'
 
-/** The command `tollgate`: `tollgate verify ...` and `tollgate import ...`. Only import opens a database and reads the configuration. */
-async function main(): Promise<number> {
-  const [name, ...args] = process.argv.slice(2)
-  switch (name) {
-    case 'verify':
-      return await verify(args, {
-        env: process.env,
-        stdout: process.stdout,
-        stderr: process.stderr,
-        signal: interrupted(),
-      })
-    case 'import': {
-      const { importFrom } = await import('./import.ts')
-      return await importFrom(args)
-    }
-    case '--help':
-    case '-h':
-      console.log(commands)
-      return 0
-    default:
-      console.error(
-        name === undefined ? commands : `There is no command ${JSON.stringify(name)}.\n${commands}`,
-      )
-      return 2
-  }
+/** Headings of the help, in its order. */
+export const groups = ['Run', 'Set up', 'Keys and money', 'Look', 'Repair'] as const
+export type Group = (typeof groups)[number]
+
+/** An option, by its name in camel case: `keyEnv` is `--key-env`. */
+export interface Option<Value> {
+  /** `MONTH` in `--since MONTH`. Undefined: a switch. */
+  placeholder: string | undefined
+  does: string
+  /** It may be given several times. */
+  repeats: boolean
+  /** What a shell completes. */
+  completes: Completion
+  /** Of all texts that were given; a switch gets one empty text. Throws an Error that says what they must be. */
+  read(texts: readonly string[]): Value
 }
 
-const commands = `Commands:
-  verify   call a gateway or a vendor as its clients do, and say what works; verify --help shows its options
-  import   read the export or dump of new-api or LiteLLM, show a plan, and write it; import --help shows its options
-To start the gateway: npm start`
-
-/** A second Ctrl-C changes nothing: what is known is printed already. */
-function interrupted(): AbortSignal {
-  const controller = new AbortController()
-  process.on('SIGINT', () => controller.abort())
-  process.on('SIGTERM', () => controller.abort())
-  return controller.signal
+/** What stands on the command line without a name. */
+export interface Argument<Value> {
+  placeholder: string
+  does: string
+  required: boolean
+  /** It takes all that are left. */
+  repeats: boolean
+  completes: Completion
+  read(texts: readonly string[]): Value
 }
 
-// The reader of a pipe may leave early, as `head` does.
-process.stdout.on('error', () => process.exit(0))
+export type Completion = 'nothing' | 'files' | 'folders' | readonly string[]
 
-process.exitCode = await main()
+type Readers = Readonly<Record<string, { read(texts: readonly string[]): unknown }>>
+export type ValuesOf<Of extends Readers> = { readonly [Name in keyof Of]: ReturnType<Of[Name]['read']> }
+
+/** One run of a command. */
+export interface Call<Options extends Readers, Arguments extends Readers> {
+  options: ValuesOf<Options>
+  arguments: ValuesOf<Arguments>
+  env: Record<string, string | undefined>
+  terminal: Terminal
+  /** All that there are. */
+  commands: readonly Command[]
+  /** Aborts at Ctrl-C and SIGTERM. A command that does not end within two seconds then is ended. */
+  signal: AbortSignal
+}
+
+interface Definition<
+  Options extends Record<string, Option<unknown>>,
+  Arguments extends Record<string, Argument<unknown>>,
+> {
+  /** `ledger verify`. */
+  name: string
+  group: Group
+  /** In the list of all commands: a verb first, no full stop. */
+  does: string
+  /** More, in its own help. */
+  details?: string
+  options: Options
+  arguments: Arguments
+  /** The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not above. */
+  run(call: Call<Options, Arguments>): Promise<number>
+}
+
+/** A command of the registry. */
+export type Command = Readonly<
+  Omit<Definition<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>, 'run'>
+> & {
+  /** Reads the texts of the command line, then runs. */
+  run(call: Call<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>): Promise<number>
+}
+
+type CommandMaker = <
+  Options extends Record<string, Option<unknown>>,
+  Arguments extends Record<string, Argument<unknown>>,
+>(
+  definition: Definition<Options, Arguments>,
+) => Command
+
+/** One command, with the types of its options and arguments. */
+export const command: CommandMaker = (
+  definition: Definition<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>,
+) => definition
+
+/** `keyEnv` is `--key-env`. */
+export function optionName(name: string): string {
+  return `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+}

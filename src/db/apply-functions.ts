@@ -26,10 +26,9 @@ const ownFunctions: FunctionFolder = {
  * Does nothing when the database has functions of a newer version: in a rolling upgrade an old process may start after a
  * new one, and must not restore its old functions. The comment of each function says which version and text it has.
  */
-export async function applyFunctions(session: Sql, { path, version } = ownFunctions): Promise<string[]> {
-  const applied = await readApplied(session)
-  if (Math.max(0, ...[...applied.values()].map((note) => note.version)) > version) return []
-  const changed = readFunctions(path).filter(({ name, hash }) => applied.get(name)?.hash !== hash)
+export async function applyFunctions(session: Sql, folder = ownFunctions): Promise<string[]> {
+  const { version } = folder
+  const changed = await changedFunctions(session, folder)
   if (changed.length === 0) return []
   await session.begin(async (tx) => {
     // A function may call a function of a later file.
@@ -40,6 +39,16 @@ export async function applyFunctions(session: Sql, { path, version } = ownFuncti
     }
   })
   return changed.map(({ name }) => name)
+}
+
+/** Those that `applyFunctions` would create or replace. */
+export async function changedFunctions(
+  session: Sql,
+  { path, version } = ownFunctions,
+): Promise<FunctionFile[]> {
+  const applied = await readApplied(session)
+  if (Math.max(0, ...[...applied.values()].map((note) => note.version)) > version) return []
+  return readFunctions(path).filter(({ name, hash }) => applied.get(name)?.hash !== hash)
 }
 
 /** By the function's name. */

@@ -49,7 +49,7 @@ export async function prepareDatabase(
 
 /** Any number that is the same in all versions, and that nothing else uses. */
 const prepareLock = 7_023_911
-const ownMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
+export const ownMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
 async function migrateSchema(session: postgres.Sql, migrationsFolder: string): Promise<void> {
   const version = await readSchemaVersion(session)

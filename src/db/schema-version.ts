@@ -42,11 +42,22 @@ export interface SchemaVersion {
 
 /** How many migrations the folder of a release has, and when the last of them was made. */
 export function knownMigrations(folder: string): { count: number; newestAt: number } {
-  const { entries } = journal.parse(JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8')))
+  const entries = entriesOf(folder)
   return { count: entries.length, newestAt: Math.max(0, ...entries.map(({ when }) => when)) }
 }
 
-const journal = z.object({ entries: z.array(z.object({ when: z.number() })) })
+/** The names of the migrations that a database of this version does not have, in their order. */
+export function missingMigrations(folder: string, { newestAt }: SchemaVersion): string[] {
+  return entriesOf(folder)
+    .filter(({ when }) => when > newestAt)
+    .map(({ tag }) => tag)
+}
+
+function entriesOf(folder: string): { when: number; tag: string }[] {
+  return journal.parse(JSON.parse(readFileSync(join(folder, 'meta/_journal.json'), 'utf8'))).entries
+}
+
+const journal = z.object({ entries: z.array(z.object({ when: z.number(), tag: z.string() })) })
 
 /** The schema of a database, which may be empty, or of a release that had no `schema_state`. */
 export async function readSchemaVersion(session: Sql): Promise<SchemaVersion> {

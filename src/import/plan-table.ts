@@ -1,4 +1,4 @@
-import type { FileKind } from '../catalog/file-changes.ts'
+import { type FileKind, fileKinds } from '../catalog/file-changes.ts'
 import { countsOf, type Plan, type PlanLine } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 
@@ -9,7 +9,6 @@ export interface Look {
   columns: number | undefined
 }
 
-const kinds: readonly FileKind[] = ['models', 'channels', 'groups', 'tenants', 'keys']
 /** So many rows of each kind, and so many problems, are shown; `--json` has all. */
 const shownMax = 40
 
@@ -28,7 +27,7 @@ const levels = {
 
 /** The plan as tables: what is written, what is not carried over, and how many of each. */
 export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>, look: Look): string {
-  const tables = kinds.flatMap((kind) => {
+  const tables = fileKinds.flatMap((kind) => {
     const rows = lines.filter((line) => line.kind === kind)
     return rows.length === 0 ? [] : [rowTable(kind, rows, look)]
   })

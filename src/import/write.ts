@@ -11,6 +11,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { findConflicts } from './conflicts.ts'
 import type { Imported } from './imported.ts'
 import { countsOf, isEmpty, type Plan, type PlanLine } from './plan.ts'
+import { PlanChangedError } from './problems.ts'
 
 export interface ImportTerms {
   keeper: SecretKeeper
@@ -52,7 +53,9 @@ export function writeImport(
   return changeRows(db, async (tx) => {
     const plan = await apply(tx, imported, terms)
     if (countsOf(plan.lines).conflict > 0)
-      throw new Error('rows have changed since the plan: there are conflicts now')
+      throw new PlanChangedError(
+        'nothing is written: rows have changed since the plan, and there are conflicts now',
+      )
     if (!isEmpty(plan)) await audit(tx, plan, terms)
     return plan
   })

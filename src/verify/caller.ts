@@ -20,6 +20,9 @@ export interface Received {
 /** The run cannot go on: nobody answers, or the key is refused. The message says what to change. */
 export class Unreachable extends Error {}
 
+/** It answers, and refuses the key. */
+export class KeyRefused extends Unreachable {}
+
 /** A limit of the server is waited for so often in a run, and so long each time. */
 export const waitsMax = 5
 const waitMsMax = 20_000

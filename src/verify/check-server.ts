@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Caller, type Received, Unreachable } from './caller.ts'
+import { type Caller, KeyRefused, type Received, Unreachable } from './caller.ts'
 import { jsonOf } from './event-stream.ts'
 import { type Finding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
 import { broken, ignored, ok, unknown } from './judge.ts'
@@ -26,9 +26,7 @@ export async function checkModels(
   }
   const { status, text } = received
   if (status === 401)
-    throw new Unreachable(
-      `${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`,
-    )
+    throw new KeyRefused(`${base} refuses the key: ${saidIn(caller, received)} Is it the key of this server?`)
   if (status >= 300 && status < 400) {
     const location = received.headers.get('location') ?? 'another address'
     throw new Unreachable(`${base} redirects to ${caller.shown(location)}: give --base that address.`)

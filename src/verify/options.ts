@@ -1,4 +1,3 @@
-import { parseArgs } from 'node:util'
 import { type FormatId, formatIds } from './format.ts'
 
 export interface Options {
@@ -27,32 +26,25 @@ export interface OutputBound {
 /** The command line cannot be followed. The message says what to change. */
 export class UsageError extends Error {}
 
-export const usage = `Usage: npm run verify -- --base URL --model MODEL [options]
+/** What stands on the command line. */
+export interface GivenOptions {
+  base?: string | undefined
+  model?: string | undefined
+  keyEnv?: string | undefined
+  only?: string | undefined
+  imageModel?: string | undefined
+  timeout?: string | undefined
+  json?: boolean
+}
 
-Calls a gateway or a vendor as its clients do, and says for each format what works.
-
-  --base URL           where its paths begin, such as http://127.0.0.1:8787/v1
-  --model MODEL        the model to ask
-  --key-env NAME       the environment variable with the key; default TOLLGATE_KEY
-  --only FORMATS       chat, responses, messages, or several with commas; default all
-  --image-model MODEL  also make one image with this model
-  --timeout SECONDS    how long one call may take, 1 to 600; default 60
-  --json               print JSON instead of tables
-  --help               this text
-
-Exit code: 0 all musts are ok, 1 something is broken, 2 bad usage or nobody answers, 130 stopped by Ctrl-C.
-`
-
-/** Undefined when only help is asked for. Throws UsageError. */
+/** Throws UsageError. */
 export function readOptions(
-  args: readonly string[],
+  values: GivenOptions,
   env: Readonly<Record<string, string | undefined>>,
-): Options | undefined {
-  const values = parse(args)
-  if (values.help) return undefined
+): Options {
   const { model } = values
   if (model === undefined || model === '') throw new UsageError('Say which model to ask: --model MODEL.')
-  const variable = values['key-env'] ?? 'TOLLGATE_KEY'
+  const variable = values.keyEnv ?? 'TOLLGATE_KEY'
   const key = env[variable] ?? ''
   if (key.trim() === '') {
     throw new UsageError(
@@ -70,29 +62,9 @@ export function readOptions(
     key: key.trim(),
     formats: readFormats(values.only),
     areNamed: values.only !== undefined,
-    imageModel: values['image-model'],
+    imageModel: values.imageModel,
     isJson: values.json === true,
     timeoutMs: timeout * 1000,
-  }
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({
-      args: [...args],
-      options: {
-        base: { type: 'string' },
-        model: { type: 'string' },
-        'key-env': { type: 'string' },
-        only: { type: 'string' },
-        'image-model': { type: 'string' },
-        timeout: { type: 'string' },
-        json: { type: 'boolean' },
-        help: { type: 'boolean', short: 'h' },
-      },
-    }).values
-  } catch (error) {
-    throw new UsageError(error instanceof Error ? error.message : String(error))
   }
 }
 

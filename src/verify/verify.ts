@@ -1,5 +1,4 @@
-import { Unreachable } from './caller.ts'
-import { readOptions, UsageError, usage } from './options.ts'
+import { type GivenOptions, readOptions } from './options.ts'
 import { Progress } from './progress.ts'
 import { run } from './run.ts'
 import { type Look, summaryOf, tableOf } from './table.ts'
@@ -19,17 +18,13 @@ export interface Output {
   columns?: number
 }
 
-/** `tollgate verify`: the exit code. Tables go to stdout, progress to stderr. */
-export async function verify(args: readonly string[], surroundings: Surroundings): Promise<number> {
+/** `tollgate verify`: the exit code. Tables go to stdout, progress to stderr. Throws UsageError and Unreachable. */
+export async function verify(given: GivenOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout, stderr, signal } = surroundings
   const print = (text: string) => stdout.write(text)
   const progress = new Progress((text) => stderr.write(text), stderr.isTTY === true)
   try {
-    const options = readOptions(args, env)
-    if (options === undefined) {
-      print(usage)
-      return 0
-    }
+    const options = readOptions(given, env)
     const { isJson, base, model, timeoutMs } = options
     const look = lookOf(stdout, env)
     const report = await run(options, signal, {
@@ -49,12 +44,8 @@ export async function verify(args: readonly string[], surroundings: Surroundings
     progress.clear()
     print(isJson ? `${JSON.stringify(report, null, 2)}\n` : summaryOf(report, look))
     return report.exit_code
-  } catch (error) {
+  } finally {
     progress.clear()
-    if (error instanceof UsageError) stderr.write(`${error.message}\n--help shows all options.\n`)
-    else if (error instanceof Unreachable) stderr.write(`${error.message}\n`)
-    else throw error
-    return 2
   }
 }
 

@@ -12,7 +12,7 @@ async function check(yaml: string): Promise<{ code: number; said: string }> {
   onTestFinished(() => rmSync(directory, { recursive: true }))
   const path = join(directory, 'gateway.yaml')
   writeFileSync(path, yaml)
-  const child = spawn(process.execPath, ['runtime.cjs', 'src/commands/check-prices.ts', path], {
+  const child = spawn(process.execPath, ['tollgate.cjs', 'prices', 'check', path], {
     env: { PATH: process.env.PATH },
   })
   const [said, complaint, [code]] = await Promise.all([

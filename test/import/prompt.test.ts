@@ -1,31 +1,17 @@
-import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { afterAll, expect, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
+import { onTerminal } from '../support/on-terminal.ts'
 import { importFolder } from '../support/run-import.ts'
 
 const files = importFolder()
 afterAll(files.remove)
 
-/** The import on a terminal of 80 columns, which `script` makes, and what it writes there. It gets the answer once it has asked. */
-async function importOnTerminal(env: Record<string, string>, file: string, answer: string) {
-  const command = `stty cols 80 rows 50; '${process.execPath}' src/commands/command.ts import new-api '${file}'`
-  const { PATH = '', HOME = '' } = process.env
-  const child = spawn('script', ['-qec', command, '/dev/null'], {
-    env: { PATH, HOME, TERM: 'xterm-256color', SHELL: '/bin/sh', ...env },
-    stdio: ['pipe', 'pipe', 'inherit'],
+const importOnTerminal = (env: Record<string, string>, file: string, answer: string) =>
+  onTerminal(`'${process.execPath}' src/commands/main.ts import new-api '${file}'`, env, {
+    asked: '[y/N]',
+    answer: `${answer}\n`,
   })
-  let text = ''
-  let isAnswered = false
-  child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-    text += piece
-    if (isAnswered || !text.includes('[y/N]')) return
-    isAnswered = true
-    child.stdin.write(`${answer}\n`)
-  })
-  const code = await new Promise<number | null>((ended) => child.once('exit', ended))
-  return { code, text: text.replaceAll('\r', '') }
-}
 
 test('on a terminal the import asks: n writes nothing, y writes the plan that was shown', async () => {
   const { url, drop } = await freshDatabase()

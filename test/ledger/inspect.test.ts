@@ -8,7 +8,7 @@ import { inspectionText } from '../../src/ledger/inspection-text.ts'
 import type { Journal } from '../../src/ledger/journal.ts'
 import { claimJournalDirectory, segmentName } from '../../src/ledger/journal-directory.ts'
 import { aClose, anOpen } from '../support/records.ts'
-import { runScript } from '../support/script.ts'
+import { runTollgate } from '../support/run-tollgate.ts'
 import { type AsideBed, startAsideBed } from './aside-bed.ts'
 
 /** `npm run ledger:inspect`: what stands in a folder of journals, without changing it. */
@@ -66,12 +66,12 @@ test('a journal is shown with its frames, its rows, its position in Postgres and
 
 test('without Postgres it looks at files only, and says so', async () => {
   await bed.aJournal((journal) => someRows(journal, 2))
-  const without = await runScript('src/commands/inspect-ledger.ts', ['--json'], { DATA_DIR: bed.home })
+  const without = await runTollgate(['ledger', 'inspect', '--json'], { DATA_DIR: bed.home })
   expect(JSON.parse(without.output)).toMatchObject({
     files_only: 'DATABASE_URL is not set.',
     journals: [{ postgres: null, rows_complete: 2 }],
   })
-  const away = await runScript('src/commands/inspect-ledger.ts', [bed.root], {
+  const away = await runTollgate(['ledger', 'inspect', bed.root], {
     DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none',
   })
   expect(away.code).toBe(0)
@@ -136,7 +136,7 @@ test('a flipped frame is shown with its place, and with the request, tenant and 
       content: { kind: 'damaged', frames: both.json.journals[0].damaged[0].frames },
     },
   ])
-  const replayed = await runScript('src/commands/replay-ledger.ts', [json.set_aside[0].id], environment())
+  const replayed = await runTollgate(['ledger', 'replay', json.set_aside[0].id], environment())
   expect(replayed).toMatchObject({
     code: 1,
     output: expect.stringContaining('no frame: they cannot be put back'),
@@ -170,7 +170,7 @@ test('a frame that was set aside is shown with its request, tenant, charge and r
       },
     },
   ])
-  await runScript('src/commands/replay-ledger.ts', [open.id, '--set', 'served_model=good'], environment())
+  await runTollgate(['ledger', 'replay', open.id, '--set', 'served_model=good'], environment())
   const after = await inspectJson()
   expect(after).toMatchObject({
     code: 0,
@@ -227,20 +227,16 @@ test('the text has at most 100 columns and no control characters, whatever clien
 })
 
 test('a folder that is not there, and two folders, are refused with exit code 2', async () => {
-  const missing = await runScript('src/commands/inspect-ledger.ts', [join(bed.home, 'nothing')], {})
+  const missing = await runTollgate(['ledger', 'inspect', join(bed.home, 'nothing')], {})
   expect(missing).toMatchObject({ code: 2, errors: expect.stringContaining('there is no folder') })
-  const two = await runScript('src/commands/inspect-ledger.ts', [bed.root, bed.root], {})
-  expect(two).toMatchObject({ code: 2, errors: expect.stringContaining('it takes one folder') })
+  const two = await runTollgate(['ledger', 'inspect', bed.root, bed.root], {})
+  expect(two).toMatchObject({ code: 2, errors: expect.stringContaining('too many arguments') })
 })
 
 const environment = () => ({ DATABASE_URL: bed.url, DATA_DIR: bed.home })
 
 async function inspectJson() {
-  const { code, output, errors } = await runScript(
-    'src/commands/inspect-ledger.ts',
-    ['--json'],
-    environment(),
-  )
+  const { code, output, errors } = await runTollgate(['ledger', 'inspect', '--json'], environment())
   if (output === '') throw new Error(errors)
   return { code, json: JSON.parse(output) }
 }

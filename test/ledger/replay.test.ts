@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { orphan } from '../../src/ledger/orphan.ts'
 import type { CloseRecord, OpenRecord } from '../../src/ledger/record.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
-import { runScript } from '../support/script.ts'
+import { runTollgate } from '../support/run-tollgate.ts'
 import { type AsideBed, startAsideBed } from './aside-bed.ts'
 
 /** `npm run ledger:replay`: a frame that was set aside comes back, mended, and its money moves once. */
@@ -68,7 +68,7 @@ test('a replay that was cut off before its folder was renamed finds its row ther
 test('a row is mended in a file too: what ledger:inspect --show prints, changed', async () => {
   const { open } = await refused()
   const { id } = bed.theAside()
-  const shown = await runScript('src/commands/inspect-ledger.ts', ['--show', open.id], environment())
+  const shown = await runTollgate(['ledger', 'inspect', '--show', open.id], environment())
   expect(shown.code).toBe(0)
   const mended = JSON.parse(shown.output)
   expect(mended).toMatchObject({ row: { id: open.id, served_model: 'poison' }, attempts: [{ ordinal: 1 }] })
@@ -224,7 +224,7 @@ test('what is not there, and bytes that are no frame, are named; exit code 2 say
     code: 2,
     errors: expect.stringContaining('nothing was set aside as something'),
   })
-  expect(await replay()).toMatchObject({ code: 2, errors: expect.stringContaining('name the frames') })
+  expect(await replay()).toMatchObject({ code: 2, errors: expect.stringContaining("missing required argument 'ID'") })
 })
 
 /** A request whose row Postgres refuses for its `served_model`. Its stand-in is there. */
@@ -249,7 +249,6 @@ async function refused({
 }
 
 const environment = () => ({ DATABASE_URL: bed.url, DATA_DIR: bed.home })
-const replay = (...parameters: string[]) =>
-  runScript('src/commands/replay-ledger.ts', parameters, environment())
+const replay = (...parameters: string[]) => runTollgate(['ledger', 'replay', ...parameters], environment())
 const row = async (id: string) => (await bed.database.sql`SELECT * FROM requests WHERE id = ${id}`)[0]
 const balance = async () => (await bed.database.sql`SELECT balance_nano FROM accounts`)[0]?.balance_nano

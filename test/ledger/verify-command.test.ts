@@ -8,7 +8,7 @@ import { idAt, startMoneyBed } from './money-bed.ts'
 
 /** What `npm run ledger:verify` prints, on standard output and error together, and its exit code. */
 async function verify(url: string, ...options: string[]): Promise<{ code: number; said: string }> {
-  const child = spawn(process.execPath, ['runtime.cjs', 'src/commands/verify-ledger.ts', ...options], {
+  const child = spawn(process.execPath, ['tollgate.cjs', 'ledger', 'verify', ...options], {
     env: { PATH: process.env.PATH, DATABASE_URL: url },
   })
   const [said, complaint, [code]] = await Promise.all([
@@ -54,7 +54,7 @@ test('ledger:verify refuses a month that is none', async () => {
   for (const month of ['2026', '2026-13', 'October', '2026-10-01']) {
     expect(await verify('postgres://nobody@127.0.0.1:9/none', '--since', month)).toEqual({
       code: 2,
-      said: `The ledger cannot be verified: --since must be a month such as 2026-10, not "${month}"\n`,
+      said: `tollgate ledger verify: --since must be a month such as 2026-10, not "${month}"\n`,
     })
   }
 })

@@ -187,7 +187,7 @@ async function status(url: string, key: string): Promise<number> {
 }
 
 function command(bed: Testbed, env: Record<string, string>, ...options: string[]) {
-  return spawn(process.execPath, ['runtime.cjs', 'src/commands/rotate-secrets.ts', ...options], {
+  return spawn(process.execPath, ['tollgate.cjs', 'secrets', 'rotate', ...options], {
     cwd: repository,
     env: { PATH: process.env.PATH, DATABASE_URL: bed.databaseUrl, SECRET_KEY: secretKey, ...env },
   })

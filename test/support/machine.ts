@@ -65,7 +65,7 @@ function extras(): Extra[] {
       name: 'script of util-linux',
       get: 'apt-get install bsdutils',
       isHere: runs('script', '-qec', 'stty size', '/dev/null'),
-      files: /[/]import[/]prompt\.test\.ts$/,
+      files: /[/](import[/]prompt|commands[/]terminal)\.test\.ts$/,
     },
     {
       name: 'prometheus and promtool',

@@ -15,7 +15,7 @@ export function runImport(args: readonly string[], env: Record<string, string> =
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      ['src/commands/command.ts', 'import', ...args],
+      ['src/commands/main.ts', 'import', ...args],
       { env: { PATH, HOME, ...env }, maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
+import { runCommand } from '../../src/commands/run-command.ts'
+import type { Output } from '../../src/commands/terminal.ts'
+import { verify } from '../../src/commands/verify.ts'
 import { report } from '../../src/verify/report.ts'
-import { type Output, verify } from '../../src/verify/verify.ts'
 
 export interface VerifyRun {
   code: number
@@ -29,12 +31,17 @@ export async function runVerify(
     },
     ...(options.terminal && { isTTY: true, columns: options.terminal.columns }),
   })
-  const code = await verify(args, {
-    env: options.env ?? { TOLLGATE_KEY: verifyKey },
-    stdout: output('stdout'),
-    stderr: output('stderr'),
-    signal: options.signal ?? new AbortController().signal,
-  })
+  const code = await runCommand(
+    [verify],
+    ['verify', ...args],
+    {
+      env: options.env ?? { TOLLGATE_KEY: verifyKey },
+      stdin: process.stdin,
+      stdout: output('stdout'),
+      stderr: output('stderr'),
+    },
+    options.signal ?? new AbortController().signal,
+  )
   return { code, ...texts }
 }
 

@@ -340,13 +340,13 @@ describe('a gateway that', () => {
     }
   })
 
-  test('redirects is exit code 2, and says where to', async () => {
+  test('redirects is exit code 3, and says where to', async () => {
     const gateway = await startFaultyGateway(vendor.url, {
       answer: (answer) => ({ ...answer, status: 308, headers: { location: 'https://example.com/v1' } }),
     })
     try {
       const { code, stderr } = await runVerify(['--base', gateway.url, '--model', 'vendor'])
-      expect(code).toBe(2)
+      expect(code).toBe(3)
       expect(stderr).toContain('redirects to https://example.com/v1: give --base that address.')
     } finally {
       await gateway.close()
@@ -378,13 +378,13 @@ describe('a gateway that', () => {
     }
   })
 
-  test('refuses the key is exit code 2, and says so', async () => {
+  test('refuses the key is exit code 4, and says so', async () => {
     const gateway = await startFaultyGateway(vendor.url, {
       answer: () => ({ status: 401, type: 'application/json', text: '{"error":{"message":"Unknown key."}}' }),
     })
     try {
       const { code, stderr } = await runVerify(['--base', gateway.url, '--model', 'vendor'])
-      expect(code).toBe(2)
+      expect(code).toBe(4)
       expect(stderr).toContain('refuses the key: 401: Unknown key. Is it the key of this server?')
     } finally {
       await gateway.close()

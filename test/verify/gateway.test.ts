@@ -130,7 +130,7 @@ test('docs/verify.svg shows what a run prints; `npm test -- test/verify/gateway.
   const steady = stdout
     .replace(base, 'http://127.0.0.1:8787/v1')
     .replace(/calls in [\d.]+ s/, 'calls in 0.3 s')
-  const command = '$ npm run verify -- --base http://127.0.0.1:8787/v1 --model via-messages --only chat'
+  const command = '$ tollgate verify --base http://127.0.0.1:8787/v1 --model via-messages --only chat'
   const picture = terminalPicture(
     `${command}\n${steady}`,
     columns,

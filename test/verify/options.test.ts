@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { optionName } from '../../src/commands/command.ts'
+import { verify } from '../../src/commands/verify.ts'
 import { verdicts } from '../../src/verify/format.ts'
-import { usage } from '../../src/verify/options.ts'
 import { report } from '../../src/verify/report.ts'
 import { runVerify } from '../support/run-verify.ts'
 
@@ -25,7 +26,7 @@ test.each([
 ])('%j says what to change, and exits with 2', async (args, said) => {
   const { code, stdout, stderr } = await runVerify(args)
   expect(stderr).toContain(said)
-  expect(stderr).toContain('--help shows all options.')
+  expect(stderr).toContain('tollgate verify --help shows ')
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
 })
 
@@ -37,12 +38,11 @@ test('a key that no header can carry is not sent', async () => {
   expect(stderr).toContain('TOLLGATE_KEY holds characters that no header can carry')
 })
 
-test('--help names every option and every exit code', async () => {
+test('--help names every option', async () => {
   const { code, stdout } = await runVerify(['--help'])
   expect(code).toBe(0)
   for (const option of ['base', 'model', 'key-env', 'only', 'image-model', 'timeout', 'json', 'help'])
     expect(stdout).toContain(`--${option} `)
-  expect(stdout).toContain('Exit code: 0 ')
 })
 
 describe('docs/reference/verify.md', () => {
@@ -50,9 +50,9 @@ describe('docs/reference/verify.md', () => {
   const firstCells = [...document.matchAll(/^\| `([^`]+)` +\|/gm)].map(([, cell = '']) => cell)
 
   test('has every option once and no other', () => {
-    const options = [...usage.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, name = '']) => name)
+    const options = Object.keys(verify.options).map(optionName)
     const documented = firstCells.flatMap((cell) => /^--[a-z-]+/.exec(cell) ?? [])
-    expect([...documented, '--help'].sort()).toEqual(options.sort())
+    expect(documented.sort()).toEqual(options.sort())
   })
 
   test('has every verdict and every member of the JSON', () => {
@@ -61,9 +61,9 @@ describe('docs/reference/verify.md', () => {
   })
 })
 
-test('an address that nobody answers at is exit code 2, and says so', async () => {
+test('an address that nobody answers at is exit code 3, and says so', async () => {
   const { code, stderr } = await runVerify(['--model', 'm', '--base', 'http://127.0.0.1:1023/v1'])
-  expect(code).toBe(2)
+  expect(code).toBe(3)
   expect(stderr).toContain('Nobody answers at http://127.0.0.1:1023/v1: ')
   expect(stderr).toContain('ECONNREFUSED')
 })

@@ -4446,7 +4446,7 @@ export interface components {
             };
             set_aside: {
                 count: number;
-                /** @description The first 100 of them, as `npm run ledger:inspect` names them. */
+                /** @description The first 100 of them, as `tollgate ledger inspect` names them. */
                 ids: string[];
             };
             /** @description The money that requests hold, by age, over all processes; null: Postgres did not answer in two seconds. */

@@ -24,7 +24,7 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
     ...(ledger.frames_set_aside > 0
       ? [
           warning(
-            `${ledger.frames_set_aside} frames of the journal are set aside: tollgate ledger:inspect shows them.`,
+            `${ledger.frames_set_aside} frames of the journal are set aside: tollgate ledger inspect shows them.`,
             'ledger',
           ),
         ]

@@ -51,7 +51,7 @@ const ledgerState = z
     }),
     set_aside: z.object({
       count,
-      ids: z.array(z.string()).describe('The first 100 of them, as `npm run ledger:inspect` names them.'),
+      ids: z.array(z.string()).describe('The first 100 of them, as `tollgate ledger inspect` names them.'),
     }),
     holds: z
       .object({

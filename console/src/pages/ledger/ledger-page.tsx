@@ -70,7 +70,7 @@ function Live() {
             The tools of the ledger
           </Link>
         </span>
-        <Code text="npm run ledger:verify" what="the command" />
+        <Code text="tollgate ledger verify" what="the command" />
       </Section>
     </>
   )

@@ -51,7 +51,7 @@ function SetAside({ count: number, ids }: Ledger['set_aside']) {
       {number === 1 ? '1 frame is set aside' : `${count(number)} frames are set aside`}: Postgres refused what
       they have, or their bytes are damaged. The money of a refused row is booked already. Look at them, mend
       what they name, and replay them:
-      <Code text={`npm run ledger:inspect\nnpm run ledger:replay -- ${ids[0] ?? 'ID'}`} what="the commands" />
+      <Code text={`tollgate ledger inspect\ntollgate ledger replay ${ids[0] ?? 'ID'}`} what="the commands" />
       <details>
         <summary>Their ids</summary>
         <ul className={classes.ids}>

@@ -1,0 +1,146 @@
+import type { FileLine, FileOutcome } from '../access/apply-gateway-file.ts'
+import type { GatewaySource } from '../catalog/gateway-source.ts'
+import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
+import { command } from './command.ts'
+import { type CommandDatabase, commandConfig, messageOf, opening, withDatabase } from './command-database.ts'
+import { secretKeysOf } from './command-secrets.ts'
+import { exitCodes, wrongUsage } from './exit-codes.ts'
+import { flag, json, required } from './options.ts'
+import { type Look, paint, plain, type Terminal } from './terminal.ts'
+
+export const apply = command({
+  name: 'apply',
+  group: 'Set up',
+  does: 'show what a gateway.yaml changes in the database, and apply it',
+  details:
+    "It writes with --yes, or with a terminal's yes. Running gateways follow within a second. A gateway with a GATEWAY_CONFIG of its own applies that file again when it starts and when the file changes: `revision` in the files says which one counts. Exit code 1: something is to be changed, and was not.",
+  options: { yes: flag('apply it, without a question'), json },
+  arguments: { file: required('FILE', 'a gateway.yaml', { completes: 'files' }) },
+  async run({ options, arguments: { file }, terminal, env, signal }) {
+    const { readGatewaySource } = await import('../catalog/gateway-source.ts')
+    const { bounds } = commandConfig(env)
+    const source = checking(() => {
+      const read = readGatewaySource(file, env, bounds)
+      read.parse()
+      return read
+    })
+    return await withDatabase('apply', { env, terminal }, (database) =>
+      planAndApply(database, source, { ...options, terminal, signal }),
+    )
+  },
+})
+
+interface Asked {
+  yes: boolean
+  json: boolean
+  terminal: Terminal
+  signal: AbortSignal
+}
+
+async function planAndApply(
+  { config, connections }: CommandDatabase,
+  source: GatewaySource,
+  { yes, json, terminal, signal }: Asked,
+): Promise<number> {
+  const [{ applyGatewayFile, planGatewayFile }, { prepareKeeper, readKeeper }] = await Promise.all([
+    import('../access/apply-gateway-file.ts'),
+    import('../secrets/open-masters.ts'),
+  ])
+  const keys = secretKeysOf(config)
+  const keeper = await opening(() => readKeeper(connections.sql, keys))
+  const plan = await terminal
+    .during('comparing', () => planGatewayFile(connections, source, keeper))
+    .catch(fileError)
+  const { outcome } = plan
+  const lines = plan.lines.map(named)
+  if (!json) printPlan(outcome, lines, terminal)
+  const isDone = outcome.kind === 'unchanged'
+  const mayWrite = outcome.kind === 'applied'
+  const applies = mayWrite && (yes || (!json && (await terminal.agrees('Apply it?', signal))))
+  const applied = applies
+    ? await terminal
+        .during('applying', async () =>
+          applyGatewayFile(connections, source, await prepareKeeper(connections.sql, keys)),
+        )
+        .catch(fileError)
+    : undefined
+  const generated = applied?.kind === 'applied' ? applied.generated : []
+  if (json)
+    terminal.printJson({
+      outcome: applies || !mayWrite ? outcome.kind : 'planned',
+      revision: outcome.revision ?? null,
+      rows: lines.map(({ takenOver, ...line }) => ({ ...line, taken_over: takenOver })),
+      generated_keys: generated,
+    })
+  else
+    for (const { tenant, key, secret } of generated)
+      terminal.print(`New secret of key "${key}" of ${tenant}, shown only now: ${secret}`)
+  if (applies) terminal.tell('It is applied. Running gateways follow within a second.')
+  else if (mayWrite) terminal.tell('Nothing is applied: --yes applies it.')
+  return applies || isDone ? exitCodes.done : exitCodes.notWell
+}
+
+/** The members by the names of gateway.yaml. Who manages the row is told apart. */
+function named({ members, ...line }: FileLine): FileLine {
+  const others = members.filter((member) => member !== 'managedBy')
+  return {
+    ...line,
+    members: others.map((member) => member.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)),
+  }
+}
+
+const signs = {
+  create: { sign: '+', colour: 'green' },
+  change: { sign: '~', colour: 'yellow' },
+  remove: { sign: '-', colour: 'red' },
+} as const
+
+function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: Terminal): void {
+  const { look } = terminal
+  switch (outcome.kind) {
+    case 'unchanged':
+      terminal.print('This file is in force already, and no row has changed since.')
+      return
+    case 'lower': {
+      const { path, host, revision } = outcome.inForce
+      terminal.print(
+        `${path} of ${host} is in force with revision ${revision ?? 'none'}, which is higher than ${outcome.revision ?? 'none'}: raise \`revision\` in this file.`,
+      )
+      return
+    }
+    case 'applied': {
+      for (const line of lines) terminal.print(lineText(line, look))
+      const count = (action: FileLine['action']) => lines.filter((line) => line.action === action).length
+      terminal.print(
+        `${count('create')} to create, ${count('change')} to change, ${count('remove')} to remove`,
+      )
+      const { replaced } = outcome
+      if (replaced !== undefined)
+        terminal.tell(
+          `It takes the place of ${replaced.path} of ${replaced.host}, applied ${replaced.appliedAt.toISOString()}.`,
+        )
+    }
+  }
+}
+
+function lineText({ kind, name, action, members, takenOver }: FileLine, look: Look): string {
+  const { sign, colour } = signs[action]
+  const details = [members.join(', '), takenOver ? 'an admin had made it' : ''].filter(Boolean).join('; ')
+  const called = `${kind.slice(0, -1).padEnd(8)}${plain(name)}`
+  return `${paint(`${sign} ${action.padEnd(7)}`, colour, look)} ${called}${details === '' ? '' : `  (${details})`}`
+}
+
+function checking<Read>(read: () => Read): Read {
+  try {
+    return read()
+  } catch (error) {
+    throw wrongUsage(messageOf(error).replace(/^GATEWAY_CONFIG: /, ''), error)
+  }
+}
+
+/** What Postgres says is not about the file. */
+function fileError(error: unknown): never {
+  const cause = reasonOf(error)
+  if (isAnswer(cause) || isPassing(cause) || isUnknownName(cause)) throw error
+  throw wrongUsage(`the file cannot be applied: ${messageOf(error)}`, error)
+}

@@ -1,0 +1,24 @@
+import { resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { resolveSecretKey } from '../secret-key.ts'
+import type { SecretKeys } from '../secrets/open-masters.ts'
+import { messageOf } from './command-database.ts'
+import { wrongUsage } from './exit-codes.ts'
+
+/** SECRET_KEY as a server with this configuration has it. */
+export function secretKeysOf({
+  secretKey,
+  secretKeyPrevious,
+  dataDir,
+  databaseUrl,
+}: Pick<Config, 'secretKey' | 'secretKeyPrevious' | 'dataDir' | 'databaseUrl'>): SecretKeys {
+  const embedded = databaseUrl === undefined
+  try {
+    return {
+      secretKey: resolveSecretKey({ secretKey, dataDir: resolve(dataDir), embedded }),
+      secretKeyPrevious,
+    }
+  } catch (error) {
+    throw wrongUsage(messageOf(error), error)
+  }
+}

@@ -1,0 +1,82 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import type { Connections } from '../db/connections.ts'
+import type { Imported } from '../import/imported.ts'
+import type { ImportOptions } from '../import/options.ts'
+import { countsOf, isEmpty, type Plan } from '../import/plan.ts'
+import { planTable } from '../import/plan-table.ts'
+import { ImportError } from '../import/problems.ts'
+import { type ImportTerms, planImport, writeImport } from '../import/write.ts'
+import { exitCodes } from './exit-codes.ts'
+import type { Terminal } from './terminal.ts'
+
+interface Asked {
+  terms: ImportTerms & { keeperForWriting: () => Promise<ImportTerms['keeper']> }
+  terminal: Terminal
+  signal: AbortSignal
+}
+
+/** Show the plan, and write it where the caller has agreed: the exit code. The plan goes to stdout, all else to stderr. */
+export async function planAndWrite(
+  connections: Connections,
+  imported: Imported,
+  { isJson, writes }: ImportOptions,
+  { terms: { keeperForWriting, ...terms }, terminal, signal }: Asked,
+): Promise<number> {
+  const plan = await terminal.during('planning', () => planImport(connections, imported, terms))
+  if (!isJson) terminal.print(planTable(plan, terminal.look).trimEnd())
+  const notWritten = (why: string, code: number) => {
+    if (isJson) terminal.printJson(planJson(plan, false))
+    terminal.tell(why)
+    return code
+  }
+  if (countsOf(plan.lines).conflict > 0)
+    return notWritten(
+      'Nothing is written while there are conflicts: end them, or leave such rows as they are with --keep-existing.',
+      exitCodes.notWell,
+    )
+  if (isEmpty(plan)) return notWritten('There is nothing to write.', exitCodes.done)
+  if (!writes && (isJson || !(await terminal.agrees('Write it?', signal))))
+    return notWritten('Nothing is written: --yes writes it.', exitCodes.notWell)
+  const keeper = await keeperForWriting()
+  const written = await terminal.during('writing', () =>
+    writeImport(connections, imported, { ...terms, keeper }),
+  )
+  if (isJson) terminal.printJson(planJson(written, true))
+  else
+    for (const { tenant, key, secret } of written.generated)
+      terminal.print(`New secret of key "${key}" of ${tenant}, shown only now: ${secret}`)
+  terminal.tell('It is written. Running gateways follow within a second.')
+  return exitCodes.done
+}
+
+function planJson({ lines, problems, generated }: Plan, written: boolean) {
+  return { written, counts: countsOf(lines), rows: lines, problems, generated_keys: generated }
+}
+
+/** The file must not be there: it may be in force. */
+export function writeYaml(
+  { yaml, problems }: Imported,
+  { isJson }: ImportOptions,
+  path: string,
+  terminal: Terminal,
+): number {
+  if (yaml === undefined) throw new ImportError('this format has no gateway.yaml to write')
+  const envPath = `${path}.env`
+  for (const each of [path, envPath]) {
+    if (existsSync(each)) throw new ImportError(`${each} is there already: name another file`)
+  }
+  const lines = [...yaml.variables].map(([name, value]) => `${name}=${quoted(name, value)}\n`)
+  writeFileSync(envPath, lines.join(''), { mode: 0o600, flag: 'wx' })
+  writeFileSync(path, yaml.text, { mode: 0o644, flag: 'wx' })
+  if (isJson) terminal.printJson({ yaml: path, env: envPath, problems })
+  else terminal.print(planTable({ lines: [], problems }, terminal.look).trimEnd())
+  terminal.tell(`${path} is written; ${envPath} has its ${yaml.variables.size} secrets.`)
+  return exitCodes.done
+}
+
+/** As `node --env-file` and a shell read it. */
+function quoted(name: string, value: string): string {
+  if (/^[\w./:@%+=,-]*$/.test(value)) return value
+  if (!value.includes("'") && !/[\r\n]/.test(value)) return `'${value}'`
+  throw new ImportError(`the value of ${name} has quotes or line breaks, which an .env file cannot hold`)
+}

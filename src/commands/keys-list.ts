@@ -1,0 +1,58 @@
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { Gateway, gatewayOptions } from './gateway.ts'
+import type { Key } from './gateway-answers.ts'
+import { flag, json, value } from './options.ts'
+import { tableOf } from './terminal.ts'
+
+export const keysList = command({
+  name: 'keys list',
+  group: 'Keys and money',
+  does: 'list the keys of a running gateway',
+  details: 'Keys that are revoked are left out without --all. --json prints a line of JSON for each key.',
+  options: {
+    tenant: value('TENANT', 'only its keys, by name or id'),
+    group: value('GROUP', 'only keys in this group, by name or id'),
+    search: value('TEXT', 'only keys with this text in their name'),
+    hint: value('TEXT', 'only the key whose secret begins so, such as tg-1a2b'),
+    all: flag('revoked keys too'),
+    json,
+    ...gatewayOptions,
+  },
+  arguments: {},
+  async run({ options, terminal, ...call }) {
+    const gateway = new Gateway({ options, ...call })
+    const { ask, keyPage } = await import('./gateway-answers.ts')
+    const { tenant, group, search, hint, all } = options
+    const filters = { tenant, group, search, hint, ...(!all && { revoked: 'false' }) }
+    const rows: Key[] = []
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const query = new URLSearchParams({ limit: '200' })
+      for (const [name, text] of Object.entries({ ...filters, cursor }))
+        if (text !== undefined) query.set(name, text)
+      const page = await ask(keyPage, gateway, 'GET', 'keys', { query })
+      if (options.json) for (const row of page.data) terminal.printJsonLine(row)
+      else rows.push(...page.data)
+      cursor = page.next_cursor
+    }
+    if (options.json) return exitCodes.done
+    const head = ['key', 'group', 'secret', 'state', 'made']
+    const shown = rows.map((key) => [
+      `${key.tenant}/${key.name}`,
+      key.group,
+      key.hint,
+      stateOf(key),
+      key.created_at.slice(0, 10),
+    ])
+    if (shown.length > 0) for (const line of tableOf([head, ...shown], terminal.look)) terminal.print(line)
+    terminal.tell(`${shown.length} keys`)
+    return exitCodes.done
+  },
+})
+
+function stateOf({ revoked_at, disabled, expires_at }: Key): string {
+  if (revoked_at !== null) return `revoked ${revoked_at.slice(0, 10)}`
+  if (disabled) return 'disabled'
+  if (expires_at === null) return 'good'
+  return `${new Date(expires_at) < new Date() ? 'expired' : 'good until'} ${expires_at.slice(0, 10)}`
+}

@@ -1,0 +1,44 @@
+import { randomUUID } from 'node:crypto'
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { Gateway, gatewayOptions } from './gateway.ts'
+import { keyArgument } from './key-argument.ts'
+import { json, value, whole } from './options.ts'
+
+const secondsMost = 30 * 24 * 3600
+
+export const keysRotate = command({
+  name: 'keys rotate',
+  group: 'Keys and money',
+  does: 'give a key a new secret, and print it, this once',
+  details: 'Without --grace the former secret ends at once: right for one that has leaked.',
+  options: {
+    grace: value('SECONDS', `how long the former secret works still, at most ${secondsMost}; default 0`, {
+      read: whole(0, secondsMost),
+    }),
+    json,
+    ...gatewayOptions,
+  },
+  arguments: { key: keyArgument },
+  async run({ options, arguments: { key }, terminal, ...call }) {
+    const gateway = new Gateway({ options, ...call })
+    const [{ ask, madeKey }, { namedKey }] = await Promise.all([
+      import('./gateway-answers.ts'),
+      import('./named-key.ts'),
+    ])
+    const { id } = await namedKey(gateway, key)
+    const made = await ask(madeKey, gateway, 'POST', `keys/${id}/rotate`, {
+      body: { grace_seconds: options.grace ?? 0 },
+      idempotencyKey: randomUUID(),
+    })
+    if (options.json) terminal.printJson(made)
+    else {
+      const grace = options.grace ? `works for ${options.grace} s more` : 'is refused from now on'
+      terminal.tell(
+        `Key ${made.tenant}/${made.name}: its former secret ${grace}. The new one is shown only now:`,
+      )
+      terminal.print(made.secret)
+    }
+    return exitCodes.done
+  },
+})

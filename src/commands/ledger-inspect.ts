@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { Inspection } from '../ledger/inspection.ts'
+import { command } from './command.ts'
+import { commandConfig, messageOf } from './command-database.ts'
+import { exitCodes, wrongUsage } from './exit-codes.ts'
+import { json, optional, value } from './options.ts'
+
+export const ledgerInspect = command({
+  name: 'ledger inspect',
+  group: 'Repair',
+  does: 'show the journals of a folder, and what was set aside there',
+  details:
+    'It reads, and changes nothing. Without Postgres it shows the files alone. Exit code 1: something is set aside or damaged.',
+  options: {
+    show: value('ID', 'print the row of this frame as JSON, as `ledger replay --row` reads it'),
+    json,
+  },
+  arguments: {
+    folder: optional('FOLDER', 'of the journals; default DATA_DIR/journal', { completes: 'folders' }),
+  },
+  async run({ options: { show, json }, arguments: { folder }, terminal, env }) {
+    const config = commandConfig(env)
+    const root = resolve(folder ?? join(config.dataDir, 'journal'))
+    if (!existsSync(root))
+      throw wrongUsage(`there is no folder ${root}. Name the folder of the journals, or set DATA_DIR.`)
+    if (show !== undefined) {
+      terminal.printJson(await shownRow(root, show))
+      return exitCodes.done
+    }
+    const [{ embeddedUrl }, { inspectionJson }, { inspectionText }] = await Promise.all([
+      import('../db/embedded.ts'),
+      import('../ledger/inspection-json.ts'),
+      import('../ledger/inspection-text.ts'),
+    ])
+    const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
+    const inspection = await terminal.during('reading the journals', () => inspect(root, url))
+    terminal.print(json ? inspectionJson(inspection) : inspectionText(inspection).trimEnd())
+    const { journals, setAside } = inspection
+    const isBad =
+      setAside.some(({ replayedAt }) => replayedAt === undefined) ||
+      journals.some(({ damaged, error }) => damaged.length > 0 || error !== null)
+    return isBad ? exitCodes.notWell : exitCodes.done
+  },
+})
+
+async function shownRow(root: string, id: string): Promise<unknown> {
+  const [{ findSetAside }, { mendableOf }] = await Promise.all([
+    import('../ledger/set-aside-folders.ts'),
+    import('../ledger/mended-row.ts'),
+  ])
+  try {
+    return mendableOf(findSetAside(root, id)).mended
+  } catch (error) {
+    throw wrongUsage(`--show: ${messageOf(error)}`, error)
+  }
+}
+
+async function inspect(root: string, url: string | undefined): Promise<Inspection> {
+  const [{ openConnections }, { inspectLedger }] = await Promise.all([
+    import('../db/connections.ts'),
+    import('../ledger/inspection.ts'),
+  ])
+  if (url === undefined) return await inspectLedger(root, undefined, 'DATABASE_URL is not set.')
+  const connections = openConnections(url, {
+    max: 1,
+    applicationName: 'tollgate ledger inspect',
+    statementMs,
+  })
+  try {
+    return await inspectLedger(root, connections.sql)
+  } catch (error) {
+    return await inspectLedger(root, undefined, messageOf(error))
+  } finally {
+    await connections.end()
+  }
+}
+
+const statementMs = 10_000

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { command } from './command.ts'
+import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
+import { Gateway, gatewayOptions } from './gateway.ts'
+import type { LogRow } from './gateway-answers.ts'
+import { filters, queryOf } from './log-filters.ts'
+import { json } from './options.ts'
+import { serverEvents } from './server-events.ts'
+import type { Terminal } from './terminal.ts'
+
+export const logsTail = command({
+  name: 'logs tail',
+  group: 'Look',
+  does: 'follow the usage log of a running gateway, until Ctrl-C',
+  details:
+    'It goes on where it was when the gateway is started again or does not answer for a while. The filters are those of `logs find`. --json prints a line of JSON for each row.',
+  options: { json, ...gatewayOptions },
+  arguments: { filters },
+  async run({ options, arguments: { filters }, terminal, ...call }) {
+    const gateway = new Gateway({ options, ...call })
+    const [{ logRow }, { logHead, logLines }] = await Promise.all([
+      import('./gateway-answers.ts'),
+      import('./log-line.ts'),
+    ])
+    if (!options.json) terminal.print(logHead(terminal.look))
+    const show = (row: LogRow) => {
+      if (options.json) terminal.printJsonLine(row)
+      else for (const line of logLines(row, terminal.look)) terminal.print(line)
+    }
+    const tail = { gateway, query: queryOf(filters), terminal, signal: call.signal }
+    await follow(tail, (data) => {
+      const row = logRow.safeParse(data)
+      if (row.success) show(row.data)
+    })
+    return codeOfSignal(call.signal)
+  },
+})
+
+interface Tail {
+  gateway: Gateway
+  query: URLSearchParams
+  terminal: Terminal
+  signal: AbortSignal
+}
+
+const waitsMs = { least: 250, most: 5_000 }
+
+/** Until the signal aborts. Rejects when the first call finds no gateway, and whenever one refuses. */
+async function follow(
+  { gateway, query, terminal, signal }: Tail,
+  take: (row: unknown) => void,
+): Promise<void> {
+  let place: string | undefined
+  let waitMs = waitsMs.least
+  let isAway = false
+  let isFirst = true
+  while (!signal.aborted) {
+    try {
+      const stream = await gateway.stream('requests/tail', query, place)
+      if (isAway) terminal.tell(`${gateway.url} answers again; the tail goes on where it was.`)
+      isAway = false
+      isFirst = false
+      waitMs = waitsMs.least
+      for await (const { event, data, id } of serverEvents(stream)) {
+        if (event === 'row') take(JSON.parse(data))
+        if (event === 'dropped')
+          terminal.tell(`${droppedIn(data)} rows were left out here: too many at once.`)
+        if (event === 'place') place = id
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      const isLost = !(error instanceof CommandError) || error.exitCode === exitCodes.unreachable
+      if (!isLost || isFirst) throw error
+      if (!isAway) terminal.tell(`${gateway.url} does not answer just now; trying again.`)
+      isAway = true
+    }
+    await sleep(waitMs, undefined, { signal }).catch(() => {})
+    waitMs = Math.min(waitMs * 2, waitsMs.most)
+  }
+}
+
+function droppedIn(data: string): number {
+  const read: unknown = JSON.parse(data)
+  return typeof read === 'object' && read !== null && 'dropped' in read ? Number(read.dropped) : 0
+}

@@ -1,0 +1,65 @@
+import type { MigrationPlan } from '../db/migration-plan.ts'
+import { command } from './command.ts'
+import { type CommandDatabase, opening, withDatabase } from './command-database.ts'
+import { CommandError, exitCodes } from './exit-codes.ts'
+import { flag, json } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const migrate = command({
+  name: 'migrate',
+  group: 'Set up',
+  does: 'show which migrations the database lacks, and apply them',
+  details:
+    "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
+  options: { yes: flag('apply it, without a question'), json },
+  arguments: {},
+  async run({ options: { yes, json }, terminal, env, signal }) {
+    const { planMigration } = await import('../db/migration-plan.ts')
+    return await withDatabase('migrate', { env, terminal }, async (database) => {
+      const plan = await planMigration(database.connections.sql)
+      requireNotNewer(plan)
+      const nothing = plan.missing.length === 0 && plan.functions.length === 0
+      if (!json) for (const line of linesOf(plan)) terminal.print(line)
+      const applies = !nothing && (yes || (!json && (await terminal.agrees('Apply it?', signal))))
+      if (applies) await terminal.during('migrating', () => prepare(database))
+      if (json) terminal.printJson({ ...planJson(plan), written: applies })
+      tellWhat(terminal, { nothing, applies })
+      return nothing || applies ? exitCodes.done : exitCodes.notWell
+    })
+  },
+})
+
+function requireNotNewer({ compatibleFrom, known, applied }: MigrationPlan): void {
+  if (compatibleFrom <= known) return
+  throw new CommandError(
+    exitCodes.notWell,
+    `the database has the schema of a later release (${applied} migrations), on which releases with ${compatibleFrom} or more can run. This one has ${known}: use the later release.`,
+  )
+}
+
+async function prepare({ config, url }: CommandDatabase): Promise<void> {
+  const { prepareDatabase } = await import('../db/migrate.ts')
+  await opening(() => prepareDatabase(url))
+  if (config.redisUrl !== undefined) return
+  const { prepareQueueSchema } = await import('../queue/postgres.ts')
+  await opening(() => prepareQueueSchema(url))
+}
+
+function linesOf({ applied, known, missing, functions }: MigrationPlan): string[] {
+  return [
+    `The database has ${applied} migrations; this release has ${known}.`,
+    ...missing.map((name) => `  + ${name}`),
+    ...(functions.length === 0 ? [] : [`SQL functions to create or replace: ${functions.length}`]),
+    ...functions.map((name) => `  ~ ${name}`),
+  ]
+}
+
+function planJson({ applied, known, compatibleFrom, missing, functions }: MigrationPlan) {
+  return { applied, known, compatible_from: compatibleFrom, missing, functions }
+}
+
+function tellWhat(terminal: Terminal, { nothing, applies }: { nothing: boolean; applies: boolean }): void {
+  if (nothing) terminal.tell('There is nothing to do.')
+  else if (applies) terminal.tell('It is applied.')
+  else terminal.tell('Nothing is applied: --yes applies it.')
+}

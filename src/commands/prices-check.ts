@@ -1,0 +1,59 @@
+import { readFileSync } from 'node:fs'
+import { basename } from 'node:path'
+import type { PriceDifference } from '../catalog/library/compare-prices.ts'
+import { command } from './command.ts'
+import { commandConfig, messageOf } from './command-database.ts'
+import { exitCodes, wrongUsage } from './exit-codes.ts'
+import { json, optional } from './options.ts'
+import { tableOf } from './terminal.ts'
+
+export const pricesCheck = command({
+  name: 'prices check',
+  group: 'Look',
+  does: 'compare the prices of a gateway.yaml with those of the library',
+  details:
+    'For each channel whose vendor the library knows, model by model. It needs no database. Exit code 1: a price differs.',
+  options: { json },
+  arguments: { file: optional('FILE', 'a gateway.yaml; default GATEWAY_CONFIG', { completes: 'files' }) },
+  async run({ options: { json }, arguments: { file: named }, terminal, env }) {
+    const path = named ?? commandConfig(env).gatewayConfig
+    if (path === undefined) throw wrongUsage('name the file: tollgate prices check gateway.yaml')
+    const [{ readGatewayYaml }, { bundledLibrary, libraryVersion }, { comparePrices }, { usd }] =
+      await Promise.all([
+        import('../catalog/gateway-yaml.ts'),
+        import('../catalog/library/bundled.ts'),
+        import('../catalog/library/compare-prices.ts'),
+        import('../ledger/price.ts'),
+      ])
+    const amountOf = (nano: bigint | undefined) => (nano === undefined ? null : usd(nano))
+    const cells = ({ model, channel, part, file, library, source }: PriceDifference) => ({
+      model,
+      channel,
+      part,
+      file: amountOf(file),
+      library: amountOf(library),
+      source,
+    })
+    const file = readFile(path, (text) => readGatewayYaml(text, { path: basename(path), env }))
+    const { compared, differences } = comparePrices(file, await bundledLibrary(), Date.now())
+    const rows = differences.map(cells)
+    if (json) terminal.printJson({ library: libraryVersion, compared, differences: rows })
+    else {
+      const head = ['model', 'channel', 'part', 'file', 'library', 'source']
+      const table = [head, ...rows.map((row) => Object.values(row).map((cell) => cell ?? '-'))]
+      if (rows.length > 0) for (const line of tableOf(table, terminal.look)) terminal.print(line)
+      terminal.print(
+        `${compared} prices compared with @pydantic/genai-prices ${libraryVersion}; ${rows.length} parts differ`,
+      )
+    }
+    return rows.length === 0 ? exitCodes.done : exitCodes.notWell
+  },
+})
+
+function readFile<Read>(path: string, read: (text: string) => Read): Read {
+  try {
+    return read(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw wrongUsage(messageOf(error), error)
+  }
+}

@@ -1,0 +1,69 @@
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { Gateway, gatewayOptions } from './gateway.ts'
+import type { ProbeRun } from './gateway-answers.ts'
+import { json, required, value } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const probe = command({
+  name: 'probe',
+  group: 'Look',
+  does: 'ask a channel of a running gateway what a model can do there',
+  details:
+    'A worker makes some 45 small requests for each protocol that the channel speaks, and their verdicts count from then on (docs/reference/probes.md). Ctrl-C ends the waiting, not the probe. Exit code 1: a run failed, or found something broken that every client needs.',
+  options: {
+    protocol: value('PROTOCOL', 'only this one; default: each that the channel speaks'),
+    costMax: value('USD', 'the most that each run may cost; default PROBE_MICRO_USD_MAX'),
+    json,
+    ...gatewayOptions,
+  },
+  arguments: {
+    channel: required('CHANNEL', 'its name'),
+    model: required('MODEL', 'by the name that clients use'),
+  },
+  async run({ options, arguments: { channel, model }, terminal, ...call }) {
+    const gateway = new Gateway({ options, ...call })
+    const { ask, probeRun, probeRuns } = await import('./gateway-answers.ts')
+    const { protocol, costMax } = options
+    const body = {
+      channel,
+      model,
+      ...(protocol !== undefined && { protocol }),
+      ...(costMax !== undefined && { cost_max_usd: costMax }),
+    }
+    const begun = await ask(probeRuns, gateway, 'POST', 'probes', { body, idempotencyKey: randomUUID() })
+    const runs: ProbeRun[] = []
+    for (const { id, protocol } of begun.data) {
+      const look = () => ask(probeRun, gateway, 'GET', `probes/${id}`)
+      const run = await terminal.during(`probing ${channel} by ${protocol}`, () => ended(look, call.signal))
+      if (!options.json) await show(run, terminal)
+      runs.push(run)
+    }
+    if (options.json) terminal.printJson({ data: runs })
+    return runs.every(isWell) ? exitCodes.done : exitCodes.notWell
+  },
+})
+
+const lookMs = 500
+
+async function ended(look: () => Promise<ProbeRun>, signal: AbortSignal): Promise<ProbeRun> {
+  for (;;) {
+    const run = await look()
+    if (run.state === 'ended' || run.state === 'failed') return run
+    await sleep(lookMs, undefined, { signal })
+  }
+}
+
+async function show({ state, error, sections, cost_usd }: ProbeRun, terminal: Terminal): Promise<void> {
+  const { tableOf } = await import('../verify/table.ts')
+  if (state === 'failed') terminal.print(`The run failed: ${error ?? 'no reason is known'}`)
+  for (const section of sections ?? []) terminal.print(tableOf(section, terminal.look).trimEnd())
+  terminal.print(cost_usd === null ? 'Its cost is not known.' : `It cost $${cost_usd}.`)
+}
+
+function isWell({ state, sections }: ProbeRun): boolean {
+  const checks = (sections ?? []).flatMap(({ checks }) => checks)
+  return state === 'ended' && !checks.some(({ must, verdict }) => must && verdict === 'broken')
+}

@@ -1,0 +1,48 @@
+import { apply } from './apply.ts'
+import type { Command } from './command.ts'
+import { completion } from './completion.ts'
+import { importCommand } from './import.ts'
+import { keysCreate } from './keys-create.ts'
+import { keysList } from './keys-list.ts'
+import { keysRevoke } from './keys-revoke.ts'
+import { keysRotate } from './keys-rotate.ts'
+import { ledgerInspect } from './ledger-inspect.ts'
+import { ledgerReplay } from './ledger-replay.ts'
+import { ledgerVerify } from './ledger-verify.ts'
+import { logsFind } from './logs-find.ts'
+import { logsTail } from './logs-tail.ts'
+import { migrate } from './migrate.ts'
+import { pricesCheck } from './prices-check.ts'
+import { probe } from './probe.ts'
+import { secretsRotate } from './secrets-rotate.ts'
+import { start } from './start.ts'
+import { topup } from './topup.ts'
+import { verify } from './verify.ts'
+import { worker } from './worker.ts'
+
+/**
+ * Every command, in the order of the help. Help, shell completion and the table in docs/reference/command-line.md follow from
+ * this list. A new command is a file here, and a line in it.
+ */
+export const commands: readonly Command[] = [
+  start,
+  worker,
+  migrate,
+  apply,
+  importCommand,
+  completion,
+  keysList,
+  keysCreate,
+  keysRotate,
+  keysRevoke,
+  topup,
+  logsTail,
+  logsFind,
+  verify,
+  probe,
+  pricesCheck,
+  ledgerVerify,
+  ledgerInspect,
+  ledgerReplay,
+  secretsRotate,
+]

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs'
+import { parseEnv } from 'node:util'
+import type { Command } from './command.ts'
+import { CommandError, codeOfSignal, exitCodes, wrongUsage } from './exit-codes.ts'
+import { packageVersion } from './package-version.ts'
+import { HelpShown, programOf, valuesOf } from './program.ts'
+import { type Streams, Terminal } from './terminal.ts'
+
+/**
+ * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong stands on stderr, as what happened and
+ * what to do.
+ */
+export async function runCommand(
+  commands: readonly Command[],
+  args: readonly string[],
+  streams: Streams,
+  signal: AbortSignal,
+): Promise<number> {
+  const terminal = new Terminal(streams)
+  let name = 'tollgate'
+  let code = 0
+  const program = programOf({ version: packageVersion(), commands }, terminal, async (command, texts) => {
+    name = `tollgate ${command.name}`
+    if (texts.envFile !== undefined) readEnvFile(texts.envFile, streams.env)
+    code = await command.run({
+      options: valuesOf(command.options, texts.options),
+      arguments: valuesOf(command.arguments, texts.arguments),
+      env: streams.env,
+      terminal,
+      commands,
+      signal,
+    })
+  })
+  try {
+    await program.parseAsync([...args], { from: 'user' })
+    return code !== exitCodes.done && signal.aborted ? codeOfSignal(signal) : code
+  } catch (error) {
+    if (error instanceof HelpShown) return error.exitCode
+    if (signal.aborted) return codeOfSignal(signal)
+    const { exitCode, message } = explained(error)
+    terminal.tell(`${name}: ${message}`)
+    if (exitCode === exitCodes.fault && error instanceof Error && isVerbose(streams.env))
+      terminal.tell(error.stack ?? '')
+    return exitCode
+  }
+}
+
+/** Add the variables of a file to those that are not set. */
+function readEnvFile(path: string, env: Streams['env']): void {
+  try {
+    for (const [name, value] of Object.entries(parseEnv(readFileSync(path, 'utf8')))) env[name] ??= value
+  } catch (error) {
+    throw wrongUsage(`--env-file: ${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+  }
+}
+
+function explained(error: unknown): { exitCode: number; message: string } {
+  if (error instanceof CommandError) return error
+  const causes: string[] = []
+  for (let at: unknown = error; at instanceof Error; at = at.cause) causes.push(at.message)
+  const message = causes.join(': ') || String(error)
+  return {
+    exitCode: exitCodes.fault,
+    message: `${message}. This should not happen: LOG_LEVEL=debug shows where it did.`,
+  }
+}
+
+const isVerbose = ({ LOG_LEVEL }: Streams['env']) => LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'

@@ -1,0 +1,127 @@
+import type { Sql } from 'postgres'
+import type { SecretKeys } from '../secrets/open-masters.ts'
+import type { Resealed } from '../secrets/reseal.ts'
+import { command } from './command.ts'
+import { opening, withDatabase } from './command-database.ts'
+import { secretKeysOf } from './command-secrets.ts'
+import { CommandError, exitCodes } from './exit-codes.ts'
+import { flag, json } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const secretsRotate = command({
+  name: 'secrets rotate',
+  group: 'Repair',
+  does: 'end the rotation of SECRET_KEY: from then on only the present one opens the master keys',
+  details:
+    'It refuses while a process runs with another SECRET_KEY (exit code 1). docs/reference/secrets.md has the whole way.',
+  options: {
+    newMaster: flag('make a new master key, seal all secrets with it, and print what has to be renewed'),
+    json,
+  },
+  arguments: {},
+  async run({ options: { newMaster, json }, terminal, env }) {
+    const { prepareKeeper } = await import('../secrets/open-masters.ts')
+    return await withDatabase(
+      'secrets rotate',
+      { env, terminal },
+      async ({ config, connections: { sql } }) => {
+        const keys = secretKeysOf(config)
+        await opening(() => prepareKeeper(sql, keys))
+        const work = newMaster ? changeMaster : dropOthers
+        const done = await work(sql, keys, terminal)
+        if (json) terminal.printJson(done.json)
+        else for (const line of done.lines) terminal.print(line)
+        return exitCodes.done
+      },
+    )
+  },
+})
+
+/** What was done, for a program and for people. */
+interface Done {
+  json: object
+  lines: readonly string[]
+}
+
+async function changeMaster(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise<Done> {
+  const [{ changeMaster }, { readRenewals, renewalsText }] = await Promise.all([
+    import('../secrets/new-master.ts'),
+    import('../secrets/renewals.ts'),
+  ])
+  const id = await terminal
+    .during('waiting until every process follows', () => changeMaster(sql, keys, followMs))
+    .catch((error: unknown) => {
+      // Postgres's have one.
+      if (!(error instanceof Error) || 'code' in error) throw error
+      throw new CommandError(exitCodes.notWell, `${error.message}\nRun it again: it goes on where it was.`)
+    })
+  const sealed = await sealAnew(sql, keys, terminal)
+  const renewals = await readRenewals(sql)
+  const { channels, chosenKeys, webhookTenants, secondFactors } = renewals
+  return {
+    json: {
+      master_key: id,
+      sealed_anew: sealed,
+      renewals: {
+        channels,
+        chosen_keys: chosenKeys,
+        webhook_tenants: webhookTenants,
+        second_factors: secondFactors,
+      },
+    },
+    lines: [
+      `New master key ${id}: all processes seal with it`,
+      ...sealed.flatMap(linesOf),
+      renewalsText(renewals),
+    ],
+  }
+}
+
+async function dropOthers(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise<Done> {
+  const [{ idOfSecret }, { dropOtherWrappings, liveProcesses }, { nameOf }] = await Promise.all([
+    import('../secret-key.ts'),
+    import('../secrets/master-key-queries.ts'),
+    import('../secrets/new-master.ts'),
+  ])
+  // Where a call with --new-master was interrupted.
+  const sealed = await sealAnew(sql, keys, terminal)
+  const secretKeyId = idOfSecret(keys.secretKey)
+  const others = (await liveProcesses(sql)).filter(
+    (process) => process.secretKeyId !== null && process.secretKeyId !== secretKeyId,
+  )
+  if (others.length > 0)
+    throw new CommandError(
+      exitCodes.notWell,
+      `these processes run with another SECRET_KEY than ${secretKeyId}. Restart them first:\n${others.map(nameOf).join('\n')}`,
+    )
+  const dropped = await dropOtherWrappings(sql, secretKeyId)
+  const but = dropped.length === 0 ? '' : `; no longer by ${dropped.join(', ')}`
+  return {
+    json: { secret_key: secretKeyId, dropped, sealed_anew: sealed },
+    lines: [
+      ...sealed.flatMap(linesOf),
+      `The master keys are wrapped by SECRET_KEY ${secretKeyId} only${but}`,
+    ],
+  }
+}
+
+async function sealAnew(sql: Sql, keys: SecretKeys, terminal: Terminal): Promise<Resealed[]> {
+  const [{ readKeeper }, { resealAll }] = await Promise.all([
+    import('../secrets/open-masters.ts'),
+    import('../secrets/reseal.ts'),
+  ])
+  const keeper = await readKeeper(sql, keys)
+  return await terminal.during('sealing all secrets anew', () => resealAll(sql, keeper))
+}
+
+function linesOf({ name, resealed, unreadable }: Resealed): string[] {
+  return [
+    ...(resealed > 0 ? [`  ${name}: ${resealed} sealed anew`] : []),
+    ...(unreadable > 0
+      ? [`  ${name}: ${unreadable} cannot be opened with any master key, and stay as they are`]
+      : []),
+  ]
+}
+
+/** A process follows within a second. One that has died counts for 20 seconds. */
+const followMs = 30_000

@@ -1,0 +1,126 @@
+import { createInterface } from 'node:readline/promises'
+
+/** Where a command reads and writes. */
+export interface Streams {
+  /** `start` changes it. All else only reads it. */
+  env: Record<string, string | undefined>
+  stdin: NodeJS.ReadableStream & { isTTY?: boolean }
+  stdout: Output
+  stderr: Output
+}
+
+export interface Output {
+  write(text: string): unknown
+  isTTY?: boolean
+  columns?: number
+}
+
+/** How a terminal shows a text. */
+export interface Look {
+  hasColour: boolean
+  /** Characters in a line; undefined: as many as it takes. */
+  columns: number | undefined
+}
+
+const everyMs = 1_000
+const clearLine = '\r\u001b[2K'
+
+/** Results go to stdout, all else to stderr. */
+export class Terminal {
+  readonly #streams: Streams
+
+  constructor(streams: Streams) {
+    this.#streams = streams
+  }
+
+  get streams(): Streams {
+    return this.#streams
+  }
+
+  /** Of stdout. Colours only on a terminal, and never with NO_COLOR: https://no-color.org */
+  get look(): Look {
+    const { stdout, env } = this.#streams
+    const isTerminal = stdout.isTTY === true
+    return {
+      hasColour: isTerminal && !env.NO_COLOR && env.TERM !== 'dumb',
+      columns: isTerminal ? stdout.columns : undefined,
+    }
+  }
+
+  print(line: string): void {
+    this.#streams.stdout.write(`${line}\n`)
+  }
+
+  /** One value, for a program. */
+  printJson(value: unknown): void {
+    this.print(JSON.stringify(value, null, 2))
+  }
+
+  /** One of many values, each in a line. */
+  printJsonLine(value: unknown): void {
+    this.print(JSON.stringify(value))
+  }
+
+  /** For people, beside the result. */
+  tell(line: string): void {
+    this.#streams.stderr.write(`${line}\n`)
+  }
+
+  /** Shows on a terminal what takes so long, and for how long already. Elsewhere it shows nothing. */
+  async during<Result>(what: string, work: () => Promise<Result>): Promise<Result> {
+    const { stderr } = this.#streams
+    if (stderr.isTTY !== true) return await work()
+    const startMs = performance.now()
+    const show = () => {
+      const seconds = Math.floor((performance.now() - startMs) / 1_000)
+      stderr.write(`${clearLine}${what} ... ${seconds === 0 ? '' : `${seconds} s`}`)
+    }
+    show()
+    const timer = setInterval(show, everyMs)
+    try {
+      return await work()
+    } finally {
+      clearInterval(timer)
+      stderr.write(clearLine)
+    }
+  }
+
+  /** Whether somebody is there who says yes. False where nobody can be asked, and at Ctrl-C. */
+  async agrees(question: string, signal: AbortSignal): Promise<boolean> {
+    const { stdin, stdout, stderr } = this.#streams
+    if (stdin.isTTY !== true || stdout.isTTY !== true) return false
+    stderr.write(`${question} [y/N] `)
+    const lines = createInterface({ input: stdin })
+    try {
+      return /^y(es)?$/i.test((await lines.question('', { signal })).trim())
+    } catch {
+      return false
+    } finally {
+      lines.close()
+    }
+  }
+}
+
+export const colours = { bold: 1, red: 31, green: 32, yellow: 33, grey: 90 } as const
+
+export function paint(text: string, colour: keyof typeof colours, { hasColour }: Look): string {
+  return hasColour && text !== '' ? `\u001b[${colours[colour]}m${text}\u001b[0m` : text
+}
+
+/** Texts of others, such as names of models: no control character of theirs reaches the terminal. */
+export function plain(text: string): string {
+  return text.replace(/\p{C}/gu, '?')
+}
+
+/** Lines with columns of one width each, two blanks between them. The last column is cut where the terminal ends. */
+export function tableOf(rows: readonly (readonly string[])[], { columns }: Look): string[] {
+  const shown = rows.map((row) => row.map(plain))
+  const widths = (shown[0] ?? []).map((_, at) => Math.max(...shown.map((row) => row[at]?.length ?? 0)))
+  return shown.map((row) => {
+    const line = row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd()
+    return columns === undefined || line.length <= columns ? line : `${line.slice(0, columns - 1)}…`
+  })
+}

@@ -1,0 +1,39 @@
+import { command } from './command.ts'
+import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
+import { json, value } from './options.ts'
+
+export const verify = command({
+  name: 'verify',
+  group: 'Look',
+  does: 'call a gateway or a vendor as its clients do, and say what works there',
+  details:
+    'It needs no database. Exit code 1: something that every client needs is broken. docs/reference/verify.md has the checks.',
+  options: {
+    base: value('URL', 'where its paths begin, such as http://127.0.0.1:8787/v1'),
+    model: value('MODEL', 'the model to ask'),
+    keyEnv: value('NAME', 'the environment variable with the key; default TOLLGATE_KEY'),
+    only: value('FORMATS', 'chat, responses, messages, or several with commas; default all'),
+    imageModel: value('MODEL', 'also make one image with this model'),
+    timeout: value('SECONDS', 'how long one call may take, 1 to 600; default 60'),
+    json,
+  },
+  arguments: {},
+  async run({ options, env, terminal, signal }) {
+    const [{ verify }, { UsageError }, { KeyRefused, Unreachable }] = await Promise.all([
+      import('../verify/verify.ts'),
+      import('../verify/options.ts'),
+      import('../verify/caller.ts'),
+    ])
+    try {
+      return await verify(options, { ...terminal.streams, env, signal })
+    } catch (error) {
+      if (error instanceof UsageError)
+        throw wrongUsage(`${error.message}\ntollgate verify --help shows all options.`, error)
+      if (error instanceof KeyRefused)
+        throw new CommandError(exitCodes.refused, error.message, { cause: error })
+      if (error instanceof Unreachable)
+        throw new CommandError(exitCodes.unreachable, error.message, { cause: error })
+      throw error
+    }
+  },
+})

@@ -1,0 +1,76 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { type Command, groups, optionName } from '../../src/commands/command.ts'
+import { scripts } from '../../src/commands/completion-scripts.ts'
+import { meanings } from '../../src/commands/exit-codes.ts'
+import { commands } from '../../src/commands/registry.ts'
+
+const document = readFileSync(join(import.meta.dirname, '../../docs/reference/command-line.md'), 'utf8')
+
+/** Options that a table at the top explains for all commands. */
+const shared = ['json', 'url', 'tokenFile']
+
+describe('docs/reference/command-line.md', () => {
+  test('has every command with what it does, in the order of the help', () => {
+    const inOrder = groups.flatMap((group) => commands.filter((one) => one.group === group))
+    expect(cellsIn(document).filter(([call]) => call?.startsWith('tollgate '))).toEqual(
+      inOrder.map((command) => [callOf(command), command.does]),
+    )
+  })
+
+  test.each(commands.map((command) => [command.name, command] as const))(
+    'has all options of %s and no other',
+    (name, { options }) => {
+      const section = new RegExp(`^### ${name}\\n([\\s\\S]*?)(?=^###? |$(?![\\s\\S]))`, 'm').exec(
+        document,
+      )?.[1]
+      if (section === undefined) return expect.fail(`there is no heading "### ${name}"`)
+      const own = Object.entries(options).filter(([option]) => !shared.includes(option))
+      expect(cellsIn(section)).toEqual(
+        own.map(([option, { placeholder, does }]) => [
+          placeholder === undefined ? optionName(option) : `${optionName(option)} ${placeholder}`,
+          does,
+        ]),
+      )
+      const also = /^(?:Also|Options): (.*)\.$/m.exec(section)?.[1] ?? ''
+      const common = Object.keys(options).filter((option) => shared.includes(option))
+      expect(also).toBe(common.map((option) => `\`${optionName(option)}\``).join(', '))
+    },
+  )
+
+  test('has every exit code and its meaning', () => {
+    const codes = cellsIn(document).filter(([code]) => /^\d+$/.test(code ?? ''))
+    expect(codes).toEqual(Object.entries(meanings))
+  })
+})
+
+test.each(Object.entries(scripts))('the completion of %s has every command and every option', (_, make) => {
+  const script = make(commands)
+  for (const { name, options } of commands) {
+    for (const word of name.split(' ')) expect(script).toContain(word)
+    for (const option of Object.keys(options)) expect(script).toContain(optionName(option).slice(2))
+  }
+})
+
+function callOf({ name, arguments: named }: Command): string {
+  const words = Object.values(named).map(({ placeholder, required, repeats }) => {
+    const word = repeats ? `${placeholder}...` : placeholder
+    return required ? word : `[${word}]`
+  })
+  return ['tollgate', name, ...words].join(' ')
+}
+
+/** The cells of all tables but their heads, without backticks. */
+function cellsIn(text: string): string[][] {
+  const lines = text.split('\n')
+  return lines
+    .filter((line, at) => line.startsWith('| ') && !/^\| -/.test(line) && !/^\| -/.test(lines[at + 1] ?? ''))
+    .map((line) =>
+      line
+        .slice(2)
+        .split(/ \|(?: |$)/)
+        .map((cell) => cell.trim().replaceAll('`', '').replaceAll('\\|', '|'))
+        .slice(0, -1),
+    )
+}

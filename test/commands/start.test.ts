@@ -1,0 +1,43 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { type AddressInfo, createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../support/database.ts'
+import { beginTollgate, runTollgate } from '../support/run-tollgate.ts'
+import { until } from '../support/until.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-start-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+async function environment(): Promise<Record<string, string>> {
+  const { url, drop } = await freshDatabase()
+  onTestFinished(drop)
+  return {
+    DATABASE_URL: url,
+    DATA_DIR: join(folder, 'data'),
+    PAGES: 'none',
+    PORT: '0',
+    SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
+  }
+}
+
+test.each([
+  ['start', 'base URL: http://127.0.0.1:'],
+  ['worker', 'Tollgate works.'],
+])('%s runs until SIGTERM, drains, and ends with 0', async (command, said) => {
+  const running = beginTollgate([command], await environment())
+  await until(() => running.output().includes(said), 60_000)
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
+  expect(running.errors() + running.output()).toContain('"msg":"ended"')
+})
+
+test('a start whose port is taken ends with 1 and says so', async () => {
+  const other = createServer().listen(0, '127.0.0.1')
+  onTestFinished(() => void other.close())
+  await until(() => other.listening)
+  const { port } = other.address() as AddressInfo
+  const run = await runTollgate(['start'], { ...(await environment()), PORT: String(port) })
+  expect(run).toMatchObject({ code: 1, errors: expect.stringContaining('Tollgate cannot start: ') })
+})

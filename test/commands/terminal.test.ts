@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import { emptyDatabase } from '../support/database.ts'
+import { onTerminal } from '../support/on-terminal.ts'
+import { runTollgate } from '../support/run-tollgate.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'tollgate-terminal-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const tollgate = `'${process.execPath}' tollgate.cjs`
+
+test('on a terminal migrate shows its plan and its progress, and asks: n writes nothing, y writes', async () => {
+  const { url, drop } = await emptyDatabase()
+  onTestFinished(drop)
+  const env = { DATABASE_URL: url }
+  const no = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: 'n\n' })
+  expect(no.code).toBe(1)
+  expect(no.text).toContain('+ 0000_init')
+  expect(no.text).toContain('waiting for the database ...')
+  expect(no.text).toContain('Nothing is applied')
+  const interrupted = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0003' })
+  expect(interrupted.code).not.toBe(0)
+  const yes = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: 'y\n' })
+  expect(yes.code).toBe(0)
+  expect(yes.text).toContain('It is applied.')
+  const piped = await runTollgate(['migrate'], env)
+  expect(piped).toEqual({
+    code: 0,
+    output: expect.stringMatching(/^The database has (\d+) migrations; this release has \1\.\n$/),
+    errors: 'There is nothing to do.\n',
+  })
+}, 240_000)
+
+test('bash completes commands, options, fixed values and files, by the script that `completion bash` prints', async () => {
+  const { code, output } = await runTollgate(['completion', 'bash'], {})
+  expect(code).toBe(0)
+  const script = join(folder, 'completion.bash')
+  // The shell says what the command would get.
+  writeFileSync(script, `${output}\ntollgate() { printf 'GOT %s\\n' "$*"; }\nPS1='READY>'\n`)
+  writeFileSync(join(folder, 'frames.json'), '{}')
+  const typed = [
+    'tollgate led\tver\t--si\t2026-10',
+    'tollgate completion z\t',
+    'tollgate keys create acme de\tv --gr\tx',
+    'tollgate logs find not=1 stat\t5xx',
+    `tollgate ledger replay --row ${join(folder, 'fram\t')}x`,
+    `tollgate --env-file ${script} secrets ro\t--n\t`,
+    'tollgate import litellm --key\t=x',
+  ]
+  const { text } = await onTerminal(
+    `bash --norc --noprofile -i`,
+    {},
+    {
+      asked: '$',
+      answer: `bind 'set enable-bracketed-paste off'; source ${script}\n${typed.map((line) => `${line}\n`).join('')}exit\n`,
+    },
+  )
+  const got = [...text.matchAll(/^GOT (.*)$/gm)].map(([, words]) => words)
+  expect(got, text).toEqual([
+    'ledger verify --since 2026-10',
+    'completion zsh',
+    'keys create acme dev --group x',
+    'logs find not=1 status=5xx',
+    `ledger replay --row ${join(folder, 'frames.json')} x`,
+    `--env-file ${script} secrets rotate --new-master`,
+    'import litellm --keys =x',
+  ])
+})

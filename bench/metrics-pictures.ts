@@ -9,11 +9,11 @@ import { startTemporary } from './temporary-postgres.ts'
 
 /**
  * Pictures of the main graphs on Prometheus' own page, over a gateway of two processes under mixed traffic:
- * `npm run screenshots:metrics`. It takes five minutes, and writes docs/images/metrics/NAME.png. In the middle a process
+ * `npm run screenshots:metrics`. It takes four minutes, and writes docs/images/metrics/NAME.png. In the middle a process
  * is killed.
  */
 const folder = resolve(import.meta.dirname, '../docs/images/metrics')
-const minutes = 4
+const minutes = 3
 await mkdir(folder, { recursive: true })
 
 const postgres = await startTemporary()

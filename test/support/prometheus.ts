@@ -27,7 +27,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   const config = readFileSync(join(deploy, 'prometheus/prometheus.yml'), 'utf8')
     .replaceAll('15s', `${scrapeMs}ms`)
     .replace('alerts.yml', join(deploy, 'prometheus/alerts.yml'))
-    .replace(/targets: \['127\.0\.0\.1:9464'\]/, `targets: ${JSON.stringify(targets)}`)
+    .replace(/targets: \[.*:9464.*\]/, `targets: ${JSON.stringify(targets)}`)
   writeFileSync(join(folder, 'prometheus.yml'), config)
   const port = await ownPort()
   const url = `http://127.0.0.1:${port}`
@@ -45,6 +45,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text
   })
+  process.once('exit', () => child.kill('SIGKILL'))
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const get = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${url}/api/v1/${path}`)

@@ -11,7 +11,7 @@ const root = resolve(import.meta.dirname, '..')
 const runbook = readFileSync(join(root, 'docs/runbook.md'), 'utf8')
 
 /** Commands and settings that operators type. All other words in backticks are messages that they see. */
-const typed = /^(curl|df|du|redis-cli|npm|psql|ss|GET) |^(disabled|x-forwarded-proto): /
+const typed = /^(curl|df|du|redis-cli|node|npm|psql|ss|tollgate|GET) |^(disabled|x-forwarded-proto): /
 
 test('the program prints every message that the runbook quotes', () => {
   const sources = globSync(['src/**/*.ts', 'workers/*.ts'], { cwd: root })

@@ -117,11 +117,15 @@ function bashPlace({ path, words, arguments: named }: Place): string {
     .join('\n')
 }
 
+/** `status=`: the value follows without a blank. */
+const goOn = (words: readonly string[]) => words.some((word) => word.endsWith('='))
+
 function bashReply(completes: Completion): string {
   if (completes === 'nothing') return ':'
   if (completes === 'files') return 'compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word")'
   if (completes === 'folders') return 'compopt -o filenames; mapfile -t COMPREPLY < <(compgen -d -- "$word")'
-  return `mapfile -t COMPREPLY < <(compgen -W ${quoted(completes.join(' '))} -- "$word")`
+  const words = `mapfile -t COMPREPLY < <(compgen -W ${quoted(completes.join(' '))} -- "$word")`
+  return goOn(completes) ? `compopt -o nospace; ${words}` : words
 }
 
 function zsh(commands: readonly Command[]): string {
@@ -165,7 +169,7 @@ function zshAction(completes: Completion): string {
   if (completes === 'nothing') return ' '
   if (completes === 'files') return '_files'
   if (completes === 'folders') return '_files -/'
-  return `(${completes.join(' ')})`
+  return goOn(completes) ? ` compadd -S "" - ${completes.join(' ')}` : `(${completes.join(' ')})`
 }
 
 const zshText = (text: string) => text.replace(/[[\]:\\]/g, (letter) => `\\${letter}`)

@@ -49,7 +49,7 @@ type Body = Record<string, unknown>
 function withSetting(body: Body, text: string): Body {
   const at = text.indexOf('=')
   if (at < 1) throw wrongUsage(`--set must be NAME=VALUE, not ${JSON.stringify(text)}`)
-  return setAt(body, text.slice(0, at).split('.'), valueOf(text.slice(at + 1)))
+  return setAt(body, text.slice(0, at).split('.'), settingOf(text.slice(at + 1)))
 }
 
 function setAt(body: Body, [first = '', ...rest]: readonly string[], value: unknown): Body {
@@ -60,7 +60,7 @@ function setAt(body: Body, [first = '', ...rest]: readonly string[], value: unkn
 }
 
 /** Money is a text, as in gateway.yaml: `10.00` would lose its digits as a number. */
-function valueOf(text: string): unknown {
+function settingOf(text: string): unknown {
   if (/^-?\d*\.\d+$/.test(text)) return text
   try {
     return JSON.parse(text)

@@ -1,8 +1,8 @@
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
 import { Gateway, gatewayOptions } from './gateway.ts'
-import { flag, json } from './options.ts'
 import { keyArgument } from './key-argument.ts'
+import { flag, json } from './options.ts'
 
 export const keysRevoke = command({
   name: 'keys revoke',

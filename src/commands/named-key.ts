@@ -1,4 +1,4 @@
-import { exitCodes, CommandError, wrongUsage } from './exit-codes.ts'
+import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import type { Gateway } from './gateway.ts'
 import { ask, type Key, keyPage } from './gateway-answers.ts'
 

@@ -42,11 +42,11 @@ describe('the help', () => {
   )
 
   test('fits 80 columns, has colours on a terminal only, and none with NO_COLOR', async () => {
-    const escape = '\u001b['
+    const colour = '\u001b['
     const terminal = await run(['--help'], {}, 80)
-    expect(terminal.stdout).toContain(escape)
-    expect((await run(['--help'], { NO_COLOR: '1' }, 80)).stdout).not.toContain(escape)
-    expect((await run(['--help'])).stdout).not.toContain(escape)
+    expect(terminal.stdout).toContain(colour)
+    expect((await run(['--help'], { NO_COLOR: '1' }, 80)).stdout).not.toContain(colour)
+    expect((await run(['--help'])).stdout).not.toContain(colour)
     for (const { name } of commands) {
       const { stdout } = await run([...name.split(' '), '--help'], { NO_COLOR: '1' }, 80)
       // What is to be pasted is not broken.

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { type Command, groups, optionName } from '../../src/commands/command.ts'
@@ -6,7 +6,8 @@ import { scripts } from '../../src/commands/completion-scripts.ts'
 import { meanings } from '../../src/commands/exit-codes.ts'
 import { commands } from '../../src/commands/registry.ts'
 
-const document = readFileSync(join(import.meta.dirname, '../../docs/reference/command-line.md'), 'utf8')
+const root = join(import.meta.dirname, '../..')
+const document = readFileSync(join(root, 'docs/reference/command-line.md'), 'utf8')
 
 /** Options that a table at the top explains for all commands. */
 const shared = ['json', 'url', 'tokenFile']
@@ -30,7 +31,7 @@ describe('docs/reference/command-line.md', () => {
       expect(cellsIn(section)).toEqual(
         own.map(([option, { placeholder, does }]) => [
           placeholder === undefined ? optionName(option) : `${optionName(option)} ${placeholder}`,
-          does,
+          does.replaceAll('`', ''),
         ]),
       )
       const also = /^(?:Also|Options): (.*)\.$/m.exec(section)?.[1] ?? ''
@@ -43,6 +44,19 @@ describe('docs/reference/command-line.md', () => {
     const codes = cellsIn(document).filter(([code]) => /^\d+$/.test(code ?? ''))
     expect(codes).toEqual(Object.entries(meanings))
   })
+})
+
+test('every command that a document names is there', () => {
+  const names = new Set(commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? '']))
+  const documents = ['README.md', 'CONTRIBUTING.md', ...globSync('docs/**/*.md', { cwd: root })]
+  for (const path of documents) {
+    const text = readFileSync(join(root, path), 'utf8')
+    for (const [, words = ''] of text.matchAll(/(?:^|`)tollgate ((?:[a-z]+ ?){1,2})/gm)) {
+      const [first = '', second = ''] = words.trim().split(' ')
+      const isThere = names.has(`${first} ${second}`) || commands.some(({ name }) => name === first)
+      expect(isThere || (second === '' && names.has(first)), `${path} names tollgate ${words}`).toBe(true)
+    }
+  }
 })
 
 test.each(Object.entries(scripts))('the completion of %s has every command and every option', (_, make) => {

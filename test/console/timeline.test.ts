@@ -16,7 +16,10 @@ const candidate = {
 
 test('a candidate that could not take the request was passed over for what its error says', () => {
   const error = { kind: 'unsupported_parameter', message: 'logprobs: not here.', upstream_status: null }
-  const attempts = [{ ...candidate, error }, { ...candidate, reason: 'breaker open' }]
+  const attempts = [
+    { ...candidate, error },
+    { ...candidate, reason: 'breaker open' },
+  ]
   expect(passedOver({ attempts })).toEqual([
     { channel: 'spare', reason: 'logprobs: not here.' },
     { channel: 'spare', reason: 'breaker open' },

@@ -96,7 +96,9 @@ function Actions({ id, row }: { id: string; row: Schema<'LogDetail'> | undefined
           variant="default"
           onClick={async () => {
             if (await copyText(addressed(curl.command)))
-              done(['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '))
+              done(
+                ['Copied the command. It sends the key that is in TOLLGATE_KEY.', ...curl.differs].join(' '),
+              )
           }}
         >
           Copy as curl

@@ -1,12 +1,12 @@
 import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import classes from './channels.module.css'
 import { useChannelEditing } from './channels-query.ts'
@@ -14,16 +14,16 @@ import { useChannelEditing } from './channels-query.ts'
 /** The models of a channel, and what each is called there. */
 export function ChannelOffers({
   tagged,
-  offers,
-  error,
+  offers: query,
   mayChange,
 }: {
   tagged: Tagged<Schema<'Channel'>>
-  offers: readonly Schema<'Offer'>[] | undefined
-  error: unknown
+  offers: UseQueryResult<Schema<'OfferList'>>
   mayChange: boolean
 }) {
   const channel = tagged.data
+  const problem = usePart('its models', query)
+  const offers = query.data?.data
   const queries = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const remove = useMutation({
@@ -50,7 +50,7 @@ export function ChannelOffers({
         ) : undefined
       }
     >
-      {error === null || error === undefined ? null : <Problem error={error} />}
+      {problem}
       {offers?.length === 0 ? (
         <span className="tg-quiet">It offers no model: no request comes here.</span>
       ) : null}

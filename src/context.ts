@@ -43,6 +43,7 @@ import { RunningExports } from './ledger/log/running-exports.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
+import { Verifications } from './ledger/verifications.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import { openFiles, openKept, openLimits, openQueues, openStorage } from './open-services.ts'
 import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
@@ -80,6 +81,7 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  verifications: Verifications
   /** Of this process: it encrypts, signs and hashes. */
   keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
@@ -223,6 +225,7 @@ export async function openContext(
     bounds,
     log,
   })
+  const verifications = new Verifications({ database, log })
   const ledgerReports = reportLedger({
     database,
     instanceId: ownId,
@@ -294,6 +297,7 @@ export async function openContext(
     limits,
     ledger,
     ledgerWatch,
+    verifications,
     reservations: new Reservations({
       database,
       instance: ledger.instance,
@@ -373,6 +377,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
+      await verifications.close()
       await ledger.end(lastShipmentMs)
       await database.close()
       await embedded?.stop()

@@ -70,7 +70,12 @@ export type VerificationEnd =
   | { state: 'cancelled' }
   | { state: 'failed'; error: string }
 
-export async function endVerification(db: Queries, id: string, end: VerificationEnd): Promise<void> {
+export async function endVerification(
+  db: Queries,
+  id: string,
+  end: VerificationEnd,
+  { done, of }: VerifyProgress,
+): Promise<void> {
   await db
     .update(table)
     .set({
@@ -78,7 +83,8 @@ export async function endVerification(db: Queries, id: string, end: Verification
       endedAt: sql`now()`,
       seenAt: sql`now()`,
       doing: null,
-      ...(end.state === 'ended' ? { stepsDone: table.steps } : {}),
+      stepsDone: end.state === 'ended' ? of : done,
+      steps: of,
     })
     .where(ownOf(id))
 }

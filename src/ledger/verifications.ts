@@ -53,7 +53,7 @@ export class Verifications {
     })
     await signs.stop()
     await database.state
-      .ask(({ db }) => endVerification(db, id, end))
+      .ask(({ db }) => endVerification(db, id, end, progress))
       // Without signs, the row is taken for one of a dead process.
       .catch((error: unknown) => log.warn({ cause: String(error) }, 'the end of a verification is lost'))
     const broken = end.state === 'ended' ? end.findings.filter(({ differences }) => differences > 0) : []

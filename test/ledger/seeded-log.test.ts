@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { fillLog } from '../../bench/fill-log.ts'
-import { fillMoney, fillSums } from '../../bench/fill-money.ts'
+import { fillAttempts, fillMoney, fillSums } from '../../bench/fill-pages.ts'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { freshDatabase } from '../support/database.ts'
@@ -14,6 +14,7 @@ beforeAll(async () => {
   drop = fresh.drop
   database = openConnections(fresh.url, { max: 1 })
   await fillLog(database.sql, { rows: 1_000, days: 3, end: new Date() }, () => {})
+  await fillAttempts(database.sql)
   await fillMoney(database.sql)
   await fillSums(database.sql)
 }, 60_000)

@@ -40,3 +40,13 @@ export async function fillSums(sql: postgres.Sql): Promise<number> {
     on conflict do nothing`
   return await countBackfill(sql, { rollupHoursDays: 400 })
 }
+
+/** The attempt of each request that made only one: `fillLog` writes those of the others, since queries of the log read few. */
+export async function fillAttempts(sql: postgres.Sql): Promise<void> {
+  await sql`
+    insert into attempts (request_id, created_at, ordinal, channel, upstream_protocol, upstream_model, reason, status,
+      error_kind, error_message, first_byte_ms, total_ms, upstream_request_id)
+    select id, created_at, 1, coalesce(channel, 'channel-0'), upstream_protocol, served_model, 'first choice',
+      coalesce(error_upstream_status, status), error_kind, error_message, first_token_ms, total_ms, upstream_request_id
+    from requests where attempt_count = 1`
+}

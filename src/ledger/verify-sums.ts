@@ -1,7 +1,7 @@
 import type { Finding } from './finding.ts'
 import { minutesKept } from './rollups.ts'
 import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
-import type { AskOne, Step } from './verify.ts'
+import type { AskOne, Step } from './verify-step.ts'
 
 const samplesMax = 5
 

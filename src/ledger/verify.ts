@@ -1,6 +1,7 @@
 import type { Sql } from 'postgres'
 import type { Finding } from './finding.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
+import type { AskOne, Step } from './verify-step.ts'
 import { checkSums, daysOfSums, stepsOfSums } from './verify-sums.ts'
 
 export interface Verification {
@@ -12,9 +13,6 @@ export interface Verification {
 
 const samplesMax = 5
 
-/** Asks Postgres one statement. */
-export type AskOne = <T>(statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
-
 /** How far a verification is. A step is one statement; some take minutes. */
 export interface VerifyProgress {
   done: number
@@ -23,7 +21,7 @@ export interface VerifyProgress {
   doing: string
 }
 
-/** The same with each statement on the connection of `sql`. */
+/** Verifies the ledger on one connection: see `runVerification`. */
 export function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
   return runVerification(async (statement) => await statement(sql), since)
 }
@@ -73,9 +71,6 @@ export async function runVerification(
   )
   return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
 }
-
-/** Asks a statement that checks a rule. */
-export type Step = <T>(rule: string, statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 async function check(step: Step, { rule, query }: Rule): Promise<Finding> {
   const rows = await step(rule, (sql) =>

@@ -70,7 +70,12 @@ test('a process that is silent for a minute is told', () => {
 
 describe('a verification in a sentence', () => {
   const running = {
-    ...{ state: 'running', holds: null, requests: null, orphaned: null, findings: null, error: null },
+    state: 'running',
+    holds: null,
+    requests: null,
+    orphaned: null,
+    findings: null,
+    error: null,
     progress: { done: 0, of: 0, doing: null },
   } as const
 

@@ -38,6 +38,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST erasures',
     'POST probes',
     'POST archive',
+    'POST ledger/verification',
     'POST users/{id}/reset-link',
   ],
   'It ends something that never changes: a repeat finds it ended.': [
@@ -51,6 +52,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST image-jobs/{id}/cancel',
     'POST background-answers/{id}/cancel',
     'POST erasures/{id}/cancel',
+    'POST ledger/verification/cancel',
     'POST alerts/episodes/{id}/acknowledge',
   ],
   'The gateway decides it anew by itself, and no setting is lost.': [

@@ -23,7 +23,7 @@ async function firstOf(list: string): Promise<string> {
 }
 
 test.each([
-  ['tenants', /\/(balance|summary)/, 'Recorded'],
+  ['tenants', /\/(balance|summary)/, /^(Recorded|Balance)$/],
   ['keys', /\/(usage|summary|requests)/, 'Who used the key last'],
   ['channels', /\/(health|summary|offers)/, 'The last hour, by minute'],
 ])(

@@ -55,7 +55,7 @@ test('on a live page the one message of an outage does not come and go with the 
     if (route.request().url().includes('/summary?')) asked += 1
     return route.fulfill(problem)
   })
-  await page.getByText('Live', { exact: true }).click()
+  await page.getByLabel('Live').check()
   await page.getByRole('alert').getByText('Nothing on this page could be read').waitFor()
   await page.evaluate(
     `window.seen = new Set()

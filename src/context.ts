@@ -43,6 +43,7 @@ import { RunningExports } from './ledger/log/running-exports.ts'
 import { keepPartitions } from './ledger/partitions.ts'
 import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
+import { Verifications } from './ledger/verifications.ts'
 import type { Measures } from './measures/measures.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import { lazyQueues, openFiles, openKept, openLimits, openMeasures, openStorage } from './open-services.ts'
@@ -81,6 +82,7 @@ export interface Context extends ImageGateway {
   gatewayFile: GatewayFileFollower | undefined
   /** What the ledger knows of itself. */
   ledgerWatch: LedgerWatch
+  verifications: Verifications
   /** Of this process: it encrypts, signs and hashes. */
   keeper: SecretKeeper
   /** Encrypts answers that are kept for repeats, each for its request. */
@@ -229,6 +231,7 @@ export async function openContext(
     bounds,
     log,
   })
+  const verifications = new Verifications({ database, log })
   const ledgerReports = reportLedger({
     database,
     instanceId: ownId,
@@ -297,6 +300,7 @@ export async function openContext(
     onLimits: measures?.onLimits,
     ledger,
     ledgerWatch,
+    verifications,
     reservations,
     idempotency,
     keeper,
@@ -370,6 +374,7 @@ export async function openContext(
       await routing.end()
       await demo?.close()
       ledgerWatch.stop()
+      await verifications.close()
       await ledger.end(lastShipmentMs)
       await database.close()
       await embedded?.stop()

@@ -40,6 +40,8 @@ export type Purpose =
   | 'jobs'
   /** Making partitions and deleting old rows. One statement at a time, which may take long. */
   | 'upkeep'
+  /** Verifying the ledger. One statement at a time, which may take long. */
+  | 'verify'
 
 export interface DatabaseBounds {
   moneyConnections: number
@@ -87,6 +89,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
     log: pool('log', bounds.logConnections, logMs, { statementMs: logMs, perOwner: adminQueries }),
     jobs: pool('jobs', bounds.jobsConnections, admitMs),
     upkeep: pool('upkeep', 1, upkeepMs, { statementMs: upkeepMs }),
+    verify: pool('verify', 1, verifyMs, { statementMs: verifyMs }),
   }
   const pools = Object.values(others)
   const admin = openTransactions(url, bounds)
@@ -121,6 +124,7 @@ const keysMs = 2_000
 const keysAtOnce = 1_000
 const stateMs = 1_000
 const upkeepMs = 60 * 60_000
+const verifyMs = 60 * 60_000
 /** Of one tenant, so that its long queries leave connections for those of others. */
 const tenantReads = { atOnce: 2, waitingMax: 20 }
 /** Statements of the log are slices, each far shorter than this. It includes the wait for those of others. */

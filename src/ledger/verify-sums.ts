@@ -1,17 +1,24 @@
-import type { Sql } from 'postgres'
 import type { Finding } from './finding.ts'
 import { minutesKept } from './rollups.ts'
 import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
+import type { AskOne, Step } from './verify-step.ts'
 
 const samplesMax = 5
 
+/** A day whose sums are checked. */
+interface Day {
+  day: string
+  hours: boolean
+  minutes: string
+}
+
 /**
- * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
- * that were deleted since count by `deleted_sums`. Days without a table of their own have lost their rows to retention, and their sums stay. Days that wait to be counted are left
- * out. `since`: a moment of SQL.
+ * The days with a table of their own. Others have lost their rows to retention, and their sums stay. Days that wait to be
+ * counted are left out. `since`: a moment of SQL.
  */
-export async function checkSums(sql: Sql, since: string): Promise<Finding[]> {
-  const days = await sql<{ day: string; hours: boolean; minutes: string }[]>`
+export async function daysOfSums(ask: AskOne, since: string): Promise<readonly Day[]> {
+  return await ask(
+    (sql) => sql<Day[]>`
     SELECT p.day::text, p.day >= (now() - make_interval(days => ${hoursCheckedDays}))::date AS hours,
       (now() - make_interval(mins => ${minutesKept - 60}))::text AS minutes
     FROM (
@@ -21,28 +28,45 @@ export async function checkSums(sql: Sql, since: string): Promise<Finding[]> {
     ) AS p
     WHERE p.day >= (${since}::text::timestamptz AT TIME ZONE 'UTC')::date
       AND NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = p.day)
-    ORDER BY p.day`
+    ORDER BY p.day`,
+  )
+}
+
+/** The steps of `checkSums`. */
+export function stepsOfSums(days: readonly Day[]): number {
+  return rules.length * days.length + 1
+}
+
+/**
+ * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
+ * that were deleted since count by `deleted_sums`.
+ */
+export async function checkSums(step: Step, days: readonly Day[]): Promise<Finding[]> {
   const findings: Finding[] = []
   for (const { rule, query } of rules) {
     const total: Finding = { rule, differences: 0, samples: [] }
     for (const { day, hours, minutes } of days) {
-      const found = await sql.unsafe<{ sample: string; differences: string }[]>(
-        `WITH broken AS (${query(day, minutes, hours)})
+      const found = await step(rule, (sql) =>
+        sql.unsafe<{ sample: string; differences: string }[]>(
+          `WITH broken AS (${query(day, minutes, hours)})
           SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+        ),
       )
       total.differences += Number(found[0]?.differences ?? 0)
       total.samples.push(...found.map(({ sample }) => sample).slice(0, samplesMax - total.samples.length))
     }
     findings.push(total)
   }
-  return [...findings, await checkMonths(sql)]
+  return [...findings, await checkMonths(step)]
 }
 
 /** Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept for ever. */
-async function checkMonths(sql: Sql): Promise<Finding> {
+async function checkMonths(step: Step): Promise<Finding> {
+  const rule = 'every sum by month is that of its days'
   const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
   const signed = sumNames.map((name) => `-${name} AS ${name}`).join(', ')
-  const found = await sql.unsafe<{ sample: string; differences: string }[]>(`
+  const found = await step(rule, (sql) =>
+    sql.unsafe<{ sample: string; differences: string }[]>(`
     WITH broken AS (
       SELECT concat_ws(' ', to_char(at AT TIME ZONE 'UTC', 'YYYY-MM'), ${parts.join(', ')}) || ': requests differ by '
         || sum(requests) || ', nano-USD by ' || sum(cost_nano) || ' and in all by ' || sum(rows) || ' rows' AS sample
@@ -53,9 +77,10 @@ async function checkMonths(sql: Sql): Promise<Finding> {
       ) AS t
       GROUP BY at, ${parts.join(', ')} HAVING ${sumNames.map((name) => `sum(${name}) <> 0`).join(' OR ')}
     )
-    SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`)
+    SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`),
+  )
   return {
-    rule: 'every sum by month is that of its days',
+    rule,
     differences: Number(found[0]?.differences ?? 0),
     samples: found.map(({ sample }) => sample),
   }

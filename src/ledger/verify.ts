@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
 import type { Finding } from './finding.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
-import { checkSums } from './verify-sums.ts'
+import type { AskOne, Step } from './verify-step.ts'
+import { checkSums, daysOfSums, stepsOfSums } from './verify-sums.ts'
 
 export interface Verification {
   findings: Finding[]
@@ -12,15 +13,34 @@ export interface Verification {
 
 const samplesMax = 5
 
+/** How far a verification is. A step is one statement; some take minutes. */
+export interface VerifyProgress {
+  done: number
+  of: number
+  /** What the next step checks. */
+  doing: string
+}
+
+/** Verifies the ledger on one connection: see `runVerification`. */
+export function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
+  return runVerification(async (statement) => await statement(sql), since)
+}
+
 /**
  * Recompute the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01` (UTC), leaves out
  * earlier requests, charges and checkpoints. Balances are always checked, against the checkpoints of closed months and the
  * entries of open ones.
  *
  * Each rule reads a snapshot of its own, and so does each closed month. So vacuum waits for one statement at a time.
+ * Rejects with the error of `ask`. `tell` is called before each step.
  */
-export async function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
-  const [scope] = await sql<{ since: string; openFrom: string; bothFrom: string }[]>`
+export async function runVerification(
+  ask: AskOne,
+  since?: string,
+  tell: (progress: VerifyProgress) => void = () => {},
+): Promise<Verification> {
+  const [scope] = await ask(
+    (sql) => sql<{ since: string; openFrom: string; bothFrom: string }[]>`
     SELECT m.since::text, m.closed::text AS "openFrom",
       greatest(m.since, m.pruned, coalesce((SELECT min(created_at) FROM requests), now()))::text AS "bothFrom"
     FROM (
@@ -28,33 +48,59 @@ export async function verifyLedger(sql: Sql, since?: string): Promise<Verificati
         coalesce(max(ends_at) FILTER (WHERE closed_at IS NOT NULL), '-infinity') AS closed,
         coalesce(max(ends_at) FILTER (WHERE pruned_at IS NOT NULL), '-infinity') AS pruned
       FROM entry_months
-    ) AS m`
+    ) AS m`,
+  )
   if (scope === undefined) throw new Error('no scope')
+  const rules = rulesOf(scope)
+  const days = await daysOfSums(ask, scope.since)
+  const months = await closedMonths(ask, scope.since)
+  const of = rules.length + stepsOfSums(days) + months.length + 1
+  let done = 0
+  const step: Step = (doing, statement) => {
+    tell({ done: done++, of, doing })
+    return ask(statement)
+  }
   const findings: Finding[] = []
-  for (const rule of rulesOf(scope)) findings.push(await check(sql, rule))
-  findings.push(...(await checkSums(sql, scope.since)), await checkMonths(sql, scope.since))
-  const [counted] = await sql<{ requests: string; orphaned: string }[]>`
+  for (const rule of rules) findings.push(await check(step, rule))
+  findings.push(...(await checkSums(step, days)), await checkMonths(step, months))
+  const [counted] = await step(
+    'the number of requests',
+    (sql) => sql<{ requests: string; orphaned: string }[]>`
     SELECT count(*) AS requests, count(*) FILTER (WHERE outcome = 'orphaned') AS orphaned FROM requests
-    WHERE created_at >= ${scope.since}::text::timestamptz`
+    WHERE created_at >= ${scope.since}::text::timestamptz`,
+  )
   return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
 }
 
-async function check(sql: Sql, { rule, query }: Rule): Promise<Finding> {
-  const rows = await sql.unsafe<{ sample: string; differences: string }[]>(
-    `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+async function check(step: Step, { rule, query }: Rule): Promise<Finding> {
+  const rows = await step(rule, (sql) =>
+    sql.unsafe<{ sample: string; differences: string }[]>(
+      `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
+    ),
   )
   return { rule, differences: Number(rows[0]?.differences ?? 0), samples: rows.map((row) => row.sample) }
 }
 
-/** Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed together. */
-async function checkMonths(sql: Sql, since: string): Promise<Finding> {
-  const rule = 'every checkpoint of a closed month is the sum of its entries'
-  const months = await sql<{ month: string; starts: string; ends: string }[]>`
+interface Month {
+  month: string
+  starts: string
+  ends: string
+}
+
+async function closedMonths(ask: AskOne, since: string): Promise<readonly Month[]> {
+  return await ask(
+    (sql) => sql<Month[]>`
     SELECT month::text, starts_at::text AS starts, ends_at::text AS ends FROM entry_months
-    WHERE closed_at IS NOT NULL AND pruned_at IS NULL AND ends_at > ${since}::text::timestamptz ORDER BY month`
+    WHERE closed_at IS NOT NULL AND pruned_at IS NULL AND ends_at > ${since}::text::timestamptz ORDER BY month`,
+  )
+}
+
+/** Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed together. */
+async function checkMonths(step: Step, months: readonly Month[]): Promise<Finding> {
+  const rule = 'every checkpoint of a closed month is the sum of its entries'
   const total: Finding = { rule, differences: 0, samples: [] }
   for (const { month, starts, ends } of months) {
-    const found = await check(sql, { rule, query: checkpointQuery(month, starts, ends) })
+    const found = await check(step, { rule, query: checkpointQuery(month, starts, ends) })
     total.differences += found.differences
     total.samples.push(...found.samples.slice(0, samplesMax - total.samples.length))
   }

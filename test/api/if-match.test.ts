@@ -38,6 +38,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST erasures',
     'POST probes',
     'POST archive',
+    'POST ledger/verification',
     'POST users/{id}/reset-link',
   ],
   'It ends something that never changes: a repeat finds it ended.': [
@@ -51,6 +52,7 @@ const withoutIfMatch: Record<string, readonly string[]> = {
     'POST image-jobs/{id}/cancel',
     'POST background-answers/{id}/cancel',
     'POST erasures/{id}/cancel',
+    'POST ledger/verification/cancel',
     'POST alerts/episodes/{id}/acknowledge',
   ],
   'The gateway decides it anew by itself, and no setting is lost.': [
@@ -59,6 +61,8 @@ const withoutIfMatch: Record<string, readonly string[]> = {
   ],
   'It changes no setting: it asks an upstream or a receiver.': [
     'POST channels/{id}/test',
+    'POST channels/upstream-models',
+    'POST channels/{id}/upstream-models',
     'POST alerts/{id}/test',
     'POST playground',
   ],
@@ -192,7 +196,7 @@ const calls: Record<string, Call> = {
     of: place.settings,
     body: (n) => ({ prices: n % 2 === 0 ? 'library' : null }),
   },
-  'PATCH users/{id}': { of: place.user, body: (n) => ({ role: n % 2 === 0 ? 'admin' : 'viewer' }) },
+  'PATCH users/{id}': { of: place.user, body: (n) => ({ role: n % 2 === 0 ? 'viewer' : 'admin' }) },
   'DELETE users/{id}': { of: place.user },
   'DELETE users/{id}/second-factor': { of: place.user, at: (read) => `${read}/second-factor` },
   'PATCH views/{id}': { of: place.view, body: (n) => ({ name: `view ${n}` }) },

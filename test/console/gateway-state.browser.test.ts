@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import postgres from 'postgres'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, type Owner, startBrowser } from '../support/browser.ts'
 
 let bed: BrowserBed
@@ -122,4 +123,28 @@ test('the ledger says that it is well, and does not when it cannot be read', asy
   await page.unroute('**/admin/v1/ledger')
   await page.getByRole('button', { name: 'Try again' }).click()
   await page.getByText(/^Postgres has every row/).waitFor()
+})
+
+test('the ledger is verified by its page: it goes on when the page is left, is cancelled, and tells what it found', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  const holder = postgres(bed.databaseUrl, { max: 1, onnotice: () => {} })
+  onTestFinished(() => holder.end({ timeout: 0 }))
+  // Nobody reads `entries` meanwhile: the first rule waits.
+  await holder.unsafe('BEGIN; LOCK TABLE entries IN ACCESS EXCLUSIVE MODE')
+  await page.goto('/console/ledger')
+  await page.getByRole('button', { name: 'Verify the ledger' }).click()
+  await page.getByText(/^Step 1 of \d+: every account's balance/).waitFor()
+  await axe(page)
+  await page.goto('/console/keys')
+  await page.getByRole('link', { name: 'Ledger' }).click()
+  await page.getByRole('progressbar', { name: 'How far the verification is' }).waitFor()
+  await page.getByRole('button', { name: 'Cancel it' }).click()
+  await page.getByText('It was cancelled, and has found nothing out.').waitFor()
+  await holder.unsafe('ROLLBACK')
+  await page.getByRole('button', { name: 'Verify the ledger' }).click()
+  await page.getByText(/^Every rule holds: /).waitFor()
+  await page.getByText(/^All \d+ rules$/).click()
+  await page.getByText("every account's balance is the sum of its entries").waitFor()
+  await axe(page)
 })

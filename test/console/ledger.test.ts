@@ -5,6 +5,7 @@ import {
   ledgerWords,
   signWords,
   sumOf,
+  verificationWords,
 } from '../../console/src/pages/ledger/ledger-words.ts'
 
 const ready = {
@@ -65,4 +66,44 @@ test('a process that is silent for a minute is told', () => {
   expect(signWords('2026-11-24T11:59:56.300Z', now)).toEqual({ tone: 'good', words: '3 s ago' })
   expect(signWords('2026-11-24T12:00:02.000Z', now)).toEqual({ tone: 'good', words: 'now' })
   expect(signWords('2026-11-24T11:58:00.000Z', now)).toEqual({ tone: 'warning', words: 'silent for 2 min' })
+})
+
+describe('a verification in a sentence', () => {
+  const running = {
+    state: 'running',
+    holds: null,
+    requests: null,
+    orphaned: null,
+    findings: null,
+    error: null,
+    progress: { done: 0, of: 0, doing: null },
+  } as const
+
+  test('that runs, was cancelled, or has failed', () => {
+    expect(verificationWords(running).words).toBe('It begins.')
+    const progress = { done: 1_233, of: 1_300, doing: 'every sum by day is that of its requests' }
+    expect(verificationWords({ ...running, progress })).toEqual({
+      tone: 'info',
+      words: 'Step 1,234 of 1,300: every sum by day is that of its requests.',
+    })
+    expect(verificationWords({ ...running, state: 'cancelled' }).tone).toBe('warning')
+    expect(verificationWords({ ...running, state: 'failed', error: 'It was stopped.' })).toEqual({
+      tone: 'bad',
+      words: 'It failed. It was stopped.',
+    })
+  })
+
+  test('that has ended, with what it found', () => {
+    const finding = { rule: 'one', differences: 0, samples: [] }
+    const ended = { ...running, state: 'ended', requests: 1_200, orphaned: 2 } as const
+    expect(verificationWords({ ...ended, holds: true, findings: [finding] })).toEqual({
+      tone: 'good',
+      words: 'Every rule holds: 1,200 requests, 2 of them orphaned.',
+    })
+    const findings = [finding, { ...finding, differences: 3 }]
+    expect(verificationWords({ ...ended, holds: false, findings, requests: 1, orphaned: 0 })).toEqual({
+      tone: 'bad',
+      words: '1 rule does not hold: 1 request, 0 of them orphaned. The runbook says what to do.',
+    })
+  })
 })

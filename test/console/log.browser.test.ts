@@ -103,6 +103,27 @@ test('J and K go through the rows, each with its address, and Esc closes', async
   await page.waitForURL('**/console/log')
 })
 
+test('while a row is read, nothing of the former one stands beside its id', async () => {
+  const page = await openLog(`/console/log/${good}`)
+  const sheet = page.getByRole('complementary', { name: 'The row that is open' })
+  await sheet.getByText('Cost', { exact: false }).first().waitFor()
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  await page.route(`**/admin/v1/requests/${refused}`, async (route) => {
+    await held
+    await route.continue()
+  })
+  await page.getByLabel('Search the log').fill(refused)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`**/console/log/${refused}*`)
+  await sheet.getByRole('status', { name: 'Loading' }).waitFor()
+  expect(await sheet.getByRole('heading').first().textContent()).toBe('Request')
+  answer()
+  await sheet.getByText('400').first().waitFor()
+})
+
 test('F keeps rows with the value of the cell, and Shift+F leaves them out', async () => {
   const page = await openLog()
   await expect.poll(() => rowsOf(page).count()).toBe(6)
@@ -145,12 +166,17 @@ test('what a client has sent is shown as text, in every column, tab and page', a
 
 test('an export has the rows that match; one that is refused becomes no file', async () => {
   const page = await openLog('/console/log?status=4xx')
+  let asked = 0
+  page.on('request', (request) => {
+    if (request.url().includes('/requests/export?')) asked += 1
+  })
   const download = page.waitForEvent('download')
   await page.getByRole('button', { name: 'Export' }).click()
   await page.getByRole('menuitem', { name: /^CSV/ }).click()
   const csv = readFileSync(await (await download).path(), 'utf8')
   expect(csv.trim().split('\r\n')).toHaveLength(2)
   expect(csv).toContain(refused)
+  expect(asked).toBe(1)
 
   await page.route('**/admin/v1/requests/export?*', (route) =>
     route.fulfill({

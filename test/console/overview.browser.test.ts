@@ -213,8 +213,31 @@ test('a member sees the errors of its own tenant, without channels', async () =>
   await page.getByRole('slider', { name: 'Spend by model' }).waitFor()
   await page.getByRole('slider', { name: 'Requests by outcome' }).waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
+  // It may not read the health of the gateway, so the page does not speak of it.
+  await page.getByText('No alert is open').waitFor()
+  expect(await page.getByText('All well').count()).toBe(0)
+  expect(await page.getByRole('button', { name: 'All tenants' }).count()).toBe(0)
   await errors.getByRole('link', { name: 'upstream_error', exact: true }).click()
   await page.getByText('3 requests match').waitFor()
+})
+
+test('an operator chooses the tenant of all numbers, which stands in the address', async () => {
+  const page = await open(`/console?${range}`)
+  await page.getByRole('link', { name: 'Requests: 11.' }).waitFor()
+  await page.getByRole('button', { name: 'All tenants' }).click()
+  await page.getByRole('textbox', { name: 'Search tenants' }).fill('pai')
+  await page.getByRole('button', { name: 'paid' }).click()
+  await page.waitForURL(`**/console?*tenant_id=${tenants.paid}`)
+  await page.getByRole('link', { name: 'Requests: 1.' }).waitFor()
+  await page.getByRole('tab', { name: 'Channels' }).click()
+  await page.getByRole('rowheader', { name: /^scripted/ }).waitFor()
+  await axe(page)
+  const second = await open(page.url())
+  await second.getByRole('link', { name: 'Requests: 1.' }).waitFor()
+  await second.getByRole('button', { name: 'paid' }).click()
+  await second.getByRole('button', { name: 'All tenants' }).click()
+  await second.getByRole('link', { name: 'Requests: 11.' }).waitFor()
+  expect(filtersOf(second)).not.toHaveProperty('tenant_id')
 })
 
 const everyPart = /\/admin\/v1\/(summary|requests|health|alerts)/

@@ -105,6 +105,29 @@ test.each(['jobs', 'log', 'alerts'])(
   },
 )
 
+test('on a phone the tools of the log wait behind a button, so that rows begin high on the page', async () => {
+  const page = await bed.page(phone)
+  await bed.signIn(page)
+  const answer = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'Hi' }] })
+  await answer.text()
+  await bed.row(answer.headers.get('x-request-id') ?? '')
+  await page.goto('/console/log')
+  const grid = page.getByRole('grid', { name: 'Requests' })
+  await grid.waitFor()
+  const tools = page.getByRole('button', { name: 'Tools' })
+  expect(await page.getByRole('button', { name: 'Export' }).count()).toBe(0)
+  const folded = (await grid.boundingBox())?.y ?? 0
+  await tools.click()
+  await page.getByRole('button', { name: 'Export' }).waitFor()
+  await page.getByRole('textbox', { name: 'Search the log' }).fill('status:200')
+  await page.keyboard.press('Enter')
+  await axe(page)
+  await fitsSideways(page)
+  expect((await grid.boundingBox())?.y ?? 0).toBeGreaterThan(folded + 80)
+  await page.getByRole('button', { name: 'Hide tools' }).click()
+  await page.getByRole('button', { name: 'Tools (filters set)' }).waitFor()
+})
+
 test('a page whose file an upgrade has taken away loads itself again once, and then tells its fault', async () => {
   const page = await bed.page({ forgives: /404|dynamically imported/ })
   await bed.signIn(page)

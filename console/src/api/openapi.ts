@@ -1555,6 +1555,47 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/ledger/verification": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The verification of the ledger that runs, or the last one */
+        get: operations["getAdminVLedgerVerification"];
+        put?: never;
+        /**
+         * Verify the ledger
+         * @description Recomputes every sum from its parts, as `npm run ledger:verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.
+         */
+        post: operations["postAdminVLedgerVerification"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/ledger/verification/cancel": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Cancel the verification that runs
+         * @description The process that runs it ends it, with its statement, within a few seconds. 409 while none runs.
+         */
+        post: operations["postAdminVLedgerVerificationCancel"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/probes": {
         parameters: {
             query?: never;
@@ -4461,6 +4502,54 @@ export interface components {
                 /** @description False: there are more than the 100,000 that were counted. */
                 complete: boolean;
             } | null;
+        };
+        LedgerVerification: {
+            /** Format: uuid */
+            id: string;
+            /**
+             * @description `ended`: it has looked at everything, and `holds` says what came of it.
+             * @enum {string}
+             */
+            state: "running" | "ended" | "cancelled" | "failed";
+            /** @description Whether every rule holds; null: it has not ended. */
+            holds: boolean | null;
+            /** @description The month from which on it looks; null: at everything. */
+            since: string | null;
+            started_by: string;
+            /** Format: date-time */
+            started_at: string;
+            ended_at: string | null;
+            progress: {
+                /** @description Steps; each is a statement of its own, and some take minutes. */
+                done: number;
+                /** @description 0: not counted yet. */
+                of: number;
+                /** @description The rule that is checked now. */
+                doing: string | null;
+            };
+            /** @description How many requests it has looked at; null: it has not ended. */
+            requests: number | null;
+            /** @description Those whose process died: their cost is unknown. */
+            orphaned: number | null;
+            /** @description All rules; null: it has not ended. */
+            findings: {
+                /** @description In words: what must hold. */
+                rule: string;
+                /** @description What does not fit; 0: the rule holds. */
+                differences: number;
+                /** @description A few of them. */
+                samples: string[];
+            }[] | null;
+            /** @description Why it failed. */
+            error: string | null;
+        };
+        LastLedgerVerification: {
+            /** @description The last one; null: there was none. */
+            verification: components["schemas"]["LedgerVerification"] | null;
+        };
+        LedgerVerificationRequest: {
+            /** @description Leaves out what is older than this month (UTC). Balances are checked all the same. Default: nothing is left out. */
+            since?: string | null;
         };
         InvitationRequest: {
             /** Format: email */
@@ -9532,6 +9621,8 @@ export interface operations {
                 managed_by?: "file" | "admin";
                 /** @description Only those that offer this model by its name. */
                 model?: string;
+                /** @description A part of the name, in capital or small letters. */
+                search?: string;
             };
             header?: {
                 /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
@@ -9957,6 +10048,8 @@ export interface operations {
                 sort?: "id" | "-id" | "created_at" | "-created_at";
                 state?: "enabled" | "disabled";
                 managed_by?: "file" | "admin";
+                /** @description A part of the id, in capital or small letters. */
+                search?: string;
             };
             header?: {
                 /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
@@ -10830,6 +10923,85 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["LedgerState"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    getAdminVLedgerVerification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
+                "if-none-match"?: components["parameters"]["if-none-match"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The verification of the ledger that runs, or the last one */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLedgerVerification"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVLedgerVerification: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LedgerVerificationRequest"];
+            };
+        };
+        responses: {
+            /** @description Verify the ledger */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLedgerVerification"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVLedgerVerificationCancel: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
+                "idempotency-key"?: components["parameters"]["idempotency-key"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Cancel the verification that runs */
+            202: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LastLedgerVerification"];
                 };
             };
             default: components["responses"]["Problem"];

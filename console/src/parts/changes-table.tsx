@@ -13,26 +13,30 @@ export function ChangesTable({
 }) {
   const hasYours = changes.some(({ path }) => yours.has(path))
   return (
-    <table className={classes.changes}>
-      <thead>
-        <tr>
-          <th scope="col">Field</th>
-          <th scope="col">{heads[0]}</th>
-          <th scope="col">{heads[1]}</th>
-          {hasYours ? <th scope="col">Yours</th> : null}
-        </tr>
-      </thead>
-      <tbody>
-        {changes.map(({ path, kind, before, after }) => (
-          <tr key={path} data-kind={kind}>
-            <th scope="row">{path}</th>
-            <td>{before ?? <None />}</td>
-            <td>{after ?? <None />}</td>
-            {hasYours ? <td>{yours.get(path) ?? <span className="tg-quiet">not changed</span>}</td> : null}
+    <div className={classes.frame}>
+      <table className={classes.changes}>
+        <thead>
+          <tr>
+            <th scope="col">Field</th>
+            <th scope="col">{heads[0]}</th>
+            <th scope="col">{heads[1]}</th>
+            {hasYours ? <th scope="col">Yours</th> : null}
           </tr>
-        ))}
-      </tbody>
-    </table>
+        </thead>
+        <tbody>
+          {changes.map(({ path, kind, before, after }) => (
+            <tr key={path} data-kind={kind}>
+              <th scope="row">{path}</th>
+              <td data-head={heads[0]}>{before ?? <None />}</td>
+              <td data-head={heads[1]}>{after ?? <None />}</td>
+              {hasYours ? (
+                <td data-head="Yours">{yours.get(path) ?? <span className="tg-quiet">not changed</span>}</td>
+              ) : null}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

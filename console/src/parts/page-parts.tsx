@@ -15,6 +15,8 @@ import { Problem } from './problem.tsx'
 interface Reading {
   error: unknown
   data: unknown
+  /** `data` is that of another question, such as the time before, until this one is answered. */
+  isPlaceholderData?: boolean
   /** `idle` before the first answer: nobody asks for it. */
   fetchStatus: 'fetching' | 'paused' | 'idle'
   refetch(): unknown
@@ -55,21 +57,36 @@ export function PageParts({ children }: { children: ReactNode }) {
 
 /**
  * What stands in place of a part that cannot be read: its problem; null where the page says it; undefined: it can be read, or
- * waits. `name`: "the numbers", "spend by model".
+ * waits. A part that has failed stays so until it is answered, or the reader asks again: a live page asks a new question at each
+ * tick, and its message must not come and go with them. `name`: "the numbers", "spend by model".
  */
-export function usePart(name: string, { error, data, fetchStatus, refetch }: Reading): ReactNode | undefined {
+export function usePart(name: string, reading: Reading): ReactNode | undefined {
   const { report, silent } = useContext(Context)
-  const again = useRef(refetch)
-  again.current = refetch
+  const [failure, setFailure] = useState<unknown>(null)
+  const { fetchStatus, refetch } = reading
+  const isAnswered = reading.data !== undefined && reading.isPlaceholderData !== true
+  const error = reading.error ?? (isAnswered || fetchStatus === 'idle' ? null : failure)
+  if (error !== failure) setFailure(error)
+  const again = useRef(() => {})
+  again.current = () => {
+    setFailure(null)
+    void refetch()
+  }
   const state =
-    error !== null ? 'failed' : data !== undefined ? 'ready' : fetchStatus === 'idle' ? undefined : 'waiting'
+    error !== null
+      ? 'failed'
+      : reading.data !== undefined
+        ? 'ready'
+        : fetchStatus === 'idle'
+          ? undefined
+          : 'waiting'
   useEffect(() => {
-    report(name, state === undefined ? undefined : { state, error, again: () => void again.current() })
+    report(name, state === undefined ? undefined : { state, error, again: () => again.current() })
   }, [report, name, state, error])
   useEffect(() => () => report(name, undefined), [report, name])
   if (state !== 'failed') return undefined
   if (silent.has(name)) return null
-  return <Problem error={error} doing={capital(name)} onAgain={() => void refetch()} />
+  return <Problem error={error} doing={capital(name)} onAgain={() => again.current()} />
 }
 
 function capital(words: string): string {

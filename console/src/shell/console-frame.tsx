@@ -8,7 +8,7 @@ import { zoneName } from '../format/moments.ts'
 import { site } from '../site.ts'
 import classes from './console-frame.module.css'
 import { useConsoleKeys } from './keys.ts'
-import { places } from './navigation.ts'
+import { placesOf } from './navigation.ts'
 import { Waiting } from './waiting.tsx'
 import { WhoMenu } from './who-menu.tsx'
 
@@ -86,17 +86,12 @@ function Menu({ onGo, openPalette }: { onGo?: () => void; openPalette: () => voi
         <span>Find anything</span>
         <Kbd size="xs">{navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl'} K</Kbd>
       </UnstyledButton>
-      {places.map(({ title, places }) => {
-        const shown = places.filter(
-          ({ area, notForMembers }) =>
-            (area === undefined || may(area)) && !(role === 'member' && notForMembers === true),
-        )
-        if (shown.length === 0) return null
+      {placesOf(may, role).map(({ title, places }) => {
         return (
           <div key={title} className={classes.group}>
             <h2>{title}</h2>
             <ul>
-              {shown.map(({ title, to, icon: Icon, key }) => (
+              {places.map(({ title, to, icon: Icon, key }) => (
                 <li key={to}>
                   <Link
                     to={to}

@@ -1,6 +1,6 @@
 import { Kbd, Modal, Table } from '@mantine/core'
-import { useMay } from '../api/session.ts'
-import { places } from './navigation.ts'
+import { useMay, useSession } from '../api/session.ts'
+import { placesOf } from './navigation.ts'
 
 const pageKeys = [
   ['/', 'Search on this page'],
@@ -17,7 +17,8 @@ const pageKeys = [
 /** All keys. */
 export function KeysHelp({ onClose }: { onClose(): void }) {
   const may = useMay()
-  const shown = places.flatMap(({ places }) => places).filter(({ area }) => area === undefined || may(area))
+  const { role } = useSession()
+  const shown = placesOf(may, role).flatMap(({ places }) => places)
   return (
     <Modal opened onClose={onClose} title="Keys" size="md">
       <Table verticalSpacing={4}>

@@ -1,9 +1,9 @@
 import { useHotkeys } from '@mantine/hooks'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useRef } from 'react'
-import { useMay } from '../api/session.ts'
+import { useMay, useSession } from '../api/session.ts'
 import { isTyping } from '../parts/typing.ts'
-import { places } from './navigation.ts'
+import { placesOf } from './navigation.ts'
 
 const goMs = 1_500
 
@@ -11,6 +11,7 @@ const goMs = 1_500
 export function useConsoleKeys({ openPalette, openHelp }: { openPalette(): void; openHelp(): void }): void {
   const navigate = useNavigate()
   const may = useMay()
+  const { role } = useSession()
   const wentAt = useRef<number | undefined>(undefined)
   useHotkeys([['mod+K', openPalette]], [])
   useEffect(() => {
@@ -20,9 +21,9 @@ export function useConsoleKeys({ openPalette, openHelp }: { openPalette(): void;
       const isSecond = wentAt.current !== undefined && event.timeStamp - wentAt.current < goMs
       wentAt.current = event.key === 'g' && !isSecond ? event.timeStamp : undefined
       if (!isSecond) return
-      const place = places
+      const place = placesOf(may, role)
         .flatMap(({ places }) => places)
-        .find(({ key, area }) => key === event.key && (area === undefined || may(area)))
+        .find(({ key }) => key === event.key)
       if (place === undefined) return
       event.preventDefault()
       // The key is no key of the page itself.
@@ -31,5 +32,5 @@ export function useConsoleKeys({ openPalette, openHelp }: { openPalette(): void;
     }
     window.addEventListener('keydown', onKey, { capture: true })
     return () => window.removeEventListener('keydown', onKey, { capture: true })
-  }, [navigate, openHelp, may])
+  }, [navigate, openHelp, may, role])
 }

@@ -16,7 +16,7 @@ import {
   ServerIcon,
   StackIcon,
 } from '@primer/octicons-react'
-import type { Area } from '../api/session.ts'
+import type { Area, Session } from '../api/session.ts'
 
 /** A page of the console that the menu, the palette and the keyboard lead to. */
 export interface Place {
@@ -31,7 +31,25 @@ export interface Place {
   notForMembers?: true
 }
 
-export const places: readonly { title: string; places: readonly Place[] }[] = [
+interface PlaceGroup {
+  title: string
+  places: readonly Place[]
+}
+
+/** The places that somebody may open, in their groups. */
+export function placesOf(may: (area: Area) => boolean, role: Session['role']): PlaceGroup[] {
+  return places
+    .map(({ title, places }) => ({
+      title,
+      places: places.filter(
+        ({ area, notForMembers }) =>
+          (area === undefined || may(area)) && !(role === 'member' && notForMembers === true),
+      ),
+    }))
+    .filter(({ places }) => places.length > 0)
+}
+
+const places: readonly PlaceGroup[] = [
   {
     title: 'What happens',
     places: [

@@ -6,8 +6,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { useEffect, useState } from 'react'
 import { api, ask } from '../api/client.ts'
-import { type Area, useMay } from '../api/session.ts'
-import { places } from './navigation.ts'
+import { type Area, useMay, useSession } from '../api/session.ts'
+import { placesOf } from './navigation.ts'
 
 const requestId = /^(?:req_)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
 
@@ -17,6 +17,7 @@ export function Palette({ asked }: { asked: number }) {
   useEffect(() => spotlight.open(), [asked])
   const navigate = useNavigate()
   const may = useMay()
+  const { role } = useSession()
   const [words, setWords] = useState('')
   const [looked] = useDebouncedValue(words.trim(), 150)
   const found = useQuery({
@@ -29,9 +30,9 @@ export function Palette({ asked }: { asked: number }) {
     (to: string): SpotlightActionData['onClick'] =>
     () =>
       void navigate({ to })
-  const pages = places
+  const pages = placesOf(may, role)
     .flatMap(({ places }) => places)
-    .filter(({ area, title }) => (area === undefined || may(area)) && matches(title, words))
+    .filter(({ title }) => matches(title, words))
     .map(({ title, to, key, icon: Icon }) => ({
       id: to,
       label: title,
@@ -60,7 +61,13 @@ export function Palette({ asked }: { asked: number }) {
       scrollable
       overlayProps={{ blur: 0, backgroundOpacity: 0.4 }}
       maxHeight={420}
-      nothingFound={found.isFetching ? 'Looking…' : 'Nothing has this name'}
+      nothingFound={
+        found.isError
+          ? 'The gateway could not look for it. Type on to try again.'
+          : found.isFetching || looked !== words.trim()
+            ? 'Looking…'
+            : 'Nothing has this name'
+      }
       searchProps={{
         leftSection: <SearchIcon size={16} />,
         placeholder: 'A page, tenant, key, channel or model, or a request id',
@@ -76,33 +83,30 @@ interface Found {
   to: string
 }
 
+/** Of each kind. Whoever types more letters sees the others. */
 const most = 5
 
 async function find(words: string, may: (area: Area) => boolean, signal: AbortSignal): Promise<Found[]> {
-  const query = { search: words, limit: most }
-  const lists = await Promise.all([
-    may('tenants') ? ask(api.GET('/admin/v1/tenants', { params: { query }, signal })) : undefined,
-    may('keys') ? ask(api.GET('/admin/v1/keys', { params: { query }, signal })) : undefined,
-    may('catalog')
-      ? ask(api.GET('/admin/v1/channels', { params: { query: { limit: 200 } }, signal }))
-      : undefined,
-    may('catalog')
-      ? ask(api.GET('/admin/v1/models', { params: { query: { limit: 200 } }, signal }))
-      : undefined,
+  const options = { params: { query: { search: words, limit: most } }, signal }
+  const [tenants, keys, channels, models] = await Promise.all([
+    may('tenants') ? ask(api.GET('/admin/v1/tenants', options)) : undefined,
+    may('keys') ? ask(api.GET('/admin/v1/keys', options)) : undefined,
+    may('catalog') ? ask(api.GET('/admin/v1/channels', options)) : undefined,
+    may('catalog') ? ask(api.GET('/admin/v1/models', options)) : undefined,
   ])
-  const [tenants, keys, channels, models] = lists
-  const named = (name: string) => matches(name, words)
   return [
     ...(tenants?.data ?? []).map(({ id, name }) => ({ kind: 'tenant', name, to: `/console/tenants/${id}` })),
     ...(keys?.data ?? []).map(({ id, name }) => ({ kind: 'key', name, to: `/console/keys/${id}` })),
-    ...(channels?.data ?? [])
-      .filter(({ name }) => named(name))
-      .slice(0, most)
-      .map(({ id, name }) => ({ kind: 'channel', name, to: `/console/channels/${id}` })),
-    ...(models?.data ?? [])
-      .filter(({ id }) => named(id))
-      .slice(0, most)
-      .map(({ id }) => ({ kind: 'model', name: id, to: `/console/models/${encodeURIComponent(id)}` })),
+    ...(channels?.data ?? []).map(({ id, name }) => ({
+      kind: 'channel',
+      name,
+      to: `/console/channels/${id}`,
+    })),
+    ...(models?.data ?? []).map(({ id }) => ({
+      kind: 'model',
+      name: id,
+      to: `/console/models/${encodeURIComponent(id)}`,
+    })),
   ]
 }
 

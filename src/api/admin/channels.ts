@@ -26,7 +26,7 @@ import { channelAnswer, channelEtag, channelJson } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
-import { pageIn } from './page-in.ts'
+import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
 import { patchOf, wordsOf } from './words.ts'
 
@@ -55,16 +55,18 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
         state: oneOf(states).optional().describe('Default: all that are not deleted.'),
         managed_by: oneOf(['file', 'admin']).optional(),
         model: text.optional().describe('Only those that offer this model by its name.'),
+        search: text.optional().describe('A part of the name, in capital or small letters.'),
       }),
       answer: channelList,
       async handle({ query }) {
         const rows = await database.reads.ask(({ db }) => readAllRows(db))
         const all = rows.channels.map((row) => channelJson(storedChannel(row, rows, keeper)))
-        const { state, managed_by, model } = query
+        const { state, managed_by, model, search } = query
         const wanted = all.filter(
           (one) =>
             (state === undefined ? one.state !== 'deleted' : one.state === state) &&
             (managed_by === undefined || one.managed_by === managed_by) &&
+            hasPart(one.name, search) &&
             (model === undefined || (one.models !== '*' && Object.hasOwn(one.models, model))),
         )
         return { body: pageIn(wanted, query, (one, by) => (by === 'priority' ? one.priority : one.name)) }

@@ -14,6 +14,7 @@ import { keyActionsEndpoints } from './key-actions.ts'
 import { type AdminKeyUsageContext, keyUsageEndpoint } from './key-usage.ts'
 import { type AdminKeysContext, keysEndpoints } from './keys.ts'
 import { type AdminLedgerContext, adminLedgerEndpoint } from './ledger.ts'
+import { type AdminVerificationContext, ledgerVerificationEndpoints } from './ledger-verification.ts'
 import { linksEndpoints } from './links.ts'
 import { type OidcConfig, oidcEndpoints } from './oidc.ts'
 import { type AdminPlaygroundContext, adminPlaygroundEndpoint } from './playground.ts'
@@ -40,6 +41,7 @@ export function adminEndpoints(
     AdminKeysContext &
     AdminKeyUsageContext &
     AdminLedgerContext &
+    AdminVerificationContext &
     AdminPlaygroundContext &
     AdminProbesContext &
     AdminExportContext &
@@ -63,6 +65,7 @@ export function adminEndpoints(
     keyUsageEndpoint(context),
     ...catalogEndpoints(context),
     adminLedgerEndpoint(context),
+    ...ledgerVerificationEndpoints(context),
     ...adminProbesEndpoints(context),
     ...adminVerdictsEndpoints(context),
     ...adminRequestsEndpoints(context),

@@ -11,13 +11,13 @@ import { type AllRows, readAllRows, setModelDisabled } from '../../catalog/queri
 import { referrersOfModel } from '../../catalog/referrers.ts'
 import type { Snapshot } from '../../catalog/snapshot.ts'
 import type { Database } from '../../db/database.ts'
-import { oneOf } from '../parameter.ts'
+import { oneOf, text } from '../parameter.ts'
 import { managedBy } from './channel-json.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { listParameters, pageSchema } from './list.ts'
 import { type ManagedContext, refuseManaged } from './managed.ts'
-import { pageIn } from './page-in.ts'
+import { hasPart, pageIn } from './page-in.ts'
 import { conflict, notFound } from './refusals.ts'
 import { patchOf, wordsOf } from './words.ts'
 
@@ -78,6 +78,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         ...listParameters(['id', 'created_at']),
         state: oneOf(['enabled', 'disabled']).optional(),
         managed_by: oneOf(['file', 'admin']).optional(),
+        search: text.optional().describe('A part of the id, in capital or small letters.'),
       }),
       answer: modelList,
       async handle({ query }) {
@@ -87,7 +88,8 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
           .filter(
             (one) =>
               (query.state === undefined || one.state === query.state) &&
-              (query.managed_by === undefined || one.managed_by === query.managed_by),
+              (query.managed_by === undefined || one.managed_by === query.managed_by) &&
+              hasPart(one.id, query.search),
           )
         return {
           body: pageIn(

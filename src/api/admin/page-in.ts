@@ -20,6 +20,11 @@ export function pageIn<Row>(
   return { data: page.data.map(({ row }) => row), next_cursor: page.next_cursor }
 }
 
+/** Whether a name has `part` in it, in capital or small letters. Undefined: every name has it. */
+export function hasPart(name: string, part: string | undefined): boolean {
+  return part === undefined || name.toLowerCase().includes(part.toLowerCase())
+}
+
 interface Place {
   value: string | number | null
   id: string

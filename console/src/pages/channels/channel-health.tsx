@@ -7,7 +7,7 @@ import { every } from '../../api/every.ts'
 import { count } from '../../format/numbers.ts'
 import { outcomeColor, outcomeNames } from '../../parts/chart-colors.ts'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { alignedTo } from '../overview/overview-query.ts'
 
 /** What draws charts is loaded after the page. */
@@ -20,7 +20,7 @@ const hourMs = 60 * minuteMs
 export function ChannelHealth({ channel }: { channel: string }) {
   const navigate = useNavigate()
   const scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
-  const { data, error, refetch } = useQuery({
+  const minutes = useQuery({
     queryKey: ['channels', 'minutes', channel],
     refetchInterval: every(15_000),
     placeholderData: keepPreviousData,
@@ -32,6 +32,8 @@ export function ChannelHealth({ channel }: { channel: string }) {
       return { ...span, series }
     },
   })
+  const { data } = minutes
+  const problem = usePart('the last hour', minutes)
   const chart = useMemo(() => {
     if (data === undefined) return undefined
     return outcomeNames.flatMap((name) => {
@@ -44,6 +46,7 @@ export function ChannelHealth({ channel }: { channel: string }) {
     })
   }, [data, scheme])
   const at = chart?.[0]?.at
+  if (problem === null) return null
   return (
     <Section
       title="The last hour, by minute"
@@ -53,8 +56,8 @@ export function ChannelHealth({ channel }: { channel: string }) {
         </Link>
       }
     >
-      {error !== null ? (
-        <Problem error={error} onAgain={() => void refetch()} />
+      {problem !== undefined ? (
+        problem
       ) : chart === undefined ? (
         <Skeleton height={164} radius={6} />
       ) : at === undefined ? (

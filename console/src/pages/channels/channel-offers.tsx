@@ -1,29 +1,28 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Button, Modal } from '@mantine/core'
+import { type UseQueryResult, useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
-import { done, fails } from '../../parts/toast.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
+import { fails } from '../../parts/toast.tsx'
 import classes from './channels.module.css'
-import { useChannelEditing } from './channels-query.ts'
+import { OfferForm } from './offer-form.tsx'
 
 /** The models of a channel, and what each is called there. */
 export function ChannelOffers({
   tagged,
-  offers,
-  error,
+  offers: query,
   mayChange,
 }: {
   tagged: Tagged<Schema<'Channel'>>
-  offers: readonly Schema<'Offer'>[] | undefined
-  error: unknown
+  offers: UseQueryResult<Schema<'OfferList'>>
   mayChange: boolean
 }) {
   const channel = tagged.data
+  const problem = usePart('its models', query)
+  const offers = query.data?.data
   const queries = useQueryClient()
   const [isAdding, setAdding] = useState(false)
   const remove = useMutation({
@@ -50,7 +49,7 @@ export function ChannelOffers({
         ) : undefined
       }
     >
-      {error === null || error === undefined ? null : <Problem error={error} />}
+      {problem}
       {offers?.length === 0 ? (
         <span className="tg-quiet">It offers no model: no request comes here.</span>
       ) : null}
@@ -89,65 +88,5 @@ export function ChannelOffers({
         <OfferForm of={tagged} onDone={() => setAdding(false)} />
       </Modal>
     </Section>
-  )
-}
-
-function OfferForm({ of, onDone }: { of: Tagged<Schema<'Channel'>>; onDone(): void }) {
-  const editing = useChannelEditing(of, true)
-  const queries = useQueryClient()
-  const [model, setModel] = useState('')
-  const [upstream, setUpstream] = useState('')
-  const save = useMutation({
-    mutationFn: () =>
-      editing.change((header) =>
-        ask(
-          api.PUT('/admin/v1/channels/{id}/offers/{model}', {
-            params: { path: { id: of.data.id, model: model.trim() }, header },
-            body: { upstream: upstream.trim() === '' ? model.trim() : upstream.trim() },
-          }),
-        ),
-      ),
-    onSuccess: async () => {
-      done(`The channel offers ${model}`)
-      await queries.invalidateQueries({ queryKey: ['channels'] })
-      onDone()
-    },
-  })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
-  return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        <TextInput
-          label="Model"
-          description="The name that clients use"
-          required
-          data-autofocus
-          value={model}
-          onChange={(event) => setModel(event.currentTarget.value)}
-        />
-        <TextInput
-          label="Its name at the upstream"
-          description="Empty: the same name"
-          value={upstream}
-          onChange={(event) => setUpstream(event.currentTarget.value)}
-        />
-        <ChangeProblem
-          error={save.error}
-          editing={editing}
-          onGoOn={() => {
-            save.reset()
-            editing.goOn()
-          }}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
-            Offer the model
-          </Button>
-        </Group>
-      </Stack>
-    </form>
   )
 }

@@ -8,6 +8,7 @@ import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../ap
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Notice, State } from '../../parts/tone.tsx'
@@ -39,7 +40,8 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
   const channel = tagged.data
   const may = useMay()
   const queries = useQueryClient()
-  const health = useChannelHealth().data?.channels.find(({ id }) => id === channel.id)
+  const gateway = useChannelHealth()
+  const health = gateway.data?.channels.find(({ id }) => id === channel.id)
   const isFile = channel.managed_by === 'file'
   const mayChange = may('catalog', 'write') && !isFile
   const why = isFile
@@ -76,6 +78,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
         </>
       }
     >
+      <HealthPart of={gateway} />
       {health?.breaker === null || health === undefined ? null : (
         <Breaker channel={channel} breaker={health.breaker} />
       )}
@@ -111,7 +114,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
         />
       ) : null}
       <ChannelCredentials tagged={tagged} cooldowns={health?.cooldowns ?? []} mayChange={mayChange} />
-      <ChannelOffers tagged={tagged} offers={offers.data?.data} error={offers.error} mayChange={mayChange} />
+      <ChannelOffers tagged={tagged} offers={offers} mayChange={mayChange} />
       <Section title="All settings">
         <JsonEditor
           of={tagged}
@@ -123,6 +126,11 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
       </Section>
     </Page>
   )
+}
+
+/** Only its problem: what the health says stands in several places of the page. */
+function HealthPart({ of }: { of: ReturnType<typeof useChannelHealth> }) {
+  return usePart('how it is now', of)
 }
 
 /** Without what nobody can change there. */

@@ -103,7 +103,12 @@ function Chosen({
   )
 }
 
-function Outcome({ of: { outcome, models, is_cut, error, status } }: { of: Schema<'UpstreamModels'> }) {
+/** What came of reading a list of models, where there is more to say than its models. */
+export function Outcome({
+  of: { outcome, models, is_cut, error, status },
+}: {
+  of: Schema<'UpstreamModels'>
+}) {
   switch (outcome) {
     case 'listed':
       if (models.length === 0) return <Notice tone="info">Its list is empty. Type the names.</Notice>
@@ -131,14 +136,17 @@ function Outcome({ of: { outcome, models, is_cut, error, status } }: { of: Schem
 /** More at once would make the page slow, and nobody reads them. */
 const shownMax = 100
 
-function ListedModels({
+/** The models of a list, with a search. `takesOne`: there is no button that takes all. */
+export function ListedModels({
   listed,
   chosen,
   onChoose,
+  takesOne = false,
 }: {
   listed: readonly Listed[]
   chosen: readonly string[]
   onChoose(models: string[]): void
+  takesOne?: boolean
 }) {
   const [words, setWords] = useState('')
   const wanted = words.trim().toLowerCase()
@@ -161,9 +169,11 @@ function ListedModels({
           onChange={({ currentTarget }) => setWords(currentTarget.value)}
           onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
         />
-        <Button size="xs" variant="default" disabled={found.length === 0} onClick={toggleAll}>
-          {isAll && found.length > 0 ? 'Take none' : 'Take all'} {count(found.length)}
-        </Button>
+        {takesOne ? null : (
+          <Button size="xs" variant="default" disabled={found.length === 0} onClick={toggleAll}>
+            {isAll && found.length > 0 ? 'Take none' : 'Take all'} {count(found.length)}
+          </Button>
+        )}
       </div>
       <fieldset className={classes.items} aria-label="Models that it lists">
         {found.slice(0, shownMax).map(({ id, context_length }) => (

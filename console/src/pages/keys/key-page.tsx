@@ -7,7 +7,7 @@ import type { Tagged } from '../../api/tagged.ts'
 import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/who.ts'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { Clock, Moment, None } from '../../parts/values.tsx'
 import { ManagedByFile } from '../who/managed-by-file.tsx'
@@ -194,10 +194,12 @@ function WhatItMay({ of }: { of: Key }) {
 function LastUse({ of }: { of: Key }) {
   const uses = useQuery(usesQuery(of.id, 30 * 24, 50))
   const callers = callersOf(uses.data?.data ?? [])
+  const problem = usePart('the last use', uses)
+  if (problem === null) return null
   return (
     <Section title="Last use">
-      {uses.isError ? (
-        <Problem error={uses.error} onAgain={() => void uses.refetch()} />
+      {problem !== undefined ? (
+        problem
       ) : uses.data === undefined ? null : (
         <Rows
           label="Who used the key last"

@@ -5,7 +5,7 @@ import { exactMoney, money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
 import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Moment } from '../../parts/values.tsx'
 import classes from '../who/parts.module.css'
 import { leftOf } from '../who/words.ts'
@@ -30,15 +30,11 @@ export function WhatIsLeft({ id }: { id: string }) {
     refetchInterval: every(15_000),
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/keys/{id}/usage', { params: { path: { id } }, signal })),
   })
+  const problem = usePart('what is left', usage)
+  if (problem === null) return null
   return (
     <Section title="What is left">
-      {usage.data !== undefined ? (
-        <Bars usage={usage.data} />
-      ) : usage.isError ? (
-        <Problem error={usage.error} onAgain={() => void usage.refetch()} />
-      ) : (
-        <WaitingRows />
-      )}
+      {problem ?? (usage.data === undefined ? <WaitingRows /> : <Bars usage={usage.data} />)}
     </Section>
   )
 }

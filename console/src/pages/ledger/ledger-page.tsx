@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
-import { Code } from '../../parts/code.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Rows, type RowsColumn } from '../../parts/rows.tsx'
@@ -14,6 +12,7 @@ import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { Holds, LedgerNumbers, LedgerWords } from './ledger-state.tsx'
 import { signWords } from './ledger-words.ts'
+import { VerifyLedger } from './verification.tsx'
 
 const liveMs = 2_000
 
@@ -62,16 +61,7 @@ function Live() {
       {health.data === undefined || health.error !== null ? null : (
         <Processes health={health.data} now={health.dataUpdatedAt} />
       )}
-      <Section title="Check every row and every entry">
-        <span className="tg-quiet">
-          The command reads the whole ledger and compares rows, entries, accounts and reservations. It changes
-          nothing.{' '}
-          <Link to="/docs/$" params={{ _splat: 'reference/ledger-tools' }}>
-            The tools of the ledger
-          </Link>
-        </span>
-        <Code text="tollgate ledger verify" what="the command" />
-      </Section>
+      <VerifyLedger />
     </>
   )
 }

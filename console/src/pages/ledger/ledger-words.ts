@@ -81,3 +81,42 @@ export function signWords(heartbeatAt: string, now: number): { tone: Tone; words
     ? { tone: 'good', words: age < 1_000 ? 'now' : `${duration(Math.floor(age / 1_000) * 1_000)} ago` }
     : { tone: 'warning', words: `silent for ${duration(age)}` }
 }
+
+/** What a verification of the ledger has found, or how far it is, in a sentence. */
+export function verificationWords({
+  state,
+  holds,
+  progress,
+  requests,
+  orphaned,
+  findings,
+  error,
+}: Pick<
+  Schema<'LedgerVerification'>,
+  'state' | 'holds' | 'progress' | 'requests' | 'orphaned' | 'findings' | 'error'
+>): { tone: Tone; words: string } {
+  switch (state) {
+    case 'running':
+      return {
+        tone: 'info',
+        words:
+          progress.of === 0
+            ? 'It begins.'
+            : `Step ${count(progress.done + 1)} of ${count(progress.of)}: ${progress.doing ?? 'it ends'}.`,
+      }
+    case 'cancelled':
+      return { tone: 'warning', words: 'It was cancelled, and has found nothing out.' }
+    case 'failed':
+      return { tone: 'bad', words: `It failed. ${error ?? ''}`.trim() }
+    case 'ended': {
+      const looked = `${requests === 1 ? '1 request' : `${count(requests ?? 0)} requests`}, ${count(orphaned ?? 0)} of them orphaned`
+      const broken = findings?.filter(({ differences }) => differences > 0).length ?? 0
+      return holds === true
+        ? { tone: 'good', words: `Every rule holds: ${looked}.` }
+        : {
+            tone: 'bad',
+            words: `${broken === 1 ? '1 rule does' : `${count(broken)} rules do`} not hold: ${looked}. The runbook says what to do.`,
+          }
+    }
+  }
+}

@@ -1,9 +1,10 @@
 import { Button, Menu } from '@mantine/core'
 import { DownloadIcon } from '@primer/octicons-react'
-import { useState } from 'react'
-import { errorOf } from '../../api/client.ts'
+import { useRef, useState } from 'react'
 import { stringifySearch } from '../../console-search.ts'
+import { bytes } from '../../format/numbers.ts'
 import { done, fails } from '../../parts/toast.tsx'
+import { readFile } from './export-file.ts'
 import type { LogTerms } from './log-query.ts'
 
 const formats = [
@@ -12,29 +13,39 @@ const formats = [
   { format: 'parquet', title: 'Parquet, with types' },
 ] as const
 
-/** Downloads what matches. The file is asked for first: a refusal is shown here, and does not become a file. */
+/** Downloads what matches, with one call: a refusal, or an answer that is cut, is told and becomes no file. */
 export function ExportMenu({ terms }: { terms: LogTerms }) {
-  const [isBusy, setBusy] = useState(false)
+  const [read, setRead] = useState<number>()
+  const leaving = useRef<AbortController>(undefined)
   const start = async (format: string) => {
-    setBusy(true)
+    leaving.current = new AbortController()
+    setRead(0)
     try {
       const path = `/admin/v1/requests/export${stringifySearch({ ...terms.filters, from: terms.from, to: terms.to, format })}`
-      await requireWillingness(path)
+      const address = URL.createObjectURL(await readFile(path, leaving.current.signal, setRead))
       const link = document.createElement('a')
-      link.href = path
+      link.href = address
       link.download = `requests.${format}`
       link.click()
-      done('The download has begun. A file that is cut by a failure does not end well: the browser says so.')
+      // The browser has begun to save it then.
+      setTimeout(() => URL.revokeObjectURL(address), savedMs)
+      done('The file is saved where downloads are')
     } catch (error) {
-      fails('The export', error)
+      if (!leaving.current.signal.aborted) fails('The export', error)
     } finally {
-      setBusy(false)
+      setRead(undefined)
     }
   }
+  if (read !== undefined)
+    return (
+      <Button variant="default" onClick={() => leaving.current?.abort()}>
+        Cancel the export ({bytes(read)})
+      </Button>
+    )
   return (
     <Menu position="bottom-end" width={224}>
       <Menu.Target>
-        <Button variant="default" leftSection={<DownloadIcon size={14} />} loading={isBusy}>
+        <Button variant="default" leftSection={<DownloadIcon size={14} />}>
           Export
         </Button>
       </Menu.Target>
@@ -50,13 +61,4 @@ export function ExportMenu({ terms }: { terms: LogTerms }) {
   )
 }
 
-/** Asks for the file and leaves at its head: throws what the gateway refuses it for. */
-async function requireWillingness(path: string): Promise<void> {
-  const leaving = new AbortController()
-  const response = await fetch(path, { signal: leaving.signal })
-  if (response.ok) {
-    leaving.abort()
-    return
-  }
-  throw errorOf(response, await response.json().catch(() => undefined))
-}
+const savedMs = 60_000

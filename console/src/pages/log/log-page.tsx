@@ -1,4 +1,5 @@
 import { Button, Switch } from '@mantine/core'
+import { useMediaQuery } from '@mantine/hooks'
 import { SyncIcon } from '@primer/octicons-react'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useCallback, useMemo, useState } from 'react'
@@ -20,7 +21,7 @@ import { FilterBar } from './filter-bar.tsx'
 import { useLiveTail } from './live-tail.ts'
 import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
-import { filterKind, withValue } from './log-filters.ts'
+import { filterKind, filtersOf, withValue } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
 import {
   type Greatest,
@@ -44,6 +45,8 @@ export function LogPage() {
   const [asOf, setAsOf] = useState(() => new Date())
   const [isLive, setLive] = useState(false)
   const [isAtTop, setAtTop] = useState(true)
+  const [showsTools, setShowsTools] = useState(false)
+  const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false }) === true
   const [dragged, setDragged] = useState<readonly Texts[]>([])
 
   const terms = useLogTerms(search, asOf)
@@ -131,26 +134,35 @@ export function LogPage() {
               go({ ...rest, ...range })
             }}
           />
-          <ViewsMenu search={search} onOpen={go} />
-          <ColumnsMenu columns={columns} choice={choice} />
-          <ExportMenu terms={terms} />
-          <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={refresh}>
-            Read again
-          </Button>
-          <Switch
-            size="xs"
-            label="Live"
-            checked={isLive && sort === undefined}
-            disabled={sort !== undefined}
-            onChange={(event) => {
-              setLive(event.currentTarget.checked)
-              setAsOf(new Date())
-            }}
-          />
+          {isPhone ? (
+            <Button variant="default" aria-expanded={showsTools} onClick={() => setShowsTools(!showsTools)}>
+              {showsTools ? 'Hide tools' : filtersOf(search).length > 0 ? 'Tools (filters set)' : 'Tools'}
+            </Button>
+          ) : null}
+          {isPhone && !showsTools ? null : (
+            <>
+              <ViewsMenu search={search} onOpen={go} />
+              <ColumnsMenu columns={columns} choice={choice} />
+              <ExportMenu terms={terms} />
+              <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={refresh}>
+                Read again
+              </Button>
+              <Switch
+                size="xs"
+                label="Live"
+                checked={isLive && sort === undefined}
+                disabled={sort !== undefined}
+                onChange={(event) => {
+                  setLive(event.currentTarget.checked)
+                  setAsOf(new Date())
+                }}
+              />
+            </>
+          )}
         </>
       }
     >
-      <FilterBar search={search} onChange={go} onOpen={open} />
+      {isPhone && !showsTools ? null : <FilterBar search={search} onChange={go} onOpen={open} />}
       <LogHistogram
         terms={terms}
         onRange={zoom}

@@ -33,7 +33,6 @@ export function LogSheet({
   const row = useQuery({
     queryKey: ['log-row', id],
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/requests/{id}', { params: { path: { id } }, signal })),
-    placeholderData: (before) => before,
     refetchInterval: ({ state }) => (isOnItsWay(id, state.error) ? lookAgainMs : false),
   })
   return (

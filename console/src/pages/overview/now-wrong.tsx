@@ -25,7 +25,11 @@ export function NowWrong() {
   if (!isKnown) return <div className={classes.wrongWaiting} />
   const problems = health.data?.problems ?? []
   const open = episodes.data?.data ?? []
-  if (problems.length === 0 && open.length === 0) return <Notice tone="good">All well</Notice>
+  if (problems.length === 0 && open.length === 0) {
+    if (may('health')) return <Notice tone="good">All well</Notice>
+    // Whoever may not read the health knows of no alert, and of nothing else.
+    return may('alerts') ? <Notice tone="good">No alert is open</Notice> : null
+  }
   return (
     <div className={classes.wrong}>
       {problems.map(({ severity, what, where, since }) => (

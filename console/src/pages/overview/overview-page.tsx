@@ -3,6 +3,7 @@ import { useDocumentVisibility, useInterval } from '@mantine/hooks'
 import { SyncIcon } from '@primer/octicons-react'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { lazy, Suspense, useState } from 'react'
+import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { zoneName } from '../../format/moments.ts'
 import { rangeOf } from '../../format/range.ts'
@@ -12,6 +13,7 @@ import { Breakdown } from './breakdown.tsx'
 import { NowWrong } from './now-wrong.tsx'
 import { NumbersRow } from './numbers-row.tsx'
 import { useTerms } from './overview-query.ts'
+import { TenantChoice } from './tenant-choice.tsx'
 
 /** The numbers come first: what draws charts is loaded after them. */
 const Charts = lazy(async () => ({ default: (await import('./overview-charts.tsx')).OverviewCharts }))
@@ -24,6 +26,7 @@ const liveMs = 5_000
 export function OverviewPage() {
   const search: Texts = useSearch({ strict: false })
   const navigate = useNavigate()
+  const isMember = useSession().role === 'member'
   const [asOf, setAsOf] = useState(() => new Date())
   const [isLive, setLive] = useState(false)
   const visibility = useDocumentVisibility()
@@ -41,6 +44,13 @@ export function OverviewPage() {
     setAsOf(new Date())
     void navigate({ to: '/console', search: { ...rest, ...chosen } })
   }
+  const choose = (tenant_id: string | undefined) => {
+    const { tenant_id: _former, ...rest } = search
+    void navigate({
+      to: '/console',
+      search: { ...rest, ...(tenant_id === undefined ? {} : { tenant_id }) },
+    })
+  }
   return (
     <Page
       title="Overview"
@@ -48,6 +58,7 @@ export function OverviewPage() {
       actions={
         <>
           <RangePicker range={range} fallback="Last 24 hours" onChange={go} />
+          {isMember ? null : <TenantChoice id={terms.tenant_id} onChange={choose} />}
           <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={() => setAsOf(new Date())}>
             Read again
           </Button>

@@ -2,18 +2,20 @@ import { Button, Group, Modal, SegmentedControl, Stack, TextInput } from '@manti
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { ApiError, api, ask } from '../../api/client.ts'
+import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tenant } from '../../api/who.ts'
 import { exactMoney } from '../../format/money.ts'
 import { formErrors } from '../../parts/form-errors.ts'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
+import { Notice } from '../../parts/tone.tsx'
+import { Moment } from '../../parts/values.tsx'
 import { sumOf } from '../who/words.ts'
 
 /**
  * Books a top-up or an adjustment. The page makes the entry's id when the dialog opens and keeps it until the gateway has
- * answered: a double click, or a second try after a lost answer, books once.
+ * answered, also while the dialog is closed: a double click, or a second try after a lost answer, books once, and is told so.
  */
 export function BookEntry({
   of,
@@ -29,6 +31,8 @@ export function BookEntry({
   const queryClient = useQueryClient()
   const [id, setId] = useState(newId)
   const [error, setError] = useState<unknown>()
+  /** What an earlier try has booked, whose answer was lost. */
+  const [earlier, setEarlier] = useState<Earlier>()
   const [isBusy, setBusy] = useState(false)
   const form = useForm({
     initialValues: { kind: 'top_up', amount_usd: '', note: '' },
@@ -46,6 +50,7 @@ export function BookEntry({
   const after = balance === undefined ? undefined : sumOf(balance, amount_usd)
   const close = () => {
     setError(undefined)
+    setEarlier(undefined)
     form.reset()
     onClose()
   }
@@ -53,25 +58,39 @@ export function BookEntry({
     if (isBusy) return
     setBusy(true)
     setError(undefined)
+    setEarlier(undefined)
+    let isNew = true
     try {
-      const booked = await ask(
-        api.POST('/admin/v1/tenants/{id}/entries', {
-          params: { path: { id: of.id } },
-          body: {
-            id,
-            kind: values.kind === 'adjustment' ? 'adjustment' : 'top_up',
-            amount_usd: values.amount_usd.trim(),
-            ...(values.note.trim() === '' ? {} : { note: values.note.trim() }),
-          },
-        }),
+      const { entry } = await ask(
+        api
+          .POST('/admin/v1/tenants/{id}/entries', {
+            params: { path: { id: of.id } },
+            body: {
+              id,
+              kind: values.kind === 'adjustment' ? 'adjustment' : 'top_up',
+              amount_usd: values.amount_usd.trim(),
+              ...(values.note.trim() === '' ? {} : { note: values.note.trim() }),
+            },
+          })
+          .then((answer) => {
+            isNew = answer.response.status === 201
+            return answer
+          }),
       )
+      // The next one is another entry.
       setId(newId())
       void queryClient.invalidateQueries({ queryKey: ['tenants'] })
-      done(`${exactMoney(booked.entry.amount_nano_usd)} is booked for ${of.name}`)
-      close()
+      if (isNew) {
+        done(`${exactMoney(entry.amount_nano_usd)} is booked for ${of.name}`)
+        close()
+      } else setEarlier({ entry })
     } catch (cause) {
-      // A 422 says that this id was booked with another amount: the next try is a new entry.
-      if (cause instanceof ApiError && cause.status === 422) setId(newId())
+      if (cause instanceof ApiError && cause.status === 422) {
+        setId(newId())
+        setEarlier({ entry: undefined })
+        void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+        return
+      }
       setError(cause)
       form.setErrors(formErrors(cause))
     } finally {
@@ -113,13 +132,14 @@ export function BookEntry({
               ? 'Entries are never changed and never deleted.'
               : `The balance goes from ${exactMoney(balance)} to ${exactMoney(after)}. Entries are never changed and never deleted.`}
           </div>
+          {earlier === undefined ? null : <Before earlier={earlier} />}
           {error === undefined ||
           Object.keys(formErrors(error)).some((path) => path in form.values) ? null : (
             <Problem error={error} doing="Book entry" />
           )}
           <Group justify="flex-end" gap={8}>
             <Button variant="default" onClick={close}>
-              Cancel
+              {earlier === undefined ? 'Cancel' : 'Close'}
             </Button>
             <Button type="submit" loading={isBusy}>
               {kind === 'top_up' ? 'Book top-up' : 'Book adjustment'}
@@ -128,5 +148,29 @@ export function BookEntry({
         </Stack>
       </form>
     </Modal>
+  )
+}
+
+/** Undefined: the earlier try had another amount, kind or note. */
+interface Earlier {
+  entry: Schema<'BookedEntry'>['entry'] | undefined
+}
+
+function Before({ earlier: { entry } }: { earlier: Earlier }) {
+  return (
+    <Notice tone="warning">
+      {entry === undefined ? (
+        <>
+          An earlier try, whose answer was lost, has booked something else. Nothing was booked now. Look at
+          the entries first.
+        </>
+      ) : (
+        <>
+          An earlier try, whose answer was lost, booked {exactMoney(entry.amount_nano_usd)} at{' '}
+          <Moment at={entry.created_at} />. Nothing was booked now.
+        </>
+      )}{' '}
+      Press the button again to book what stands here as one more entry.
+    </Notice>
   )
 }

@@ -13,7 +13,7 @@ import { exactMoney, money } from '../../format/money.ts'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { ListRows } from '../../parts/rows.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Moment, Money, None } from '../../parts/values.tsx'
@@ -32,6 +32,7 @@ export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
   const isOurs = of.managed_by === 'admin'
   const read = () => queryClient.fetchQuery({ ...tenantQuery(of.id), staleTime: 0 })
   const editing = useEditing(tagged, read, isUnlimiting)
+  const problem = usePart('the money', balance)
   const { data } = balance
   return (
     <Section
@@ -49,12 +50,10 @@ export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
         ) : undefined
       }
     >
-      {data === undefined ? (
-        balance.isError ? (
-          <Problem error={balance.error} onAgain={() => void balance.refetch()} />
-        ) : (
-          <Waiting rows={2} />
-        )
+      {problem !== undefined ? (
+        (problem ?? <span className="tg-quiet">Not known now</span>)
+      ) : data === undefined ? (
+        <Waiting rows={2} />
       ) : (
         <>
           <dl className={classes.figures}>

@@ -5,7 +5,7 @@ import { exactMoney } from '../../format/money.ts'
 import { count } from '../../format/numbers.ts'
 import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
-import { Problem } from '../../parts/problem.tsx'
+import { usePart } from '../../parts/page-parts.tsx'
 import { Rows } from '../../parts/rows.tsx'
 import { Money, None, Tokens } from '../../parts/values.tsx'
 import classes from './parts.module.css'
@@ -19,6 +19,8 @@ export function SpendByModel({
   filter: Record<string, string>
 }) {
   const sums = useQuery(sumsQuery({ by: 'model', hours: spendHours, ...of }))
+  const problem = usePart('the spend', sums)
+  if (problem === null) return null
   return (
     <Section
       title="Spend of the last 30 days"
@@ -28,8 +30,8 @@ export function SpendByModel({
         </Link>
       }
     >
-      {sums.isError ? (
-        <Problem error={sums.error} onAgain={() => void sums.refetch()} />
+      {problem !== undefined ? (
+        problem
       ) : sums.data === undefined ? (
         <WaitingRows />
       ) : (

@@ -1,0 +1,7 @@
+import type { Sql } from 'postgres'
+
+/** Asks Postgres one statement. */
+export type AskOne = <T>(statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
+
+/** Asks a statement that checks a rule. */
+export type Step = <T>(rule: string, statement: (sql: Sql) => PromiseLike<T>) => Promise<T>

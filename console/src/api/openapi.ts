@@ -1567,7 +1567,7 @@ export interface paths {
         put?: never;
         /**
          * Verify the ledger
-         * @description Recomputes every sum from its parts, as `npm run ledger:verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.
+         * @description Recomputes every sum from its parts, as `tollgate ledger verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.
          */
         post: operations["postAdminVLedgerVerification"];
         delete?: never;

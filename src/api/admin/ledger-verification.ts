@@ -91,7 +91,7 @@ export function ledgerVerificationEndpoints({
       path,
       summary: 'Verify the ledger',
       description:
-        'Recomputes every sum from its parts, as `npm run ledger:verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.',
+        'Recomputes every sum from its parts, as `tollgate ledger verify` does. It changes nothing of the ledger, and has one connection of its own. 409 while one runs.',
       body: asked,
       statuses: [202],
       answer,

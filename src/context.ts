@@ -24,6 +24,7 @@ import { type Connections, openConnections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
+import { checkPooler } from './db/pooler.ts'
 import { startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
@@ -161,10 +162,12 @@ export async function openContext(
           fileState,
           log,
         )
-  const database = openDatabase(url, bounds)
+  const poolerUrl = config.databasePoolerUrl
+  const database = openDatabase(url, bounds, poolerUrl)
   const instanceId = randomUUIDv7()
   const { catalog, keeper } = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     let keeper = await checkFirst(url, async (connections) => {
+      if (poolerUrl !== undefined) await checkPooler(poolerUrl, connections.sql)
       const unprepared = await readKeeper(connections.sql, secretKeys)
       if (file !== undefined) await checkGatewayFile(connections, file, unprepared)
       return unprepared

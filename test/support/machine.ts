@@ -18,6 +18,8 @@ export interface Extra {
 /** Where Debian's package has it. */
 export const chromiumPath = '/usr/bin/chromium'
 
+export const pgbouncerPath = '/usr/sbin/pgbouncer'
+
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
 export function missingExtras(): Extra[] {
   return process.env.CI ? [] : extras().filter(({ isHere }) => !isHere)
@@ -31,6 +33,12 @@ function extras(): Extra[] {
       isHere: runs('redis-server', '--version'),
       files: /[/-]redis\.test\.ts$/,
       optionalBy: 'test/support/queue-backends.ts',
+    },
+    {
+      name: 'pgbouncer',
+      get: 'apt-get install pgbouncer',
+      isHere: existsSync(pgbouncerPath),
+      files: /[/-]pgbouncer\.test\.ts$/,
     },
     {
       name: 'the right to mount a file system',

@@ -1,7 +1,5 @@
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import { parseArgs } from 'node:util'
-import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
+import { readGatewaySource } from '../catalog/gateway-source.ts'
 import { bundledLibrary, libraryVersion } from '../catalog/library/bundled.ts'
 import { comparePrices, type PriceDifference } from '../catalog/library/compare-prices.ts'
 import { configFromEnvironment } from '../config.ts'
@@ -17,7 +15,7 @@ async function main(): Promise<void> {
   const { config, environment } = configFromEnvironment()
   const path = positionals[0] ?? config.gatewayConfig
   if (path === undefined) throw new Error('name the file: npm run prices:check -- gateway.yaml')
-  const file = readGatewayYaml(readFileSync(path, 'utf8'), { path: basename(path), env: environment })
+  const file = readGatewaySource(path, environment).parse()
   const { compared, differences } = comparePrices(file, await bundledLibrary(), Date.now())
   if (differences.length > 0) {
     const head = ['model', 'channel', 'part', 'file', 'library', 'source']

@@ -239,7 +239,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
   ],
+  backup: ['db', 'ledger'],
   commands: [
+    'backup',
     'catalog',
     'config.ts',
     'db',

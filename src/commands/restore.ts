@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Sql } from 'postgres'
 import { checkRestored, type Restored } from '../backup/check-restored.ts'
 import type { Manifest } from '../backup/manifest.ts'
 import type { Environment } from '../backup/postgres-tools.ts'
@@ -82,13 +83,19 @@ async function look(
   const { sql } = database.connections
   try {
     const restored = await database.whenReachable(() => checkRestored(sql, manifest))
-    const secretKey = await Promise.try(() => readKeeper(sql, secretKeysOf(config))).then(
-      () => 'opens',
-      (error: unknown) => (error instanceof Error ? error.message : String(error)),
-    )
-    return { restored, secretKey }
+    return { restored, secretKey: await secretKeyOf(sql, config) }
   } finally {
     await database.close()
+  }
+}
+
+/** `opens`, or why not. */
+async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
+  try {
+    await readKeeper(sql, secretKeysOf(config))
+    return 'opens'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
   }
 }
 

@@ -1,16 +1,11 @@
 import { execFileSync } from 'node:child_process'
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { giveTo, postgresUser } from '../../src/db/embedded-home.ts'
 import { startPostmaster, stopPostmaster } from '../../src/db/postmaster.ts'
+import { debianPrograms, oldestPostgres } from './machine.ts'
 import { ownPort } from './own-port.ts'
-
-/** The oldest release of Postgres that Tollgate runs on. */
-export const oldestPostgres = 15
-
-/** Where Debian's packages have the programs of a release of Postgres. */
-export const debianPrograms = (major: number): string => `/usr/lib/postgresql/${major}/bin`
 
 /** A server of Debian's package, with a cluster of its own that goes with it. */
 export interface DebianPostgres {
@@ -21,11 +16,15 @@ export interface DebianPostgres {
   stop(): Promise<void>
 }
 
-/** Start it, as a user that is not root. Throws an Error that says how to get the package where it is not there. */
+/**
+ * Start it, as a user that is not root: on a new cluster, or on a copy of one that this function has made. Throws an Error that
+ * says how to get the package where it is not there.
+ */
 export async function startDebianPostgres(
   settings: Record<string, string>,
-  major = oldestPostgres,
+  copied?: string,
 ): Promise<DebianPostgres> {
+  const major = oldestPostgres
   const programs = debianPrograms(major)
   if (!existsSync(join(programs, 'postgres')))
     throw new Error(`Postgres ${major} is not in ${programs}: apt-get install postgresql-${major}`)
@@ -37,10 +36,12 @@ export async function startDebianPostgres(
   mkdirSync(cluster, { mode: 0o700 })
   writeFileSync(passwordFile, password, { mode: 0o600 })
   const user = postgresUser(cluster)
+  if (copied !== undefined) cpSync(copied, cluster, { recursive: true })
   for (const path of [cluster, passwordFile]) giveTo(user, path)
   const args = ['-D', cluster, '-U', 'tollgate', '--auth=scram-sha-256', `--pwfile=${passwordFile}`]
   const locale = ['--encoding=UTF8', '--locale=C.UTF-8', '--no-sync']
-  execFileSync(join(programs, 'initdb'), [...args, ...locale], { cwd: '/', stdio: 'pipe', ...user })
+  if (copied === undefined)
+    execFileSync(join(programs, 'initdb'), [...args, ...locale], { cwd: '/', stdio: 'pipe', ...user })
   const port = await ownPort()
   const binary = join(programs, 'postgres')
   const logFile = join(home, 'postgres.log')

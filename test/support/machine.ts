@@ -18,6 +18,12 @@ export interface Extra {
 /** Where Debian's package has it. */
 export const chromiumPath = '/usr/bin/chromium'
 
+/** The oldest release of Postgres that Tollgate runs on. */
+export const oldestPostgres = 15
+
+/** Where Debian's packages have the programs of a release of Postgres. */
+export const debianPrograms = (major: number): string => `/usr/lib/postgresql/${major}/bin`
+
 export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
@@ -39,6 +45,12 @@ function extras(): Extra[] {
       get: 'apt-get install pgbouncer',
       isHere: existsSync(pgbouncerPath),
       files: /[/-]pgbouncer\.test\.ts$/,
+    },
+    {
+      name: `Postgres ${oldestPostgres}`,
+      get: `apt-get install postgresql-${oldestPostgres}`,
+      isHere: existsSync(`${debianPrograms(oldestPostgres)}/postgres`),
+      files: /[/-]pg-dump\.test\.ts$/,
     },
     {
       name: 'the right to mount a file system',

@@ -12,7 +12,7 @@ import { startLoad } from '../support/marked-load.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { seeded } from '../support/random.ts'
 import { runTollgate } from '../support/run-tollgate.ts'
-import { freeKey, gatewayYaml } from '../support/testbed.ts'
+import { freeKey, plentifulYaml } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -60,7 +60,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   const start = async (at: string) => {
     const tollgate = await startTollgate({
       dataDir: at,
-      gatewayYaml: gatewayYaml(upstream.url).replace('"1.00"', '"1000"'),
+      gatewayYaml: plentifulYaml(upstream.url),
       // Its own key stands in DATA_DIR, and is a part of the backup.
       env: { SECRET_KEY: '', ADMIN_TOKEN: adminToken, SHIP_INTERVAL_MS: '500', INSTANCE_DEAD_MS: '3000' },
     })

@@ -13,7 +13,7 @@ import { startLoad } from '../support/marked-load.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { seeded } from '../support/random.ts'
 import { runTollgate } from '../support/run-tollgate.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { freeKey, plentifulYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -47,11 +47,13 @@ test('an older state that is restored under running gateways loses no row that t
     SECRET_KEY: secretKey,
     SHIP_INTERVAL_MS: '20',
     JOURNAL_KEEP_MS: '3600000',
+    // So that shipped segments would be deleted without it.
+    JOURNAL_SEGMENT_BYTES: '65536',
   }
   const start = () =>
     startTollgate({
       databaseUrl: urlOf('live'),
-      gatewayYaml: gatewayYaml(upstream.url).replace('"1.00"', '"1000"'),
+      gatewayYaml: plentifulYaml(upstream.url),
       env,
     })
   const gateways = [await start(), await start()]

@@ -7,7 +7,7 @@ import { freshDatabase, openDatabase } from '../support/database.ts'
 import { startLoad } from '../support/marked-load.ts'
 import { type PgBouncerOptions, startPgBouncer } from '../support/pgbouncer.ts'
 import { seeded } from '../support/random.ts'
-import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, paidKey, plentifulYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -75,7 +75,7 @@ test('two gateways behind PgBouncer in transaction mode keep rows, money and rev
   const start = () =>
     startTollgate({
       databaseUrl: url,
-      gatewayYaml: gatewayYaml(upstream.url),
+      gatewayYaml: plentifulYaml(upstream.url),
       env: { DATABASE_POOLER_URL: pooler.url, SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },
     })
   const gateways = [await start(), await start()]

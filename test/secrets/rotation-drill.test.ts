@@ -9,7 +9,7 @@ import { freshDatabase, openDatabase } from '../support/database.ts'
 import { repository } from '../support/former-release.ts'
 import { startLoad } from '../support/marked-load.ts'
 import { seeded } from '../support/random.ts'
-import { gatewayYaml, secretKey } from '../support/testbed.ts'
+import { plentifulYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -27,9 +27,9 @@ test('SECRET_KEY is rotated while two gateways serve: no request is refused, row
   const start = (env: Record<string, string>, dataDir?: string) =>
     startTollgate({
       databaseUrl: url,
-      gatewayYaml: gatewayYaml(upstream.url).replace('"1.00"', '"1000"'),
+      gatewayYaml: plentifulYaml(upstream.url),
       ...(dataDir === undefined ? {} : { dataDir }),
-      env: { SHIP_INTERVAL_MS: '20', ...env },
+      env: { SHIP_INTERVAL_MS: '20', ADMIT_MS: '60000', ...env },
     })
   const former = { SECRET_KEY: secretKey }
   const gateways = new Map<string, TollgateProcess>()
@@ -86,7 +86,7 @@ test('SECRET_KEY is rotated while two gateways serve: no request is refused, row
 }, 600_000)
 
 async function rotate(databaseUrl: string, ...options: string[]) {
-  const child = spawn(process.execPath, ['runtime.cjs', 'src/commands/rotate-secrets.ts', ...options], {
+  const child = spawn('npm', ['run', '--silent', 'secrets:rotate', '--', ...options], {
     cwd: repository,
     env: { PATH: process.env.PATH, DATABASE_URL: databaseUrl, SECRET_KEY: nextKey },
   })

@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
-import { heardOfRule } from '../ledger/verify-rules.ts'
 import { type Verification, verifyLedger } from '../ledger/verify.ts'
+import { heardOfRule } from '../ledger/verify-rules.ts'
 import type { Facts, Manifest } from './manifest.ts'
 import { readFacts } from './session.ts'
 
@@ -38,7 +38,9 @@ function differencesOf(found: Facts, from: Facts, to: Facts): string[] {
     counts.push(`balances: ${found.balancesNano} nano-USD, and the backup has ${from.balancesNano}`)
   const newest = found.newestRequest ?? ''
   if (newest < (from.newestRequest ?? '') || newest > (to.newestRequest ?? ''))
-    counts.push(`newest request: ${newest}, and the backup has ${shown(from.newestRequest, to.newestRequest)}`)
+    counts.push(
+      `newest request: ${newest}, and the backup has ${shown(from.newestRequest, to.newestRequest)}`,
+    )
   return counts
 }
 

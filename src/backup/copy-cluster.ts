@@ -3,7 +3,15 @@ import { mkdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type postgres from 'postgres'
 import type { StoredFile } from './manifest.ts'
-import { bytesOf, copyStored, filesBelow, foldersBelow, noteStored, type OnProgress } from './stored-files.ts'
+import {
+  bytesOf,
+  copyStored,
+  eachOf,
+  filesBelow,
+  foldersBelow,
+  noteStored,
+  type OnProgress,
+} from './stored-files.ts'
 
 /** Where a backup has the files of a cluster. */
 export const clusterFolder = 'cluster'
@@ -45,7 +53,10 @@ export async function copyCluster(
   }
   for (const path of await foldersBelow(cluster, isFolderCopied))
     await mkdir(join(target, path), { recursive: true, mode: 0o700 })
-  for (const path of paths) if (path !== controlFile) await copy(path)
+  await eachOf(
+    paths.filter((path) => path !== controlFile),
+    copy,
+  )
   // Last, because it names the newest checkpoint.
   await copy(controlFile)
 
@@ -53,7 +64,8 @@ export async function copyCluster(
     SELECT labelfile AS label, coalesce(spcmapfile, '') AS spaces, pg_walfile_name(lsn) AS wal
     FROM pg_backup_stop(false)`
   if (begun === undefined || ended === undefined) throw new Error('Postgres did not begin and end the backup')
-  if (ended.spaces !== '') throw new Error('the database has tablespaces, which a copy leaves out: use pg_dump')
+  if (ended.spaces !== '')
+    throw new Error('the database has tablespaces, which a copy leaves out: use pg_dump')
   const wal = (await filesBelow(join(cluster, 'pg_wal'))).filter(
     (name) => /^[0-9A-F]{24}$/.test(name) && name >= begun.wal && name <= ended.wal,
   )
@@ -69,8 +81,7 @@ export async function copyCluster(
 const controlFile = 'global/pg_control'
 
 /** Their content is of the running server alone. Each starts with empty folders in their place. */
-const emptied =
-  /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
+const emptied = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
 const leftOut = /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map|current_logfiles)$/
 
 function isCopied(path: string): boolean {

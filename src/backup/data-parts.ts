@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { StoredFile } from './manifest.ts'
-import { bytesOf, copyStored, filesBelow, type OnProgress } from './stored-files.ts'
+import { bytesOf, copyStored, eachOf, filesBelow, type OnProgress } from './stored-files.ts'
 
 /** Where a backup has the parts of DATA_DIR. */
 export const dataFolder = 'data'
@@ -26,16 +26,18 @@ export async function copyParts(
   const stored: StoredFile[] = []
   for (const part of there) {
     const isFile = statSync(join(dataDir, part)).isFile()
-    const paths = isFile ? [part] : (await filesBelow(join(dataDir, part), isKept)).map((path) => `${part}/${path}`)
+    const paths = isFile
+      ? [part]
+      : (await filesBelow(join(dataDir, part), isKept)).map((path) => `${part}/${path}`)
     const totalBytes = await bytesOf(dataDir, paths)
     let doneBytes = 0
-    for (const path of paths) {
+    await eachOf(paths, async (path) => {
       const copied = await copyStored(join(dataDir, path), join(folder, dataFolder, path), (bytes) => {
         doneBytes += bytes
         onProgress({ doing: `copying ${part}`, doneBytes, totalBytes: Math.max(totalBytes, doneBytes) })
       })
       if (copied !== undefined) stored.push({ path: `${dataFolder}/${path}`, ...copied })
-    }
+    })
   }
   return { parts: [...there], files: stored }
 }

@@ -101,7 +101,8 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
 
 async function factsOf(sql: Parameters<typeof readFacts>[0]): Promise<Manifest['from']> {
   const found = await readFacts(sql)
-  if (found === undefined) throw new Error('the database has no tables of Tollgate: there is nothing to back up')
+  if (found === undefined)
+    throw new Error('the database has no tables of Tollgate: there is nothing to back up')
   return found
 }
 
@@ -117,6 +118,7 @@ async function dump(options: BackupOptions, version: string, snapshot: string): 
 
 async function noteAll(folder: string, inside: string): Promise<StoredFile[]> {
   const files: StoredFile[] = []
-  for (const path of await filesBelow(join(folder, inside))) files.push(await noteStored(folder, `${inside}/${path}`))
+  for (const path of await filesBelow(join(folder, inside)))
+    files.push(await noteStored(folder, `${inside}/${path}`))
   return files
 }

@@ -41,7 +41,11 @@ export type Manifest = z.output<typeof manifest>
 export const manifestFile = 'manifest.json'
 
 export function writeManifest(folder: string, of: Manifest): void {
-  writeFileSync(join(folder, manifestFile), `${JSON.stringify(of, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  const files = of.files.toSorted((a, b) => (a.path < b.path ? -1 : 1))
+  writeFileSync(join(folder, manifestFile), `${JSON.stringify({ ...of, files }, null, 2)}\n`, {
+    mode: 0o600,
+    flag: 'wx',
+  })
 }
 
 /** Throws an Error for the operator when the folder has no backup that this release can read. */

@@ -8,7 +8,7 @@ import { dumpFile, recordFile } from './make-backup.ts'
 import { type Manifest, readManifest } from './manifest.ts'
 import { type Environment, findTool, runTool } from './postgres-tools.ts'
 import { withSession } from './session.ts'
-import { checkStored, copyStored, foldersBelow, type OnProgress } from './stored-files.ts'
+import { checkStored, copyStored, eachOf, foldersBelow, type OnProgress } from './stored-files.ts'
 
 export interface RestoreOptions {
   /** The folder of the backup. */
@@ -70,11 +70,14 @@ async function refuseUnfit(
     case 'copy':
       if (databaseUrl !== undefined)
         throw new Error('this backup is of the embedded database: restore it without DATABASE_URL')
-      if (databaseOnly) throw new Error('the embedded database is a part of DATA_DIR: leave out --database-only')
+      if (databaseOnly)
+        throw new Error('the embedded database is a part of DATA_DIR: leave out --database-only')
       break
     case 'pg_basebackup':
       if (cluster === undefined)
-        throw new Error('this backup is a cluster: name its new folder with --cluster, and start Postgres on it then')
+        throw new Error(
+          'this backup is a cluster: name its new folder with --cluster, and start Postgres on it then',
+        )
       if (isTaken(cluster)) throw new Error(`${cluster} is there already: name a folder that is not`)
   }
   if (!databaseOnly && isTaken(dataDir))
@@ -105,11 +108,11 @@ function isTaken(folder: string): boolean {
 async function checkFiles({ files }: Manifest, { folder, onProgress }: RestoreOptions): Promise<void> {
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let doneBytes = 0
-  for (const file of files) {
+  await eachOf(files, async (file) => {
     await checkStored(folder, file)
     doneBytes += file.bytes
     onProgress({ doing: 'checking the backup', doneBytes, totalBytes })
-  }
+  })
 }
 
 async function copyToDraft(manifest: Manifest, options: RestoreOptions): Promise<void> {
@@ -145,7 +148,7 @@ async function copyFiles(
   const own = files.filter(({ path }) => path.startsWith(`${inside}/`))
   const totalBytes = own.reduce((sum, { bytes }) => sum + bytes, 0)
   let doneBytes = 0
-  for (const { path, sha256 } of own) {
+  await eachOf(own, async ({ path, sha256 }) => {
     const name = path.slice(inside.length + 1)
     if (name.split('/').includes('..')) throw new Error(`the backup has a file outside of it: ${path}`)
     const copied = await copyStored(join(folder, path), join(to, name), (bytes) => {
@@ -153,5 +156,5 @@ async function copyFiles(
       onProgress({ doing: `restoring ${inside}`, doneBytes, totalBytes })
     })
     if (copied?.sha256 !== sha256) throw new Error(`the backup is damaged: ${path} has changed`)
-  }
+  })
 }

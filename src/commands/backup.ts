@@ -62,7 +62,11 @@ export async function backup(
 }
 
 /** `tollgate backup ...` as it was typed. */
-export async function backupFrom(args: readonly string[], env: Environment, output: CommandOutput): Promise<number> {
+export async function backupFrom(
+  args: readonly string[],
+  env: Environment,
+  output: CommandOutput,
+): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -76,7 +80,12 @@ export async function backupFrom(args: readonly string[], env: Environment, outp
   })
   const [folder, second] = positionals
   const method = methods.find((name) => name === values.with)
-  if (values.help || folder === undefined || second !== undefined || (values.with !== undefined && method === undefined)) {
+  if (
+    values.help ||
+    folder === undefined ||
+    second !== undefined ||
+    (values.with !== undefined && method === undefined)
+  ) {
     output.tell(backupUsage)
     return values.help ? 0 : 2
   }

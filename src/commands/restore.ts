@@ -42,20 +42,29 @@ export async function restore(
   }).finally(progress.end)
   const restoredMs = performance.now() - begunMs
   if (manifest.method === 'pg_basebackup') {
-    output.print(`The cluster is in ${cluster}. Start Postgres ${manifest.postgres} on it, then run npm run ledger:verify.`)
+    output.print(
+      `The cluster is in ${cluster}. Start Postgres ${manifest.postgres} on it, then run npm run ledger:verify.`,
+    )
     return 0
   }
   output.tell('Verifying the ledger ...\n')
   const { restored, secretKey } = await look(config, manifest)
   const seconds = { restored: restoredMs / 1000, total: (performance.now() - begunMs) / 1000 }
-  if (isJson) output.print(JSON.stringify({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds }, null, 2))
+  if (isJson)
+    output.print(
+      JSON.stringify({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds }, null, 2),
+    )
   else for (const line of linesOf(manifest, restored, secretKey, seconds)) output.print(line)
   const isBroken = restored.verification.findings.some(({ differences }) => differences > 0)
   return isBroken || restored.differences.length > 0 || secretKey !== 'opens' ? 1 : 0
 }
 
 /** `tollgate restore ...` as it was typed. */
-export async function restoreFrom(args: readonly string[], env: Environment, output: CommandOutput): Promise<number> {
+export async function restoreFrom(
+  args: readonly string[],
+  env: Environment,
+  output: CommandOutput,
+): Promise<number> {
   const { values, positionals } = parseArgs({
     args: [...args],
     allowPositionals: true,
@@ -75,10 +84,7 @@ export async function restoreFrom(args: readonly string[], env: Environment, out
   return await restore({ folder, databaseOnly: values['database-only'], cluster, isJson }, env, output)
 }
 
-async function look(
-  config: Config,
-  manifest: Manifest,
-): Promise<{ restored: Restored; secretKey: string }> {
+async function look(config: Config, manifest: Manifest): Promise<{ restored: Restored; secretKey: string }> {
   const database = await openCommandDatabase(config, 'restore')
   const { sql } = database.connections
   try {

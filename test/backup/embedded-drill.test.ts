@@ -1,4 +1,5 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -8,6 +9,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { clusterOf } from '../support/embedded.ts'
+import { repository } from '../support/former-release.ts'
 import { startLoad } from '../support/marked-load.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { seeded } from '../support/random.ts'
@@ -78,10 +80,21 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   const load = startLoad(seeded(57), () => [{ name: 'gateway', url: tollgate.url }])
   await load.more(answers)
 
+  // One that is killed is no backup, and is in nobody's way.
+  const drafts = () => readdirSync(path).filter((name) => name.startsWith('.backup.'))
+  const killed = spawn(process.execPath, [join(repository, 'tollgate.cjs'), 'backup', folder], {
+    env: { ...process.env, DATA_DIR: dataDir },
+  })
+  await until(() => drafts().length > 0)
+  killed.kill('SIGKILL')
+  expect(existsSync(folder)).toBe(false)
   const begun = Date.now()
   const made = await runTollgate(['backup', folder], { DATA_DIR: dataDir })
   const ended = Date.now()
-  expect(made, made.stderr).toMatchObject({ code: 0, stdout: expect.stringContaining('by copy of Postgres 18') })
+  expect(made, made.stderr).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('by copy of Postgres 18'),
+  })
   const after = await makeKey('made-after')
   await load.more(answers / 4)
   await load.stop()

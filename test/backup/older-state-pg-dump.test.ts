@@ -62,7 +62,10 @@ test('an older state that is restored under running gateways loses no row that t
   await load.more(answers)
 
   const at = join(folder, 'older')
-  const made = await runTollgate(['backup', at, '--database-only', '--json'], { ...env, DATABASE_URL: urlOf('live') })
+  const made = await runTollgate(['backup', at, '--database-only', '--json'], {
+    ...env,
+    DATABASE_URL: urlOf('live'),
+  })
   expect(made, made.stderr).toMatchObject({ code: 0 })
   const { to } = JSON.parse(made.stdout)
   await load.more(answers)
@@ -81,7 +84,10 @@ test('an older state that is restored under running gateways loses no row that t
   // The runbook's steps: restore beside, look, swap the names.
   const drill = performance.now()
   await administrate('create database older')
-  const back = await runTollgate(['restore', at, '--database-only', '--json'], { ...env, DATABASE_URL: urlOf('older') })
+  const back = await runTollgate(['restore', at, '--database-only', '--json'], {
+    ...env,
+    DATABASE_URL: urlOf('older'),
+  })
   expect(back, back.stderr + back.stdout).toMatchObject({ code: 0 })
   expect(JSON.parse(back.stdout)).toMatchObject({ differences: [], facts: to.facts, secret_key: 'opens' })
   await administrate('alter database live allow_connections false')
@@ -110,7 +116,9 @@ test('an older state that is restored under running gateways loses no row that t
   expect(answered.filter(({ marker }) => !markers.has(marker))).toEqual([])
   const { findings } = await verifyLedger(database.sql)
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
-  console.log(`${answered.length} answered requests; an older state was restored and swapped in ${Math.round(swapMs)} ms`)
+  console.log(
+    `${answered.length} answered requests; an older state was restored and swapped in ${Math.round(swapMs)} ms`,
+  )
 }, 600_000)
 
 test('a dump goes only into a database without tables, and a cluster of pg_basebackup into a folder that is not there', async () => {

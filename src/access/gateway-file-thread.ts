@@ -17,7 +17,10 @@ export interface GatewayFileTask extends SecretKeys {
   bounds?: TimeoutBounds
 }
 
-/** Messages of the thread. `read`: which files it is about to read, and their state before. The last one is `done`, or `failed`. `passing`: the same file may be applied later. */
+/**
+ * Messages of the thread. `read`: which files it is about to read, and their state before. The last one is `done`, or `failed`.
+ * `passing`: the same file may be applied later.
+ */
 export type FromGatewayFileThread =
   | { type: 'log'; level: LogLevel; fields: object; message: string }
   | ({ type: 'read' } & SeenFiles)

@@ -114,18 +114,22 @@ export async function noteStored(folder: string, path: string): Promise<StoredFi
   }
 }
 
-/** Work on some of them at once: a disk syncs several files in the time of one. Rejects as soon as one is rejected. */
+/**
+ * Work on some of them at once: a disk syncs several files in the time of one. After an error nothing more begins; it rejects with
+ * that error when what runs has ended.
+ */
 export async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
-  let next = 0
+  const left = [...all].reverse()
   const lane = async () => {
-    for (;;) {
-      const at = next++
-      const one = all[at]
-      if (at >= all.length || one === undefined) return
-      await work(one)
+    try {
+      for (let one = left.pop(); one !== undefined; one = left.pop()) await work(one)
+    } catch (error) {
+      left.length = 0
+      throw error
     }
   }
-  await Promise.all(Array.from({ length: lanes }, lane))
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  for (const each of ended) if (each.status === 'rejected') throw each.reason
 }
 
 const lanes = 8

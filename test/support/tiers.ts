@@ -8,7 +8,7 @@ import { filesThatLoad, type Source } from './sources.ts'
  *
  * `npm test` runs both tiers. `npm run chaos` runs the files of both that ask for an `amount`, with the large one. CI runs the
  * files of `oldest` a second time, on the oldest Postgres: those of `system` whose own statements meet a database. They start no
- * process of Tollgate, whose statements they have already, so they are quick.
+ * gateway, so they are quick.
  */
 export function tiersOf(
   sources: readonly Source[],
@@ -16,8 +16,7 @@ export function tiersOf(
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
   const system = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
   const stating = filesThatLoad(sources, ['test/support/database.ts'])
-  // A database of the former release needs Postgres 16.
-  const starting = filesThatLoad(sources, ['test/support/tollgate.ts', 'test/support/former-database.ts'])
+  const starting = filesThatLoad(sources, notOnOldest)
   const growing = filesThatLoad(sources, ['test/support/amount.ts'])
   return {
     fast: files.filter((file) => !system.has(file)),
@@ -26,6 +25,18 @@ export function tiersOf(
     oldest: files.filter((file) => stating.has(file) && !starting.has(file)),
   }
 }
+
+/** What loads one of these does not run on the oldest Postgres. */
+const notOnOldest = [
+  'test/support/tollgate.ts',
+  // A server of its own, which is the embedded one.
+  'test/support/embedded.ts',
+  // Its functions need Postgres 16.
+  'test/support/former-database.ts',
+  // Most of their time is DuckDB's.
+  'test/archive/archive-bed.ts',
+  'test/erasure/archive-beside.ts',
+]
 
 /** The project of vitest that runs the files of `oldest`. */
 export const onOldestPostgres = 'oldest-postgres'

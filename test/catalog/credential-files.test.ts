@@ -80,7 +80,7 @@ test('that cannot be used are told with the file and the reason, and never with 
 })
 
 test('change the meaning of the file, however it names them', () => {
-  for (const keys of ['file:swapped', '"file:swapped"', "'file:swapped'", `"\${NAME}"`, '"file:${AT}"']) {
+  for (const keys of ['file:swapped', '"file:swapped"', "'file:swapped'", `"\${NAME}"`, `"file:\${AT}"`]) {
     const hash = () => source(keys, { NAME: 'file:swapped', AT: 'swapped' }).hashWith(key).toString('hex')
     place('swapped', 'sk-first')
     const first = hash()

@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
 import { missingExtras } from './test/support/machine.ts'
 import { readSources } from './test/support/sources.ts'
-import { tiersOf } from './test/support/tiers.ts'
+import { onOldestPostgres, tiersOf } from './test/support/tiers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,6 +19,12 @@ const missing = missingExtras()
 const tiers = tiersOf(readSources())
 const possible = (files: string[]) => files.filter((file) => !missing.some((extra) => extra.files.test(file)))
 const globalSetup = ['test/support/global-setup.ts']
+// CI runs it, and `npm run test:oldest`.
+const asksForOldest = process.env.CI !== undefined || process.env.OLDEST_POSTGRES === '1'
+const oldest = {
+  extends: true,
+  test: { name: onOldestPostgres, include: possible(tiers.oldest), globalSetup },
+} as const
 
 export default defineConfig({
   test: {
@@ -27,6 +33,7 @@ export default defineConfig({
       : [
           { extends: true, test: { name: 'fast', include: tiers.fast, isolate: false, restoreMocks: true } },
           { extends: true, test: { name: 'system', include: possible(tiers.system), globalSetup } },
+          ...(asksForOldest ? [oldest] : []),
         ],
     provide: {
       isChaos,

@@ -55,6 +55,11 @@ const settings = {
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
     .optional(),
+  /** The same database through a pooler in transaction mode, for the questions that need no session. */
+  databasePoolerUrl: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// URL')
+    .optional(),
   /** Path of gateway.yaml. Absent: the built-in demo channel. */
   gatewayConfig: z.string().optional(),
   /** It wraps the master keys of the database, from which all other keys derive. */
@@ -166,6 +171,8 @@ const config = shape.superRefine((e, context) => {
   if (e.tlsCert !== undefined && e.tlsKey === undefined) wrong('tlsKey', 'must be set where TLS_CERT is')
   if (e.tlsKey !== undefined && e.tlsCert === undefined) wrong('tlsCert', 'must be set where TLS_KEY is')
   if (e.metricsPort === e.port && e.port > 0) wrong('metricsPort', 'must be another port than PORT')
+  if (e.databasePoolerUrl !== undefined && e.databaseUrl === undefined)
+    wrong('databasePoolerUrl', 'needs DATABASE_URL, which leads to Postgres itself')
   const isSso = e.oidcIssuer !== undefined
   for (const name of ['oidcClientId', 'oidcClientSecret'] as const) {
     if ((e[name] !== undefined) !== isSso) wrong(name, 'must be set where OIDC_ISSUER is, and only there')

@@ -3,8 +3,9 @@ import { resolve } from 'node:path'
 import { applyGatewayFile, checkGatewayFile } from './access/apply-gateway-file.ts'
 import type { GeneratedKey } from './access/apply-tenants.ts'
 import { ensureFirstKey } from './access/first-run.ts'
-import { GatewayFileFollower, stateOf } from './access/follow-gateway-file.ts'
+import { GatewayFileFollower } from './access/follow-gateway-file.ts'
 import { logFileOutcome } from './access/gateway-file-log.ts'
+import { readWithState } from './access/gateway-file-state.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
@@ -17,13 +18,13 @@ import { BackgroundAnswers } from './background/background-answers.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
-import { readGatewaySource } from './catalog/gateway-source.ts'
 import { rememberRefusals } from './catalog/refusals.ts'
 import type { Config } from './config.ts'
 import { type Connections, openConnections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
+import { checkPooler } from './db/pooler.ts'
 import { startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
@@ -136,9 +137,8 @@ export async function openContext(
   })
   const secretKeys = { secretKey, secretKeyPrevious: config.secretKeyPrevious }
   const path = config.gatewayConfig
-  // Before the file is read, so that no change is missed.
-  const fileState = path === undefined ? '' : await stateOf(path)
-  const file = path === undefined ? undefined : readGatewaySource(path, environment, bounds)
+  const read = path === undefined ? undefined : await readWithState(path, environment, bounds)
+  const file = read?.source
   const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
   // A wrong file makes no database.
   if (config.databaseUrl === undefined && kept === undefined) file?.parse()
@@ -159,17 +159,19 @@ export async function openContext(
     if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
   }
   const gatewayFile =
-    path === undefined
+    path === undefined || read === undefined
       ? undefined
       : new GatewayFileFollower(
           { path, environment, databaseUrl: url, ...secretKeys, bounds },
-          fileState,
+          read.seen,
           log,
         )
-  const database = openDatabase(url, bounds)
+  const poolerUrl = config.databasePoolerUrl
+  const database = openDatabase(url, bounds, poolerUrl)
   const instanceId = randomUUIDv7()
   const { catalog, keeper } = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     let keeper = await checkFirst(url, async (connections) => {
+      if (poolerUrl !== undefined) await checkPooler(poolerUrl, connections.sql)
       const unprepared = await readKeeper(connections.sql, secretKeys)
       if (file !== undefined) await checkGatewayFile(connections, file, unprepared)
       return unprepared

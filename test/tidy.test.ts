@@ -244,8 +244,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
   ],
+  backup: ['db', 'ledger'],
   commands: [
     'access',
+    'backup',
     'catalog',
     'compiled-code.ts',
     'config.ts',

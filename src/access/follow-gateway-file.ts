@@ -1,13 +1,13 @@
-import { stat } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import type { Log } from '../telemetry/log.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import type { OwnFile } from './gateway-file-lines.ts'
+import { type SeenFiles, stateOf } from './gateway-file-state.ts'
 import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thread.ts'
 
 /**
- * Applies gateway.yaml again whenever it changes, and when asked. A file that cannot be used changes nothing, and the log says
- * what is wrong with it.
+ * Applies gateway.yaml again whenever it changes, or a file that it names, and when asked. A file that cannot be used changes
+ * nothing, and the log says what is wrong with it.
  *
  * It polls the file instead of watching it: editors replace files, Kubernetes swaps a link of a directory above, and network
  * disks report no changes of others.
@@ -16,6 +16,8 @@ export class GatewayFileFollower {
   readonly #task: GatewayFileTask
   readonly #log: Log
   readonly #withinMs: number
+  /** The files that gateway.yaml names. */
+  #files: readonly string[]
   #seen: string
   #found: string
   #timer: NodeJS.Timeout | undefined
@@ -28,12 +30,13 @@ export class GatewayFileFollower {
   #onKeys: (keys: GeneratedKey[]) => void = () => {}
 
   /**
-   * `state` is what `stateOf` answered before the start read the file. A transaction that takes longer than `withinMs` is given
-   * up, as when the network forgot its connection.
+   * `seen`: the files that gateway.yaml names, and what `stateOf` answered before the start read any of them. A transaction that
+   * takes longer than `withinMs` is given up, as when the network forgot its connection.
    */
-  constructor(task: GatewayFileTask, state: string, log: Log, withinMs = 120_000) {
+  constructor(task: GatewayFileTask, { files, state }: SeenFiles, log: Log, withinMs = 120_000) {
     this.#task = task
     this.#withinMs = withinMs
+    this.#files = files
     this.#seen = state
     this.#found = state
     this.#log = log
@@ -73,7 +76,7 @@ export class GatewayFileFollower {
   }
 
   async #poll() {
-    const state = await stateOf(this.#task.path)
+    const state = await stateOf(this.#task.path, this.#files)
     // Whoever writes the file may not have finished: wait until it stays the same.
     const isSettled = state === this.#found
     this.#found = state
@@ -85,7 +88,7 @@ export class GatewayFileFollower {
     while (this.#again && !this.#stopped) {
       this.#again = false
       this.#retryAt = Number.POSITIVE_INFINITY
-      this.#seen = await stateOf(this.#task.path)
+      this.#seen = await stateOf(this.#task.path, this.#files)
       await this.#applyOnce()
     }
     this.#applying = undefined
@@ -117,6 +120,10 @@ export class GatewayFileFollower {
       case 'log':
         this.#log[message.level](message.fields, message.message)
         return
+      case 'read':
+        this.#files = message.files
+        this.#seen = message.state
+        return
       case 'done':
         this.#complaint = ''
         if (message.generated.length > 0) this.#onKeys(message.generated)
@@ -139,13 +146,3 @@ export class GatewayFileFollower {
 const pollMs = 1_000
 const retryMs = 5_000
 const endMs = 2_000
-
-/** Differs after every change of the file, be it written, replaced, or a link to another one. */
-export async function stateOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path)
-    return [dev, ino, size, mtimeMs, ctimeMs].join(' ')
-  } catch (error) {
-    return String(error)
-  }
-}

@@ -1,5 +1,4 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
-import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { TimeoutBounds } from '../catalog/read-connection.ts'
 import { openConnections } from '../db/connections.ts'
 import { isPassing, reasonOf } from '../db/failures.ts'
@@ -8,6 +7,7 @@ import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { applyGatewayFile } from './apply-gateway-file.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import { logFileOutcome } from './gateway-file-log.ts'
+import { readWithState, type SeenFiles } from './gateway-file-state.ts'
 
 export interface GatewayFileTask extends SecretKeys {
   path: string
@@ -17,9 +17,13 @@ export interface GatewayFileTask extends SecretKeys {
   bounds?: TimeoutBounds
 }
 
-/** Messages of the thread. The last one is `done`, or `failed`. `passing`: the same file may be applied later. */
+/**
+ * Messages of the thread. `read`: which files it is about to read, and their state before. The last one is `done`, or `failed`.
+ * `passing`: the same file may be applied later.
+ */
 export type FromGatewayFileThread =
   | { type: 'log'; level: LogLevel; fields: object; message: string }
+  | ({ type: 'read' } & SeenFiles)
   | { type: 'done'; generated: GeneratedKey[] }
   | { type: 'failed'; message: string; passing: boolean }
 
@@ -42,7 +46,8 @@ async function run(port: MessagePort, { path, environment, databaseUrl, bounds, 
   })
   try {
     const keeper = await readKeeper(connections.sql, keys)
-    const source = readGatewaySource(path, environment, bounds)
+    const { source, seen } = await readWithState(path, environment, bounds)
+    send({ type: 'read', ...seen })
     const outcome = await applyGatewayFile(connections, source, keeper)
     logFileOutcome(log, { ...source, hash: source.hashWith(keeper.fileKey) }, outcome)
     send({ type: 'done', generated: outcome.kind === 'applied' ? outcome.generated : [] })

@@ -1,5 +1,6 @@
 import { invalid } from '../canonical/field-error.ts'
 import type { Json } from '../canonical/json.ts'
+import { namesFile } from './credential-files.ts'
 import { EntryReader, type Sections } from './entry-reader.ts'
 import { type ChannelEntry, channelEntry, type ModelEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
@@ -52,6 +53,14 @@ export function checkChannel(
   checkNames(reader, sections)
   if (read === undefined) return entryOf<ChannelEntry>(reader, path, undefined)
   const { connection: draft, ...rest } = read.entry
+  // Whoever may change channels could otherwise have this machine's files sent to an upstream of theirs.
+  rest.credentials.forEach((credential, index) => {
+    if (namesFile(credential))
+      reader.report(
+        [...path, 'api_keys', index],
+        'names a file, which is for gateway.yaml: send the credential itself',
+      )
+  })
   checkReferences(reader, sections, { ...noEntries, channels: [{ entry: rest, path }] })
   const connection = readConnection(reader, { entry: read.entry, path }, { readFile: notHere, bounds })
   return entryOf(reader, path, { ...rest, ...(connection !== undefined && { connection }) })

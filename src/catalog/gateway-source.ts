@@ -6,11 +6,14 @@ import { vendors } from '../traits/vendors.ts'
 import type { GatewayFile } from './gateway-file.ts'
 import { readGatewayYaml } from './gateway-yaml.ts'
 import { libraryVersion } from './library/bundled.ts'
+import { namedFilesIn, readNamedFile } from './named-file.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 
 /** A gateway.yaml as it stands on the disk, read but not yet checked. */
 export interface GatewaySource {
   place: FilePlace
+  /** Absolute paths of the files that it names. */
+  files: readonly string[]
   /** Equal when the file means the same: the same text, and the same values of the variables and files that it names. */
   hashWith(key: Buffer): Buffer
   /** Check it, once. Throws one Error with a line for each problem. */
@@ -45,11 +48,20 @@ export function gatewaySource(
   text: string,
   { path, env, bounds }: { path: string; env: Environment; bounds?: TimeoutBounds | undefined },
 ): GatewaySource {
-  const readFile = (name: string) => readFileSync(resolve(dirname(path), name), 'utf8')
+  const names = namedFilesIn(text, env)
+  const placeOf = (name: string) => resolve(dirname(path), name)
+  const readFile = (name: string) => readNamedFile(placeOf(name))
   let file: GatewayFile | undefined
   return {
     place: { path: resolve(path), host: hostname(), pid: process.pid },
-    hashWith: (key) => hashOf(text, env, key, readFile),
+    files: names.map(placeOf),
+    hashWith: (key) =>
+      hashOf(
+        text,
+        env,
+        key,
+        names.map((name) => contentOf(name, readFile)),
+      ),
     parse() {
       file ??= readGatewayYaml(text, { path: basename(path), env, readFile, bounds })
       return file
@@ -58,19 +70,11 @@ export function gatewaySource(
 }
 
 /** Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one master key from another. */
-function hashOf(text: string, env: Environment, key: Buffer, readFile: (name: string) => string): Buffer {
+function hashOf(text: string, env: Environment, key: Buffer, contents: readonly string[]): Buffer {
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])
   return createHmac('sha256', key)
-    .update(
-      JSON.stringify([
-        readerVersion,
-        libraryVersion,
-        variables,
-        ...filesIn(text, env, readFile),
-        ...vendorsIn(text),
-      ]),
-    )
+    .update(JSON.stringify([readerVersion, libraryVersion, variables, ...contents, ...vendorsIn(text)]))
     .update('\0')
     .update(text)
     .digest()
@@ -81,23 +85,10 @@ function vendorsIn(text: string): unknown[] {
   return /\bvendor\b/.test(text) ? [Object.values(vendors).map(({ baseUrls }) => baseUrls)] : []
 }
 
-/**
- * The contents of the files that the text names, found without parsing it: that takes long for a large file, and most starts
- * need it not. Contents that are read in vain, as those named in a comment, do no harm.
- */
-function filesIn(text: string, env: Environment, readFile: (name: string) => string): string[] {
-  const named = text.matchAll(
-    /\b(?:ca|cert|key)_file["']?[ \t]*:[ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\s,}#]+))/g,
-  )
-  return [...named].map(([, double, single, plain]) => {
-    const name = (double ?? single ?? plain ?? '').replace(
-      /\$\{(\w+)\}/g,
-      (_, variable: string) => env[variable] ?? '',
-    )
-    try {
-      return readFile(name)
-    } catch {
-      return ''
-    }
-  })
+function contentOf(name: string, readFile: (name: string) => string): string {
+  try {
+    return readFile(name)
+  } catch {
+    return ''
+  }
 }

@@ -1,3 +1,4 @@
+import { readCredentials } from './credential-files.ts'
 import { EntryReader } from './entry-reader.ts'
 import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gateway-file.ts'
 import { modelEntry } from './model-entry.ts'
@@ -34,7 +35,8 @@ export function readGatewayYaml(
   const channels = file.channels.map(({ entry, path }) => {
     const { connection: _, ...channel } = entry
     const connection = readConnection(reader, { entry, path }, { readFile, bounds })
-    return { ...channel, ...(connection !== undefined && { connection }) }
+    const credentials = readCredentials(reader, { entry, path }, readFile)
+    return { ...channel, credentials, ...(connection !== undefined && { connection }) }
   })
   if (reader.problems.length > 0) throw new Error(render(path, reader.problems))
 

@@ -3,6 +3,7 @@ import { createSecureContext } from 'node:tls'
 import type { ConnectionEntry, Timeouts } from './connection.ts'
 import type { ConnectionDraft, PemName } from './connection-entry.ts'
 import type { Entry, EntryReader } from './entry-reader.ts'
+import { whyUnreadable } from './named-file.ts'
 import { mustBe } from './setting.ts'
 
 /** The bounds of the process that reads the file. */
@@ -38,8 +39,7 @@ export function readConnection(
       try {
         connection[name] = readFile(named)
       } catch (error) {
-        const { code = 'unknown error' } = error instanceof Error ? (error as NodeJS.ErrnoException) : {}
-        reader.report(place, `cannot be read (${code})`)
+        reader.report(place, whyUnreadable(error))
       }
     }
   }

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs'
-import { basename } from 'node:path'
 import type { PriceDifference } from '../catalog/library/compare-prices.ts'
 import { command } from './command.ts'
 import { commandConfig, messageOf } from './command-database.ts'
@@ -18,9 +16,9 @@ export const pricesCheck = command({
   async run({ options: { json }, arguments: { file: named }, terminal, env }) {
     const path = named ?? commandConfig(env).gatewayConfig
     if (path === undefined) throw wrongUsage('name the file: tollgate prices check gateway.yaml')
-    const [{ readGatewayYaml }, { bundledLibrary, libraryVersion }, { comparePrices }, { usd }] =
+    const [{ readGatewaySource }, { bundledLibrary, libraryVersion }, { comparePrices }, { usd }] =
       await Promise.all([
-        import('../catalog/gateway-yaml.ts'),
+        import('../catalog/gateway-source.ts'),
         import('../catalog/library/bundled.ts'),
         import('../catalog/library/compare-prices.ts'),
         import('../ledger/price.ts'),
@@ -34,7 +32,7 @@ export const pricesCheck = command({
       library: amountOf(library),
       source,
     })
-    const file = readFile(path, (text) => readGatewayYaml(text, { path: basename(path), env }))
+    const file = reading(() => readGatewaySource(path, env).parse())
     const { compared, differences } = comparePrices(file, await bundledLibrary(), Date.now())
     const rows = differences.map(cells)
     if (json) terminal.printJson({ library: libraryVersion, compared, differences: rows })
@@ -50,9 +48,9 @@ export const pricesCheck = command({
   },
 })
 
-function readFile<Read>(path: string, read: (text: string) => Read): Read {
+function reading<Read>(read: () => Read): Read {
   try {
-    return read(readFileSync(path, 'utf8'))
+    return read()
   } catch (error) {
     throw wrongUsage(messageOf(error), error)
   }

@@ -1,4 +1,5 @@
 import { apply } from './apply.ts'
+import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
 import { importCommand } from './import.ts'
@@ -14,6 +15,7 @@ import { logsTail } from './logs-tail.ts'
 import { migrate } from './migrate.ts'
 import { pricesCheck } from './prices-check.ts'
 import { probe } from './probe.ts'
+import { restore } from './restore.ts'
 import { secretsRotate } from './secrets-rotate.ts'
 import { start } from './start.ts'
 import { topup } from './topup.ts'
@@ -45,4 +47,6 @@ export const commands: readonly Command[] = [
   ledgerInspect,
   ledgerReplay,
   secretsRotate,
+  backup,
+  restore,
 ]

@@ -31,6 +31,11 @@ export interface ConnectionOptions {
   statementMs?: number
   /** Postgres plans each statement for its values. Default: it keeps one plan of each statement for all values. */
   plansEach?: boolean
+  /**
+   * The address is a pooler in transaction mode, where two statements may meet two sessions: nothing is prepared, and the session
+   * gets no settings. So it excludes `statementMs` and `plansEach`.
+   */
+  pooled?: boolean
 }
 
 /**
@@ -74,7 +79,17 @@ export function clientSettings({
   applicationName = 'tollgate',
   statementMs,
   plansEach = false,
+  pooled = false,
 }: ConnectionOptions) {
+  const session = {
+    // The usage log has a partition a day: a new plan takes several times longer than reading a page.
+    // It compiles where it expects much to read. A page ends long before.
+    ...(plansEach ? { jit: 'off' } : {}),
+    // A question of one takes one processor, so that the others serve requests.
+    ...(statementMs === undefined ? {} : { max_parallel_workers_per_gather: 0 }),
+    plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
+    ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
+  }
   return {
     max,
     connect_timeout: connectSeconds,
@@ -85,19 +100,11 @@ export function clientSettings({
     backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
     onnotice: () => {},
     // A kept statement holds memory of the connection, so we keep none whose plan is not kept.
-    prepare: !plansEach,
+    prepare: !plansEach && !pooled,
     fetch_types: false,
     types: { ...arrayTypes, json: jsonType },
-    connection: {
-      application_name: applicationName,
-      // The usage log has a partition a day: a new plan takes several times longer than reading a page.
-      // It compiles where it expects much to read. A page ends long before.
-      ...(plansEach ? { jit: 'off' } : {}),
-      // A question of one takes one processor, so that the others serve requests.
-      ...(statementMs === undefined ? {} : { max_parallel_workers_per_gather: 0 }),
-      plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
-      ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),
-    },
+    // PgBouncer ends a connection that asks for a setting it does not know.
+    connection: { application_name: applicationName, ...(pooled ? {} : session) },
   }
 }
 

@@ -58,16 +58,23 @@ export interface DatabaseBounds {
   admitMs: number
 }
 
-/** Open it. It makes no connection yet. */
-export function openDatabase(url: string, bounds: DatabaseBounds): Database {
+/**
+ * Open it. It makes no connection yet. `poolerUrl` leads to the same database through a pooler in transaction mode: questions
+ * that need no session of their own go there.
+ */
+export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: string): Database {
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
   let unansweredSince: number | undefined
 
   const pool = (purpose: Purpose, max: number, withinMs: number, options: Partial<PoolOptions> = {}) => {
     const { statementMs } = options
     const limits = { plansEach: purpose === 'log', ...(statementMs === undefined ? {} : { statementMs }) }
+    const place = { max, applicationName: `tollgate ${purpose}` }
     return new Pool({
-      open: () => openConnections(url, { max, applicationName: `tollgate ${purpose}`, ...limits }),
+      open: () =>
+        poolerUrl !== undefined && pooledPurposes.has(purpose)
+          ? openConnections(poolerUrl, { ...place, pooled: true })
+          : openConnections(url, { ...place, ...limits }),
       // With more questions than connections, postgres.js would pipeline them, and a slow one would delay those after it.
       atOnce: max,
       withinMs,
@@ -119,6 +126,12 @@ export function openDatabase(url: string, bounds: DatabaseBounds): Database {
     },
   }
 }
+
+/**
+ * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads have one that bounds
+ * their time. `state` finds out first that Postgres does not answer, so it does not wait in a pooler's queue.
+ */
+const pooledPurposes: ReadonlySet<Purpose> = new Set(['money', 'keys', 'answers', 'jobs'])
 
 const keysMs = 2_000
 const keysAtOnce = 1_000

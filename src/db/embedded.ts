@@ -104,15 +104,45 @@ export function embeddedUrl(dataDir: string): string | undefined {
   return record === undefined ? undefined : urlOf(record)
 }
 
+/**
+ * The folder of the cluster of a data directory, and the text of the record that leads to it, which has its password. Throws an
+ * Error where there is none.
+ */
+export function embeddedCluster(dataDir: string): { cluster: string; record: string } {
+  const record = readRecord(dataDir)
+  if (record?.initialized !== true) throw new Error(`${dataDir} has no embedded database`)
+  return { cluster: record.cluster, record: readFileSync(join(dataDir, recordFile), 'utf8') }
+}
+
+/**
+ * Make a new folder for a cluster of this data directory, which has none, and have `fill` put a cluster into it that was copied
+ * together with `record`. Then write the record. Nothing starts here.
+ */
+export async function placeCluster(
+  dataDir: string,
+  record: string,
+  fill: (cluster: string) => Promise<void>,
+): Promise<void> {
+  mkdirSync(dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
+  const real = realpathSync(dataDir)
+  if (existsSync(join(real, recordFile))) throw new Error(`${real} has an embedded database already`)
+  const cluster = await makeCluster(real)
+  await fill(cluster)
+  giveTo(postgresUser(cluster), cluster)
+  const copied: ClusterRecord = JSON.parse(record)
+  writeRecord(real, { ...copied, cluster })
+}
+
 function urlOf({ password, port }: Pick<ClusterRecord, 'password' | 'port'>): string {
   return `postgres://${superuser}:${password}@127.0.0.1:${port}/postgres`
 }
 
 const superuser = 'tollgate'
+const recordFile = 'postgres.json'
 const superviseMs = 300
 const startMs = 30_000
 
-/** `postgres.json`: how to reach the cluster of a data directory. */
+/** `postgres.json` (`recordFile`): how to reach the cluster of a data directory. */
 interface ClusterRecord {
   port: number
   password: string
@@ -248,14 +278,14 @@ async function pickPort(): Promise<number> {
 }
 
 function readRecord(dataDir: string): ClusterRecord | undefined {
-  const path = join(dataDir, 'postgres.json')
+  const path = join(dataDir, recordFile)
   if (!existsSync(path)) return undefined
   const record: ClusterRecord = JSON.parse(readFileSync(path, 'utf8'))
   return { ...record, cluster: resolve(dataDir, record.cluster) }
 }
 
 function writeRecord(dataDir: string, record: ClusterRecord): void {
-  const path = join(dataDir, 'postgres.json')
+  const path = join(dataDir, recordFile)
   const inside = dirname(record.cluster) === dataDir
   const cluster = inside ? relative(dataDir, record.cluster) : record.cluster
   writeFileSync(`${path}.new`, `${JSON.stringify({ ...record, cluster }, null, 2)}\n`, { mode: 0o600 })

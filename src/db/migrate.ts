@@ -9,6 +9,7 @@ import { drizzle, migrate } from './drizzle.cjs'
 import { makeEntryMonths } from './entry-months.ts'
 import { isForbidden, isLocked, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
+import { findPoolerProblem, PoolerError, type Problem, refusesSettings, unknownSetting } from './pooler.ts'
 import { knownMigrations, readSchemaVersion, SchemaTooNewError, SchemaTooOldError } from './schema-version.ts'
 
 /**
@@ -137,23 +138,23 @@ export async function whenReachable<T>(
 
 const retryMs = 250
 
-async function findProblem(url: string): Promise<{ message: string; final: boolean } | undefined> {
+async function findProblem(url: string): Promise<Problem | undefined> {
   const session = postgres(url, clientSettings({ max: 1 }))
   try {
-    await session`select 1`
-    return undefined
+    return await findPoolerProblem(url, session)
   } catch (error) {
     const { message, code } = described(error)
+    if (unknownSetting.test(message)) return { message: refusesSettings, final: true }
     return { message, final: /^(28...|3D000)$/.test(code) }
   } finally {
     await session.end({ timeout: 0 })
   }
 }
 
-function problemOf(error: unknown): { message: string; final: boolean } {
+function problemOf(error: unknown): Problem {
   const cause = error instanceof SchemaTooOldError ? error : reasonOf(causeOf(error))
   // Another process may migrate meanwhile.
-  const isPassed = cause instanceof SchemaTooOldError || isPassing(cause)
+  const isPassed = cause instanceof SchemaTooOldError || cause instanceof PoolerError || isPassing(cause)
   return { message: described(cause).message, final: !isPassed }
 }
 

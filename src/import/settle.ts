@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { namesFile } from '../catalog/credential-files.ts'
 import { channelEntry, groupEntry, tenantEntry } from '../catalog/gateway-file.ts'
 import { readGatewayYaml } from '../catalog/gateway-yaml.ts'
 import { modelEntry } from '../catalog/model-entry.ts'
@@ -88,6 +89,14 @@ function keepValid(draft: Draft, problems: Problems): Draft {
   const valid = models(draft, problems)
   const ids = new Set(valid.map(({ id }) => id))
   const channels = draft.channels.flatMap((channel) => {
+    // Whoever wrote such an export could otherwise have files of the gateway sent to an upstream of theirs.
+    if (channel.api_keys.some(({ value }) => value !== undefined && namesFile(value))) {
+      problems.lost(
+        `channel "${channel.name}"`,
+        'a credential begins with "file:", which in gateway.yaml names a file',
+      )
+      return []
+    }
     const offers = Object.entries(channel.models).filter(([model]) => ids.has(model) || model === '*')
     const words = { ...channel, models: Object.fromEntries(offers) }
     return passes(channelEntry, channelWords(words, write), `channel "${channel.name}"`, problems)

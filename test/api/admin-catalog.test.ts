@@ -176,6 +176,12 @@ test.each([
   ],
   ['a file', { ca_file: '/etc/passwd' }, 'ca_file', 'send the text as "ca"'],
   [
+    'a file that would be its credential',
+    { api_keys: ['x', 'file:/etc/passwd'] },
+    'api_keys[1]',
+    'names a file, which is for gateway.yaml',
+  ],
+  [
     'a timeout above the bound',
     { timeouts: { total_ms: 2_000_000_000 } },
     'timeouts.total_ms',

@@ -187,3 +187,18 @@ test('a master key that is too short is lost, with the reason', () => {
     expect.objectContaining({ where: 'general_settings.master_key', level: 'lost' }),
   )
 })
+
+test('a credential that would name a file of the gateway leaves its channel out, and is told without its text', () => {
+  const dump = `
+model_list:
+  - model_name: chat
+    litellm_params: { model: openai/gpt-4o, api_base: "https://theirs.example/v1", api_key: "file:/etc/shadow" }
+  - model_name: chat
+    litellm_params: { model: openai/gpt-4o, api_key: sk-of-the-vendor-0001 }
+`
+  const { file, problems } = read(dump)
+  expect(file.channels.map(({ credentials }) => credentials)).toEqual([['sk-of-the-vendor-0001']])
+  const told = JSON.stringify(problems)
+  expect(told).toContain('begins with \\"file:\\", which in gateway.yaml names a file')
+  expect(told).not.toContain('/etc/shadow')
+})

@@ -114,7 +114,8 @@ test('a process that is heard of again while its journal is read is not adopted'
 test('after a hand-over the session in Postgres has the name of the new id', async () => {
   const ledger = startLedger('journal')
   try {
-    await ledger.shipNow()
+    // Before that, Postgres may not know the process yet.
+    await expect.poll(() => ledger.shipNow(), patient).toBe(true)
     const { id } = ledger.instance
     await database.sql`UPDATE instances SET state = 'adopted' WHERE id = ${id}`
     await expect.poll(() => ledger.instance.id, patient).not.toBe(id)

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { GatewayFileFollower, stateOf } from '../../src/access/follow-gateway-file.ts'
+import { GatewayFileFollower } from '../../src/access/follow-gateway-file.ts'
+import { readWithState } from '../../src/access/gateway-file-state.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
@@ -102,7 +103,7 @@ test('a transaction that does not end in time is given up, and the next one is t
   const lines: string[] = []
   const log = relayLog((_level, fields, line) => void lines.push(`${line} ${JSON.stringify(fields)}`))
   const task = { path, environment: {}, databaseUrl: bed.databaseUrl, secretKey }
-  const follower = new GatewayFileFollower(task, await stateOf(path), log, 5_000)
+  const follower = new GatewayFileFollower(task, (await readWithState(path, {})).seen, log, 5_000)
   onTestFinished(() => follower.stop())
   await bed.database.sql.begin(async (tx) => {
     await tx`SELECT 1 FROM revision FOR UPDATE`

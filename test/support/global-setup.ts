@@ -7,8 +7,10 @@ import { startEmbedded } from '../../src/db/embedded.ts'
 import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
+import { startDebianPostgres } from './debian-postgres.ts'
 import { adviceOn, missingExtras } from './machine.ts'
 import { readSources } from './sources.ts'
+import { onOldestPostgres } from './tiers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -19,9 +21,9 @@ declare module 'vitest' {
 
 const consoleLog = relayLog((_level, _fields, message) => console.log(message))
 
-/** One Postgres for the whole run, with one migrated database: every `freshDatabase` is a copy of it. */
+/** One Postgres for each project of a run, with one migrated database: every `freshDatabase` is a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const server = await startServer()
+  const server = await startServer(project.name)
   const template = `tollgate_template_${randomUUID().slice(0, 8)}`
   await administer(server.url, `create database ${template}`)
   const url = new URL(server.url)
@@ -43,7 +45,8 @@ interface Server {
   stop(): Promise<void>
 }
 
-function startServer(): Promise<Server> {
+function startServer(project: string): Promise<Server> {
+  if (project === onOldestPostgres) return startOldest()
   const url = process.env.TEST_DATABASE_URL
   if (url) return useServer(url)
   return process.env.TEST_CONTAINERS === '1' ? startContainer() : startLocal()
@@ -74,16 +77,23 @@ async function startContainer(): Promise<Server> {
   }
 }
 
+/** Nothing of a run needs to survive its machine. */
+const settings = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  max_connections: '300',
+}
+
+async function startOldest(): Promise<Server> {
+  const { url, stop } = await startDebianPostgres(settings)
+  return { url, shared: false, stop }
+}
+
 async function startLocal(): Promise<Server> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
   // When the tests run as root, Postgres runs as another user and must be able to enter.
   chmodSync(dataDir, 0o711)
-  const settings = {
-    fsync: 'off',
-    synchronous_commit: 'off',
-    full_page_writes: 'off',
-    max_connections: '300',
-  }
   const embedded = await startEmbedded({ dataDir, log: consoleLog, settings })
   return {
     url: embedded.url,

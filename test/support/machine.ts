@@ -23,6 +23,14 @@ export const chromiumPath = '/usr/bin/chromium'
 export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
 export const helmPath = join(toolsPath, 'bin/helm')
 
+/** The oldest release of Postgres that Tollgate runs on. */
+export const oldestPostgres = 15
+
+/** Where Debian's packages have the programs of a release of Postgres. */
+export const debianPrograms = (major: number): string => `/usr/lib/postgresql/${major}/bin`
+
+export const pgbouncerPath = '/usr/sbin/pgbouncer'
+
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
 export function missingExtras(): Extra[] {
   return process.env.CI ? [] : extras().filter(({ isHere }) => !isHere)
@@ -36,6 +44,18 @@ function extras(): Extra[] {
       isHere: runs('redis-server', '--version'),
       files: /[/-]redis\.test\.ts$/,
       optionalBy: 'test/support/queue-backends.ts',
+    },
+    {
+      name: 'pgbouncer',
+      get: 'apt-get install pgbouncer',
+      isHere: existsSync(pgbouncerPath),
+      files: /[/-]pgbouncer\.test\.ts$/,
+    },
+    {
+      name: `Postgres ${oldestPostgres}`,
+      get: `apt-get install postgresql-${oldestPostgres}`,
+      isHere: existsSync(`${debianPrograms(oldestPostgres)}/postgres`),
+      files: /[/-]pg-dump\.test\.ts$/,
     },
     {
       name: 'the right to mount a file system',

@@ -63,6 +63,12 @@ tenants:
 ${extra}`
 }
 
+/** The same, where all models have a price and tenant `paid` has money for all: no request of the load is refused. */
+export function plentifulYaml(upstreamUrl: string): string {
+  const any = `{ id: '*', context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }`
+  return gatewayYaml(upstreamUrl).replace("id: '*'", any).replace('"1.00"', '"1000"')
+}
+
 export async function startTestbed(
   options: { env?: Record<string, string>; yaml?: (upstreamUrl: string) => string; nodeArgs?: string[] } = {},
 ): Promise<Testbed> {

@@ -1,0 +1,101 @@
+import { statfsSync, writeFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type postgres from 'postgres'
+import type { StoredFile } from './manifest.ts'
+import {
+  bytesOf,
+  copyStored,
+  eachOf,
+  filesBelow,
+  foldersBelow,
+  noteStored,
+  type OnProgress,
+} from './stored-files.ts'
+
+/** Where a backup has the files of a cluster. */
+export const clusterFolder = 'cluster'
+
+export interface ClusterCopy {
+  /** The folder of the running cluster. */
+  cluster: string
+  /** The folder of the backup. */
+  folder: string
+  onProgress: OnProgress
+}
+
+/**
+ * Copy a running cluster, as https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP says:
+ * its files between pg_backup_start and pg_backup_stop, then the WAL between the two, which a slot keeps. A server that
+ * starts on the copy goes on from the moment of pg_backup_stop. `sql` is one session of a superuser.
+ */
+export async function copyCluster(
+  sql: postgres.Sql,
+  { cluster, folder, onProgress }: ClusterCopy,
+): Promise<StoredFile[]> {
+  const slot = `tollgate_backup_${process.pid}_${Date.now()}`
+  // It is gone with the session.
+  await sql`SELECT pg_create_physical_replication_slot(${slot}, true, true)`
+  const [begun] = await sql<{ wal: string }[]>`
+    SELECT pg_walfile_name(lsn) AS wal FROM pg_backup_start('tollgate', true) AS lsn`
+  const stored: StoredFile[] = []
+  const target = join(folder, clusterFolder)
+  const paths = await filesBelow(cluster, isCopied)
+  const totalBytes = await bytesOf(cluster, paths)
+  refuseWithoutRoom(folder, totalBytes)
+  let doneBytes = 0
+  const copy = async (path: string) => {
+    const copied = await copyStored(join(cluster, path), join(target, path), (bytes) => {
+      doneBytes += bytes
+      onProgress({ doing: 'copying the database', doneBytes, totalBytes: Math.max(totalBytes, doneBytes) })
+    })
+    if (copied !== undefined) stored.push({ path: `${clusterFolder}/${path}`, ...copied })
+  }
+  for (const path of await foldersBelow(cluster, isFolderCopied))
+    await mkdir(join(target, path), { recursive: true, mode: 0o700 })
+  await eachOf(
+    paths.filter((path) => path !== controlFile),
+    copy,
+  )
+  // Last, because it names the newest checkpoint.
+  await copy(controlFile)
+
+  const [ended] = await sql<{ label: string; spaces: string; wal: string }[]>`
+    SELECT labelfile AS label, coalesce(spcmapfile, '') AS spaces, pg_walfile_name(lsn) AS wal
+    FROM pg_backup_stop(false)`
+  if (begun === undefined || ended === undefined) throw new Error('Postgres did not begin and end the backup')
+  if (ended.spaces !== '')
+    throw new Error('the database has tablespaces, which a copy leaves out: use pg_dump')
+  const wal = (await filesBelow(join(cluster, 'pg_wal'))).filter(
+    (name) => /^[0-9A-F]{24}$/.test(name) && name >= begun.wal && name <= ended.wal,
+  )
+  for (const edge of [begun.wal, ended.wal])
+    if (!wal.includes(edge)) throw new Error(`Postgres has removed the WAL segment ${edge}: try again`)
+  for (const name of wal) await copy(`pg_wal/${name}`)
+  // It tells Postgres where to begin. In the running cluster it would do harm after a crash.
+  const label = `${clusterFolder}/backup_label`
+  writeFileSync(join(folder, label), ended.label, { mode: 0o600, flag: 'wx' })
+  return [...stored, await noteStored(folder, label)]
+}
+
+const controlFile = 'global/pg_control'
+
+/** Their content is of the running server alone. Each starts with empty folders in their place. */
+const emptied = /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\//
+const leftOut = /^(postmaster\.(pid|opts)|backup_label(\.old)?|tablespace_map|current_logfiles)$/
+
+function isCopied(path: string): boolean {
+  const name = basename(path)
+  return !emptied.test(path) && !leftOut.test(path) && !/^(pgsql_tmp|pg_internal\.init)/.test(name)
+}
+
+function isFolderCopied(path: string): boolean {
+  return !/^pg_replslot\//.test(path) && !basename(path).startsWith('pgsql_tmp')
+}
+
+/** Postgres must not run out of room because of its backup. */
+function refuseWithoutRoom(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dirname(folder))
+  if (bavail * bsize < bytes * 1.05)
+    throw new Error(`${dirname(folder)} has room for ${bavail * bsize} bytes, and the database has ${bytes}`)
+}

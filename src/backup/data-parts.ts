@@ -1,0 +1,46 @@
+import { existsSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { StoredFile } from './manifest.ts'
+import { bytesOf, copyStored, eachOf, filesBelow, type OnProgress } from './stored-files.ts'
+
+/** Where a backup has the parts of DATA_DIR. */
+export const dataFolder = 'data'
+
+/** Of DATA_DIR a backup has these, and nothing else: pages, caches, logs and drafts are made anew. */
+export const dataParts = ['secret.key', 'journal', 'images', 'files', 'archive'] as const
+type DataPart = (typeof dataParts)[number]
+
+export interface DataCopy {
+  dataDir: string
+  /** The folder of the backup. */
+  folder: string
+  onProgress: OnProgress
+}
+
+/** Copy the parts that are there. Whoever writes there meanwhile goes on: a file that is gone is left out. */
+export async function copyParts(
+  parts: readonly DataPart[],
+  { dataDir, folder, onProgress }: DataCopy,
+): Promise<{ parts: string[]; files: StoredFile[] }> {
+  const there = parts.filter((part) => existsSync(join(dataDir, part)))
+  const stored: StoredFile[] = []
+  for (const part of there) {
+    const isFile = statSync(join(dataDir, part)).isFile()
+    const paths = isFile
+      ? [part]
+      : (await filesBelow(join(dataDir, part), isKept)).map((path) => `${part}/${path}`)
+    const totalBytes = await bytesOf(dataDir, paths)
+    let doneBytes = 0
+    await eachOf(paths, async (path) => {
+      const copied = await copyStored(join(dataDir, path), join(folder, dataFolder, path), (bytes) => {
+        doneBytes += bytes
+        onProgress({ doing: `copying ${part}`, doneBytes, totalBytes: Math.max(totalBytes, doneBytes) })
+      })
+      if (copied !== undefined) stored.push({ path: `${dataFolder}/${path}`, ...copied })
+    })
+  }
+  return { parts: [...there], files: stored }
+}
+
+/** Files that are being written have these names. */
+const isKept = (path: string) => !/(^|\/)\.|\.(part|draft|new|tmp)$/.test(path)

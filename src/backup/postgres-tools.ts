@@ -1,0 +1,67 @@
+import { execFile, spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { promisify } from 'node:util'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** A program of Postgres that a package has installed. */
+export interface Tool {
+  path: string
+  env: Environment
+}
+
+/** Where Debian's packages put them, each release in a folder of its own. */
+const debianFolder = '/usr/lib/postgresql'
+
+/**
+ * The program that reads a server of this version, such as `15.14`: one of the PATH or of Debian's packages that is no older.
+ * Throws an Error that says how to get it.
+ */
+export async function findTool(name: string, serverVersion: string, env: Environment): Promise<Tool> {
+  const needed = Number.parseInt(serverVersion, 10)
+  for (const path of [name, ...debianPlaces(name)]) {
+    const major = await majorOf(path, env)
+    if (major !== undefined && major >= needed) return { path, env }
+  }
+  throw new Error(
+    `there is no ${name} of Postgres ${needed} or newer on this machine: install it, as with apt-get install postgresql-client-${needed}`,
+  )
+}
+
+function debianPlaces(name: string): string[] {
+  try {
+    const majors = readdirSync(debianFolder).map(Number).filter(Number.isInteger)
+    return majors.sort((a, b) => a - b).map((major) => join(debianFolder, String(major), 'bin', name))
+  } catch {
+    return []
+  }
+}
+
+async function majorOf(path: string, env: Environment): Promise<number | undefined> {
+  try {
+    const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...env } })
+    return Number(/ (\d+)/.exec(stdout)?.[1])
+  } catch {
+    return undefined
+  }
+}
+
+/** Run it on the database of `url`. The password is not among its arguments. Throws an Error with what it says. */
+export async function runTool({ path, env }: Tool, url: string, args: readonly string[]): Promise<void> {
+  const place = new URL(url)
+  const password = decodeURIComponent(place.password)
+  place.password = ''
+  const child = spawn(path, [...args, '--no-password', `--dbname=${place.href}`], {
+    env: { ...env, ...(password === '' ? {} : { PGPASSWORD: password }) },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = Promise.withResolvers<number | null>()
+  child.once('error', ended.reject)
+  child.once('exit', ended.resolve)
+  const [said, code] = await Promise.all([text(child.stderr), ended.promise])
+  if (code === 0) return
+  const lines = said.trim().split('\n').slice(-5).join('\n')
+  throw new Error(`${path} ended with ${code === null ? 'a signal' : `exit code ${code}`}: ${lines}`)
+}

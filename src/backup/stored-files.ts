@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import type { Dirent } from 'node:fs'
+import { type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { StoredFile } from './manifest.ts'
+
+/** What has been done so far, in bytes. `total` may grow while files do. */
+export interface Progress {
+  doing: string
+  doneBytes: number
+  totalBytes: number
+}
+export type OnProgress = (progress: Progress) => void
+
+/** The files below a folder by their paths from there, sorted. Other kinds are left out, and so is what is gone meanwhile. */
+export async function filesBelow(
+  folder: string,
+  keeps: (path: string) => boolean = () => true,
+): Promise<string[]> {
+  const found: string[] = []
+  const walk = async (inside: string) => {
+    for (const entry of (await entriesOf(join(folder, inside))).sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = inside === '' ? entry.name : `${inside}/${entry.name}`
+      if (!keeps(path)) continue
+      if (entry.isDirectory()) await walk(path)
+      else if (entry.isFile()) found.push(path)
+    }
+  }
+  await walk('')
+  return found
+}
+
+/** The folders below a folder, the outer ones first. Postgres needs the empty ones too. */
+export async function foldersBelow(folder: string, keeps: (path: string) => boolean): Promise<string[]> {
+  const found: string[] = []
+  const walk = async (inside: string) => {
+    for (const entry of await entriesOf(join(folder, inside))) {
+      const path = inside === '' ? entry.name : `${inside}/${entry.name}`
+      if (!entry.isDirectory() || !keeps(path)) continue
+      found.push(path)
+      await walk(path)
+    }
+  }
+  await walk('')
+  return found.sort()
+}
+
+async function entriesOf(folder: string): Promise<Dirent[]> {
+  return (await unlessGone(readdir(folder, { withFileTypes: true }))) ?? []
+}
+
+export async function bytesOf(folder: string, paths: readonly string[]): Promise<number> {
+  let bytes = 0
+  for (const path of paths) bytes += (await unlessGone(stat(join(folder, path))))?.size ?? 0
+  return bytes
+}
+
+/**
+ * Copy a file to a place where there is none, and sync it. Undefined: it is gone. A file that grows meanwhile is copied up to
+ * some end of it.
+ */
+export async function copyStored(
+  from: string,
+  to: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<Omit<StoredFile, 'path'> | undefined> {
+  const source = await unlessGone(open(from, 'r'))
+  if (source === undefined) return undefined
+  try {
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 })
+    const target = await open(to, 'wx', 0o600)
+    try {
+      const hash = createHash('sha256')
+      const bytes = await eachPiece(source, async (piece) => {
+        hash.update(piece)
+        await target.writeFile(piece)
+        onBytes(piece.length)
+      })
+      await target.datasync()
+      return { bytes, sha256: hash.digest('hex') }
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+}
+
+/** Throws an Error that names the file when it is not as the manifest says. */
+export async function checkStored(folder: string, { path, bytes, sha256 }: StoredFile): Promise<void> {
+  const file = await unlessGone(open(join(folder, path), 'r'))
+  if (file === undefined) throw new Error(`the backup is damaged: ${path} is missing`)
+  try {
+    const hash = createHash('sha256')
+    const read = await eachPiece(file, async (piece) => void hash.update(piece))
+    if (read !== bytes)
+      throw new Error(`the backup is damaged: ${path} has ${read} bytes in place of ${bytes}`)
+    if (hash.digest('hex') !== sha256) throw new Error(`the backup is damaged: ${path} has another content`)
+  } finally {
+    await file.close()
+  }
+}
+
+/** The checksum of a file that another program has written. */
+export async function noteStored(folder: string, path: string): Promise<StoredFile> {
+  const file = await open(join(folder, path), 'r')
+  try {
+    const hash = createHash('sha256')
+    const bytes = await eachPiece(file, async (piece) => void hash.update(piece))
+    await file.datasync()
+    return { path, bytes, sha256: hash.digest('hex') }
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Work on some of them at once: a disk syncs several files in the time of one. After an error nothing more begins; it rejects with
+ * that error when what runs has ended.
+ */
+export async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
+  const left = [...all].reverse()
+  const lane = async () => {
+    try {
+      for (let one = left.pop(); one !== undefined; one = left.pop()) await work(one)
+    } catch (error) {
+      left.length = 0
+      throw error
+    }
+  }
+  const ended = await Promise.allSettled(Array.from({ length: lanes }, lane))
+  for (const each of ended) if (each.status === 'rejected') throw each.reason
+}
+
+const lanes = 8
+const pieceBytes = 1024 * 1024
+
+async function eachPiece(file: FileHandle, take: (piece: Buffer) => Promise<void>): Promise<number> {
+  const buffer = Buffer.allocUnsafe(pieceBytes)
+  let bytes = 0
+  for (;;) {
+    const { bytesRead } = await file.read(buffer, 0, pieceBytes)
+    if (bytesRead === 0) return bytes
+    await take(buffer.subarray(0, bytesRead))
+    bytes += bytesRead
+  }
+}
+
+/** Undefined: the file is not there. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
+    throw error
+  }
+}

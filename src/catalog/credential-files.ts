@@ -1,0 +1,34 @@
+import type { Entry, EntryReader } from './entry-reader.ts'
+import { whyUnreadable } from './named-file.ts'
+import { mustBe } from './setting.ts'
+
+const prefix = 'file:'
+
+/** Whether a credential names the file that has it: `file:/run/secrets/vendor`. */
+export const namesFile = (credential: string): boolean => credential.startsWith(prefix)
+
+/** The credentials of a channel, with those in files read from them. Reports files that have none, and never what they contain. */
+export function readCredentials(
+  reader: EntryReader,
+  { entry, path }: Entry<{ credentials: string[] }>,
+  readFile: (path: string) => string,
+): string[] {
+  return entry.credentials.map((credential, index) => {
+    if (!namesFile(credential)) return credential
+    const name = credential.slice(prefix.length)
+    const report = (problem: string) =>
+      reader.report([...path, 'api_keys', index], `the file ${name} ${problem}`)
+    try {
+      // Editors and `echo` end a file with a line break, which no credential has.
+      const text = readFile(name).replace(/[\r\n]+$/, '')
+      if (text === '') report('is empty')
+      else if (!isCredential.test(text)) report(mustBe('one line of at most 8192 visible ASCII characters'))
+      return text
+    } catch (error) {
+      report(whyUnreadable(error))
+      return ''
+    }
+  })
+}
+
+const isCredential = /^[\x21-\x7e]{1,8192}$/

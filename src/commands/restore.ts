@@ -1,0 +1,102 @@
+import { resolve } from 'node:path'
+import type { Sql } from 'postgres'
+import type { Restored } from '../backup/check-restored.ts'
+import type { Manifest } from '../backup/manifest.ts'
+import type { Config } from '../config.ts'
+import { showProgress } from './backup-output.ts'
+import { command } from './command.ts'
+import { commandConfig, messageOf, withDatabase } from './command-database.ts'
+import { secretKeysOf } from './command-secrets.ts'
+import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
+import { flag, json, required, value } from './options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const restore = command({
+  name: 'restore',
+  group: 'Repair',
+  does: 'put a backup where nothing is, and verify it',
+  details:
+    'DATABASE_URL names an empty database; without it, DATA_DIR gets the embedded one. Exit code 1: what is there is not what the backup says, or SECRET_KEY does not open it.',
+  options: {
+    databaseOnly: flag('leave DATA_DIR as it is, as while gateways run'),
+    cluster: value('FOLDER', 'where the cluster of a backup by pg_basebackup goes', { completes: 'folders' }),
+    json,
+  },
+  arguments: { folder: required('FOLDER', 'the folder of the backup', { completes: 'folders' }) },
+  async run({ options: { json, databaseOnly, cluster }, arguments: { folder }, terminal, env }) {
+    const begunMs = performance.now()
+    const config = commandConfig(env)
+    const { databaseUrl } = config
+    const dataDir = resolve(config.dataDir)
+    const progress = showProgress(terminal)
+    const { restoreBackup } = await import('../backup/restore-backup.ts')
+    const manifest = await restoreBackup({
+      ...{ folder, dataDir, databaseUrl, cluster, databaseOnly, env },
+      onProgress: progress.show,
+    })
+      .catch((error: unknown) => {
+        throw error instanceof CommandError ? error : wrongUsage(`it is not restored: ${messageOf(error)}`, error)
+      })
+      .finally(progress.end)
+    const restoredMs = performance.now() - begunMs
+    if (manifest.method === 'pg_basebackup') {
+      terminal.print(
+        `The cluster is in ${cluster}. Start Postgres ${manifest.postgres} on it, then run tollgate ledger verify.`,
+      )
+      return exitCodes.done
+    }
+    terminal.tell('Verifying the ledger ...')
+    const { restored, secretKey } = await look({ env, terminal }, manifest)
+    const seconds = { restored: restoredMs / 1000, total: (performance.now() - begunMs) / 1000 }
+    if (json)
+      terminal.printJson({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds })
+    else for (const line of linesOf(manifest, restored, secretKey, seconds)) terminal.print(line)
+    const isBroken = restored.verification.findings.some(({ differences }) => differences > 0)
+    const isWell = !isBroken && restored.differences.length === 0 && secretKey === 'opens'
+    return isWell ? exitCodes.done : exitCodes.notWell
+  },
+})
+
+async function look(
+  caller: { env: Readonly<Record<string, string | undefined>>; terminal: Terminal },
+  manifest: Manifest,
+): Promise<{ restored: Restored; secretKey: string }> {
+  const { checkRestored } = await import('../backup/check-restored.ts')
+  return await withDatabase('restore', caller, async ({ connections: { sql }, config }) => ({
+    restored: await checkRestored(sql, manifest),
+    secretKey: await secretKeyOf(sql, config),
+  }))
+}
+
+/** `opens`, or why not. */
+async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
+  const { readKeeper } = await import('../secrets/open-masters.ts')
+  try {
+    await readKeeper(sql, secretKeysOf(config))
+    return 'opens'
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+function linesOf(
+  { from, to, parts }: Manifest,
+  { facts, differences, verification }: Restored,
+  secretKey: string,
+  seconds: { restored: number; total: number },
+): string[] {
+  const { findings, requests } = verification
+  const broken = findings.filter(({ differences }) => differences > 0)
+  return [
+    `Restored in ${seconds.restored.toFixed(1)} s, verified after ${seconds.total.toFixed(1)} s: the state of ${from.at === to.at ? to.at : `a moment from ${from.at} to ${to.at}`}.`,
+    `There are ${facts.tenants} tenants, ${facts.keys} keys, ${facts.channels} channels, ${requests} requests in Postgres, the newest ${facts.newestRequest ?? 'none'}.`,
+    `Of DATA_DIR: ${parts.join(', ') || 'nothing'}.`,
+    ...differences.map((difference) => `DIFFERS  ${difference}`),
+    ...broken.flatMap(({ rule, differences, samples }) => [
+      `BROKEN   ${rule}: ${differences} differ`,
+      ...samples.map((sample) => `           ${sample}`),
+    ]),
+    `${broken.length} of ${findings.length} rules of the ledger broken.`,
+    ...(secretKey === 'opens' ? [] : [`SECRET_KEY does not open the secrets of this database: ${secretKey}`]),
+  ]
+}

@@ -1,0 +1,85 @@
+import postgres from 'postgres'
+import { inTime, LateError } from '../in-time.ts'
+import { clientSettings } from './connections.ts'
+
+/** Why an address of Postgres cannot be used. `final`: to wait cannot help. */
+export interface Problem {
+  message: string
+  final: boolean
+}
+
+const advice =
+  'LISTEN, advisory locks and settings need a session: set DATABASE_URL to Postgres itself, and DATABASE_POOLER_URL to the pooler'
+
+/** What PgBouncer says to a client that asks for a setting it does not know. */
+export const unknownSetting = /unsupported startup parameter/
+
+export const refusesSettings = `it is a PgBouncer, which refuses the settings of a session. ${advice}`
+
+/**
+ * Why DATABASE_URL cannot be used, where it leads to a pooler: its sessions must belong to one client each. Undefined: it can be
+ * used. `session` has one connection, with our settings. Throws the error of a connection that fails.
+ */
+export async function findPoolerProblem(url: string, session: postgres.Sql): Promise<Problem | undefined> {
+  const rows = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+  // The server that greets a client says its process. A pooler greets with a number of its own.
+  if (rows[0]?.pid === pidOf(rows)) return undefined
+  const other = postgres(url, clientSettings({ max: 1, pooled: true }))
+  try {
+    for (let turn = 0; turn < turns; turn++) {
+      if (await inTime(changesServer(session, other), withinMs, 'the pooler'))
+        return { message: `it is a pooler in transaction mode. ${advice}`, final: true }
+    }
+    return undefined
+  } catch (error) {
+    if (!(error instanceof LateError)) throw error
+    return { message: 'it is a pooler that gives no second connection', final: false }
+  } finally {
+    await other.end({ timeout: 0 })
+  }
+}
+
+/** A pooler gives the server that it got back last. Other clients of it may be quicker. */
+const turns = 5
+const withinMs = 2_000
+
+/** Whether the session meets another server while another client has a transaction. */
+async function changesServer(session: postgres.Sql, other: postgres.Sql): Promise<boolean> {
+  const [before] = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+  return await other.begin(async (tx) => {
+    await tx`SELECT 1`
+    const [now] = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
+    return now?.pid !== before?.pid
+  })
+}
+
+/** The process that the server named when the connection began. postgres.js keeps it with the result. */
+function pidOf(rows: object): unknown {
+  const state: unknown = Reflect.get(rows, 'state')
+  return typeof state === 'object' && state !== null ? Reflect.get(state, 'pid') : undefined
+}
+
+/** Throws PoolerError unless `poolerUrl` leads to the database of `session`. */
+export async function checkPooler(poolerUrl: string, session: postgres.Sql): Promise<void> {
+  const pooler = postgres(
+    poolerUrl,
+    clientSettings({ max: 1, applicationName: 'tollgate prepare', pooled: true }),
+  )
+  const askFor = (sql: postgres.Sql) => sql<{ database: string; started: string }[]>`
+    SELECT current_database() AS database, pg_postmaster_start_time()::text AS started`
+  const { host } = new URL(poolerUrl)
+  try {
+    const [through] = await inTime(askFor(pooler), withinMs, 'the pooler').catch((cause: unknown) => {
+      const message = cause instanceof Error ? cause.message : String(cause)
+      throw new PoolerError(`DATABASE_POOLER_URL (${host}): ${message}`, { cause })
+    })
+    const [direct] = await askFor(session)
+    if (through?.database !== direct?.database || through?.started !== direct?.started)
+      throw new PoolerError(`DATABASE_POOLER_URL (${host}) leads to another database than DATABASE_URL`)
+  } finally {
+    await pooler.end({ timeout: 0 })
+  }
+}
+
+/** A pooler that does not lead to the database, just now or at all. Both may change while a start waits. */
+export class PoolerError extends Error {}

@@ -33,7 +33,7 @@ test('a file that cannot be read gets a reason and exit code 2, and writes nothi
       /quota must be a whole number/,
     ],
     [['new-api', join(files.folder, 'absent')], /there is no such file/],
-    [['elsewhere', 'x'], /say what to import/],
+    [['elsewhere', 'x'], /FORMAT must be one of new-api, litellm, gateway-yaml/],
     [['litellm', files.write('no.yaml', 'a: 1')], /has no model_list/],
   ]
   for (const [args, message] of cases) {

@@ -301,6 +301,20 @@ test('lists are sorted and have pages', async () => {
   expect(new Set(names).size).toBe(names.length)
 })
 
+test('a search finds channels and models by a part of the name, in capital or small letters', async () => {
+  const word = randomUUID().slice(0, 13)
+  const channel = await admin('POST', '/channels', channelBody(`Channel-${word}-EU`))
+  expect(channel.status).toBe(201)
+  await admin('POST', '/models', { id: `vendor/Model-${word}` })
+  const found = async (list: string) => {
+    const { body } = await admin('GET', `/${list}?search=${word.toUpperCase()}`)
+    return z.object({ data: z.array(z.object({ id: z.string(), name: z.string().optional() })) }).parse(body)
+      .data
+  }
+  expect((await found('channels')).map((one) => one.name)).toEqual([`Channel-${word}-EU`])
+  expect((await found('models')).map(({ id }) => id)).toEqual([`vendor/Model-${word}`])
+})
+
 test('a disabled channel is tested with one small request, which has a row of the tenant of probes', async () => {
   const model = `model-${randomUUID()}`
   await admin('POST', '/models', { id: model })

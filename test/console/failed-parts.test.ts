@@ -54,6 +54,18 @@ describe('what a page says of its parts', () => {
     })
   })
 
+  test('goes on where the page speaks already and a part comes later', () => {
+    const parts = new Map(
+      Object.entries({
+        'the numbers': failed('no log'),
+        'the table': failed('no log'),
+        'the errors': waiting,
+      }),
+    )
+    expect(toldOnce(parts).told).toEqual([])
+    expect(toldOnce(parts, true).told.map(({ what }) => what)).toEqual(['Nothing on this page could be read'])
+  })
+
   test('asks all of them again', () => {
     const asked: string[] = []
     const part = (name: string) => ({ ...failed('no log'), again: () => void asked.push(name) })

@@ -16,20 +16,25 @@ interface Told {
 
 /**
  * What a page says of its failed parts. Those that fail for one reason are told together. One that fails alone says so itself;
- * it is silent only while no part has been read and some still wait: they may fail for the same reason.
+ * it is silent only while no part has been read and some still wait: they may fail for the same reason. `isTelling`: the page
+ * speaks already, and does not stop because a part came later and waits.
  */
-export function toldOnce(parts: ReadonlyMap<string, PartState>): { told: Told[]; silent: Set<string> } {
+export function toldOnce(
+  parts: ReadonlyMap<string, PartState>,
+  isTelling = false,
+): { told: Told[]; silent: Set<string> } {
   const all = [...parts]
   const failed = all.filter(([, { state }]) => state === 'failed')
-  const mayFail = all.every(([, { state }]) => state !== 'ready') && failed.length < all.length
-  if (mayFail) return { told: [], silent: new Set(failed.map(([name]) => name)) }
+  const hasNothing = all.every(([, { state }]) => state !== 'ready')
+  const mayFail = hasNothing && failed.length < all.length
+  if (mayFail && !isTelling) return { told: [], silent: new Set(failed.map(([name]) => name)) }
   const alike = [...Map.groupBy(failed, ([, { error }]) => reasonOf(error)).values()].filter(
     (some) => some.length > 1,
   )
   return {
     told: alike.map((some) => ({
       what:
-        some.length === all.length
+        hasNothing && some.length === failed.length
           ? 'Nothing on this page could be read'
           : `${listOf(some)} could not be read`,
       error: some[0]?.[1].error,

@@ -34,7 +34,9 @@ const Context = createContext(nobody)
 /** The parts of a page. What several of them cannot read for one reason is said once, above them, and not by each. */
 export function PageParts({ children }: { children: ReactNode }) {
   const [parts, setParts] = useState<ReadonlyMap<string, PartState>>(new Map())
-  const { told, silent } = useMemo(() => toldOnce(parts), [parts])
+  const [isTelling, setTelling] = useState(false)
+  const { told, silent } = useMemo(() => toldOnce(parts, isTelling), [parts, isTelling])
+  if (told.length > 0 !== isTelling) setTelling(!isTelling)
   // It stays the same: parts report when they change, and not because another one did.
   const report = useCallback((name: string, part: PartState | undefined) => {
     setParts((before) => {

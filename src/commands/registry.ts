@@ -1,6 +1,7 @@
 import { apply } from './apply.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
+import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
@@ -36,6 +37,7 @@ export const commands: readonly Command[] = [
   keysRotate,
   keysRevoke,
   topup,
+  doctor,
   logsTail,
   logsFind,
   verify,

@@ -31,7 +31,10 @@ export const doctor = command({
         wrong: count('wrong'),
         warnings: count('warning'),
         skipped: count('skipped'),
-        findings: findings.map(({ fix, ...finding }) => ({ ...finding, ...(fix !== undefined && { do: fix }) })),
+        findings: findings.map(({ fix, ...finding }) => ({
+          ...finding,
+          ...(fix !== undefined && { do: fix }),
+        })),
       })
     else {
       const { look } = terminal

@@ -157,7 +157,8 @@ export async function embeddedBinaries(dataDir: string): Promise<string | undefi
     const { root, version } = findPackage()
     const user = postgresUser(join(dataDir, 'postgres'))
     const bin = join(root, 'native', 'bin')
-    if ((await runs(bin, user)) || (await runs(join(dataDir, `postgres-${version}`, 'native', 'bin'), user))) return undefined
+    if ((await runs(bin, user)) || (await runs(join(dataDir, `postgres-${version}`, 'native', 'bin'), user)))
+      return undefined
     // A start makes the links, or a copy that the user of Postgres can read. So here it must run as we are.
     if (!isHydrated(root)) return undefined
     await run(join(bin, 'postgres'), ['--version'], { cwd: '/' })

@@ -10,7 +10,10 @@ const dayMs = 24 * 3600 * 1000
 const soonMs = 14 * dayMs
 
 /** TLS_CERT and TLS_KEY. `now`: in ms since 1970. */
-export function checkCertificate({ tlsCert, tlsKey, publicUrl, trustedProxies }: Config, now: number): Finding[] {
+export function checkCertificate(
+  { tlsCert, tlsKey, publicUrl, trustedProxies }: Config,
+  now: number,
+): Finding[] {
   if (tlsCert === undefined || tlsKey === undefined) return []
   let certificate: X509Certificate
   try {
@@ -19,7 +22,10 @@ export function checkCertificate({ tlsCert, tlsKey, publicUrl, trustedProxies }:
     return [unusable(error, tlsCert, tlsKey)]
   }
   const host = publicUrl === undefined ? undefined : new URL(publicUrl).hostname.replace(/^\[|\]$/g, '')
-  return [...checkTime(certificate, tlsCert, now), ...checkName(certificate, host, trustedProxies !== undefined)]
+  return [
+    ...checkTime(certificate, tlsCert, now),
+    ...checkName(certificate, host, trustedProxies !== undefined),
+  ]
 }
 
 function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
@@ -28,26 +34,50 @@ function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
   if (what.includes('do not belong together'))
     return wrong('tls.mismatch', what, {
       why: 'The key is not the one of the first certificate in the file.',
-      fix: `Both must print the same: openssl x509 -in ${tlsCert} -noout -pubkey; openssl pkey -in ${tlsKey} -pubout`,
+      fix: 'Take the key that was made with the certificate. These must print the same:',
+      run: `openssl x509 -in ${tlsCert} -noout -pubkey; openssl pkey -in ${tlsKey} -pubout`,
       docs,
     })
   const file = what.startsWith('TLS_KEY') ? tlsKey : tlsCert
-  return wrong('tls.file', wordsOf(error), { why: why || what, fix: `ls -l ${file}; head -1 ${file}`, docs })
+  return wrong('tls.file', wordsOf(error), { why: why || what, run: `ls -l ${file}; head -1 ${file}`, docs })
 }
 
 function checkTime({ validFromDate, validToDate }: X509Certificate, tlsCert: string, now: number): Finding[] {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
-  const fix = `Renew it. The gateway notices the new files by itself: openssl x509 -in ${tlsCert} -noout -dates`
+  const fix = 'Renew it. A gateway that runs notices the new files by itself.'
+  const run = `openssl x509 -in ${tlsCert} -noout -dates`
   const until = validToDate.toISOString()
   if (to <= now)
-    return [wrong('tls.expired', `the certificate expired on ${until}`, { why: 'Clients refuse it.', fix, docs })]
+    return [
+      wrong('tls.expired', `the certificate expired on ${until}`, {
+        why: 'Clients refuse it.',
+        fix,
+        run,
+        docs,
+      }),
+    ]
   if (from > now) {
     const why = 'Clients refuse it until then; or the clock of this machine is wrong.'
-    return [wrong('tls.early', `the certificate is valid from ${validFromDate.toISOString()} on`, { why, fix: 'timedatectl status', docs })]
+    return [
+      wrong('tls.early', `the certificate is valid from ${validFromDate.toISOString()} on`, {
+        why,
+        run: 'timedatectl status',
+        docs,
+      }),
+    ]
   }
   const what = `the certificate is valid until ${until}`
   const isSoon = to - now < soonMs
-  return [isSoon ? warning('tls.expires', what, { why: `That is in ${Math.floor((to - now) / dayMs)} days.`, fix, docs }) : well('tls.valid', what)]
+  return [
+    isSoon
+      ? warning('tls.expires', what, {
+          why: `That is in ${Math.floor((to - now) / dayMs)} days.`,
+          fix,
+          run,
+          docs,
+        })
+      : well('tls.valid', what),
+  ]
 }
 
 function checkName(certificate: X509Certificate, host: string | undefined, hasProxy: boolean): Finding[] {

@@ -29,7 +29,11 @@ const channelsMost = 100
 const bounds = { modelListMs: 8_000, modelListBytesMax: 8 * 1024 * 1024, modelListNamesMax: 100_000 }
 
 /** Ask each channel for its list of models, with each of its credentials: the one call that costs nothing. */
-export async function checkChannels(config: Config, file: GatewayFile | undefined, signal: AbortSignal): Promise<Finding[]> {
+export async function checkChannels(
+  config: Config,
+  file: GatewayFile | undefined,
+  signal: AbortSignal,
+): Promise<Finding[]> {
   const channels = await channelsOf(config, file)
   if (channels === undefined)
     return [skipped('channels.unread', 'the channels could not be read: see gateway.yaml and the database')]
@@ -37,9 +41,14 @@ export async function checkChannels(config: Config, file: GatewayFile | undefine
   if (real.length === 0) return [well('channels.none', 'there is no channel but the demo')]
   const upstreams = new Upstreams({ ...config.bounds, upstreamConnectMs: 5_000 }, new ChannelLoad(atOnce))
   try {
-    const asked = await inTurns(real.slice(0, channelsMost), (channel) => checkChannel(upstreams, channel, signal))
+    const asked = await inTurns(real.slice(0, channelsMost), (channel) =>
+      checkChannel(upstreams, channel, signal),
+    )
     const left = real.length - channelsMost
-    return [...asked.flat(), ...(left > 0 ? [skipped('channels.many', `${left} further channels were not asked`)] : [])]
+    return [
+      ...asked.flat(),
+      ...(left > 0 ? [skipped('channels.many', `${left} further channels were not asked`)] : []),
+    ]
   } finally {
     await upstreams.destroy()
   }
@@ -57,7 +66,11 @@ async function channelsOf(config: Config, file: GatewayFile | undefined): Promis
   if (url === undefined) return []
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
   try {
-    return await inTime(readChannels(connections, { secretKey: secretKey ?? '', secretKeyPrevious }), 8_000, 'Postgres')
+    return await inTime(
+      readChannels(connections, { secretKey: secretKey ?? '', secretKeyPrevious }),
+      8_000,
+      'Postgres',
+    )
   } catch {
     return undefined
   } finally {
@@ -65,17 +78,24 @@ async function channelsOf(config: Config, file: GatewayFile | undefined): Promis
   }
 }
 
-async function readChannels({ db, sql }: ReturnType<typeof openConnections>, keys: Parameters<typeof readKeeper>[1]) {
+async function readChannels(
+  { db, sql }: ReturnType<typeof openConnections>,
+  keys: Parameters<typeof readKeeper>[1],
+) {
   const keeper = await readKeeper(sql, keys)
   const { channels } = buildSnapshot(await readCatalogRows(db), keeper, () => {})
   return [...channels.values()]
 }
 
-async function inTurns<Item, Result>(items: readonly Item[], work: (item: Item) => Promise<Result>): Promise<Result[]> {
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
   const results: Result[] = []
   const queue = [...items.entries()]
   const turn = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) results[next[0]] = await work(next[1])
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      results[next[0]] = await work(next[1])
   }
   await Promise.all(Array.from({ length: atOnce }, turn))
   return results
@@ -88,7 +108,9 @@ async function checkChannel(upstreams: Upstreams, channel: Channel, signal: Abor
   for (let turn = 0; turn < Math.min(channel.credentials.length, credentialsMost); turn++) {
     try {
       const { models } = await askList(upstreams, bounds, channel, { turn, signal })
-      findings.push(well('channels.answers', `${channel.name} lists ${models.size} models${ordinal(channel, turn)}`))
+      findings.push(
+        well('channels.answers', `${channel.name} lists ${models.size} models${ordinal(channel, turn)}`),
+      )
     } catch (error) {
       const { finding, isOfPlace } = failureOf(error, channel, turn)
       findings.push(finding)
@@ -114,28 +136,46 @@ function privateAddress({ name }: Channel, why: string): Finding {
 function failureOf(error: unknown, channel: Channel, turn: number): { finding: Finding; isOfPlace: boolean } {
   const { name } = channel
   const words = wordsOf(error)
-  if (error instanceof GatewayError && error.upstreamStatus !== undefined) return answered(error, error.upstreamStatus, channel, turn)
-  if (words.includes('upstream address refused')) return { finding: privateAddress(channel, words), isOfPlace: true }
+  if (error instanceof GatewayError && error.upstreamStatus !== undefined)
+    return answered(error, error.upstreamStatus, channel, turn)
+  if (words.includes('upstream address refused'))
+    return { finding: privateAddress(channel, words), isOfPlace: true }
   const failure = networkFailure(error, placeOf(channel))
   if (failure === undefined) {
     const late = error instanceof GatewayError && error.kind === 'upstream_timeout'
-    const advice = { why: words, fix: `curl -v ${firstUrl(channel)}`, docs: 'docs/runbook.md#a-channel-fails' }
-    const finding = late ? wrong('channels.silent', `${name} does not answer in time`, advice) : warning('channels.strange', `${name} answers with no list of models`, advice)
+    const advice = {
+      why: words,
+      run: `curl -v ${firstUrl(channel)}`,
+      docs: 'docs/runbook.md#a-channel-fails',
+    }
+    const finding = late
+      ? wrong('channels.silent', `${name} does not answer in time`, advice)
+      : warning('channels.strange', `${name} answers with no list of models`, advice)
     return { finding, isOfPlace: true }
   }
-  const { kind, why, fix } = failure
-  const docs = kind === 'tls' ? 'docs/reference/deployment.md#an-egress-proxy' : 'docs/runbook.md#a-channel-fails'
-  return { finding: wrong(`channels.${kind}`, `${name} cannot be reached`, { why, fix, docs }), isOfPlace: true }
+  const { kind, ...advice } = failure
+  const docs =
+    kind === 'tls' ? 'docs/reference/deployment.md#an-egress-proxy' : 'docs/runbook.md#a-channel-fails'
+  return {
+    finding: wrong(`channels.${kind}`, `${name} cannot be reached`, { ...advice, docs }),
+    isOfPlace: true,
+  }
 }
 
-function answered(error: GatewayError, status: number, channel: Channel, turn: number): { finding: Finding; isOfPlace: boolean } {
+function answered(
+  error: GatewayError,
+  status: number,
+  channel: Channel,
+  turn: number,
+): { finding: Finding; isOfPlace: boolean } {
   const { name } = channel
   const said = typeof error.details?.said === 'string' ? ` It says: ${error.details.said}` : ''
   if (status === 401 || status === 403)
     return {
       finding: wrong('channels.credential', `${name} refuses its credential${ordinal(channel, turn)}`, {
         why: `The list of models answers with status ${status}.${said}`,
-        fix: `Put a credential that works into api_keys of ${name}, then: tollgate probe ${name} MODEL`,
+        fix: `Put a credential that works into api_keys of ${name}. Then:`,
+        run: `tollgate probe ${name} MODEL`,
         docs: 'docs/runbook.md#an-upstream-refuses-a-credential',
       }),
       isOfPlace: false,
@@ -146,7 +186,7 @@ function answered(error: GatewayError, status: number, channel: Channel, turn: n
   }
   const finding = warning('channels.status', `${name} answers with status ${status}`, {
     why: said.trim() || error.message,
-    fix: `tollgate probe ${name} MODEL`,
+    run: `tollgate probe ${name} MODEL`,
     docs: 'docs/runbook.md#a-channel-fails',
   })
   return { finding, isOfPlace: true }

@@ -27,7 +27,10 @@ export function checkConfiguration(env: Environment): { findings: Finding[]; con
   ]
   if (findings.length > 0) return { findings, config }
   const names = variableNames().filter((name) => env[name])
-  const set = names.length === 0 ? 'no variable is set: all have their defaults' : `${names.length} variables are set, and each is right`
+  const set =
+    names.length === 0
+      ? 'no variable is set: all have their defaults'
+      : `${names.length} variables are set, and each is right`
   return { findings: [well('configuration.values', set)], config }
 }
 
@@ -50,7 +53,8 @@ function missingSecretKey(config: Config | undefined): Finding[] {
   return [
     wrong('configuration.secret_key', 'SECRET_KEY must be set when DATABASE_URL is', {
       why: `It opens the secrets in the database.${generated ? ' DATA_DIR/secret.key counts only for the embedded Postgres.' : ''}`,
-      fix: 'Set the one of the other processes. For a new database make one: openssl rand -hex 32',
+      fix: 'Set the one of the other processes. For a new database make one:',
+      run: 'openssl rand -hex 32',
       docs: 'docs/reference/secrets.md#secrets',
     }),
   ]
@@ -66,7 +70,9 @@ function unknownVariables(env: Environment): Finding[] {
     const fault = `${name} is no variable of Tollgate; ${meant} is`
     return [
       warning('configuration.unknown', fault, {
-        why: env[meant] ? `${meant} is set too, and counts.` : `Nothing reads ${name}, and ${meant} has its default.`,
+        why: env[meant]
+          ? `${meant} is set too, and counts.`
+          : `Nothing reads ${name}, and ${meant} has its default.`,
         fix: `Name it ${meant}, or unset it.`,
         docs: 'docs/reference/configuration.md#environment',
       }),
@@ -79,7 +85,10 @@ const others = new Set(['PAGER', 'HOSTNAME', 'LOGNAME', 'TOLLGATE_URL', 'TOLLGAT
 
 /** Kubernetes sets `TOLLGATE_PORT=tcp://...` for a service of that name. */
 function isServiceLink(name: string, value: string): boolean {
-  return /^TOLLGATE_(PORT|SERVICE)/.test(name) && (/^tcp:/.test(value) || name.includes('SERVICE') || /_(TCP|UDP)/.test(name))
+  return (
+    /^TOLLGATE_(PORT|SERVICE)/.test(name) &&
+    (/^tcp:/.test(value) || name.includes('SERVICE') || /_(TCP|UDP)/.test(name))
+  )
 }
 
 function nearest(name: string, known: ReadonlySet<string>): string | undefined {

@@ -1,4 +1,16 @@
-import { accessSync, closeSync, constants, existsSync, fdatasyncSync, openSync, readdirSync, statfsSync, statSync, unlinkSync, writeSync } from 'node:fs'
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { listJournals, ownerState } from '../ledger/journal-directory.ts'
@@ -37,9 +49,16 @@ function notThere(folder: string): Finding[] {
 /** The first of the folders that the gateway writes and this user may not. */
 function closedIn(folder: string): { path: string; error: unknown } | undefined {
   const journal = join(folder, 'journal')
-  for (const path of [folder, journal, ...listJournalFolders(journal), join(folder, 'images'), join(folder, 'files')]) {
+  for (const path of [
+    folder,
+    journal,
+    ...listJournalFolders(journal),
+    join(folder, 'images'),
+    join(folder, 'files'),
+  ]) {
     try {
-      if (path === folder || existsSync(path)) accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+      if (path === folder || existsSync(path))
+        accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
     } catch (error) {
       return { path, error }
     }
@@ -58,11 +77,14 @@ function listJournalFolders(journal: string): string[] {
 function unwritable(path: string, error: unknown): Finding {
   const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
   const info = statSync(path, { throwIfNoEntry: false })
-  const owner = info === undefined ? '' : ` It belongs to uid ${info.uid}, with mode ${(info.mode & 0o777).toString(8)}.`
+  const owner =
+    info === undefined ? '' : ` It belongs to uid ${info.uid}, with mode ${(info.mode & 0o777).toString(8)}.`
   const isReadOnly = codeOf(error) === 'EROFS'
   return wrong('data_dir.unwritable', `${path} cannot be written by this user (uid ${uid})`, {
     why: `${isReadOnly ? 'Its file system is mounted read-only.' : `${codeOf(error)}.`}${owner} Without a journal the gateway does not start.`,
-    fix: isReadOnly ? 'Mount a volume that can be written at DATA_DIR.' : `chown -R ${uid}:${gid} ${path}`,
+    ...(isReadOnly
+      ? { fix: 'Mount a volume that can be written at DATA_DIR.' }
+      : { run: `chown -R ${uid}:${gid} ${path}` }),
     docs: place,
   })
 }
@@ -75,7 +97,8 @@ function foreignOwner(folder: string): Finding[] {
   return [
     warning('data_dir.owner', `${folder} belongs to uid ${owner}, and this command runs as uid ${uid}`, {
       why: 'A gateway that runs as another user than before makes files that the other one cannot open.',
-      fix: `Run gateway and commands as one user, or: chown -R ${uid} ${folder}`,
+      fix: 'Run gateway and commands as one user, or give it to this one:',
+      run: `chown -R ${uid} ${folder}`,
       docs: place,
     }),
   ]
@@ -90,12 +113,17 @@ function checkSpace(folder: string, { bounds }: Config): Finding[] {
   const isFull = free < leastBytes || (files > 0 && ffree < 100)
   const what = `${sizeOf(free)} are free, and the journal may take ${sizeOf(bounds.journalBytesMax)} while Postgres is away`
   const advice = {
-    why: isFull ? 'The gateway refuses requests that it cannot record.' : 'The disk is full before JOURNAL_BYTES_MAX refuses requests in good order.',
-    fix: `df -h ${folder}; df -i ${folder}. Free space, or lower JOURNAL_BYTES_MAX.`,
+    why: isFull
+      ? 'The gateway refuses requests that it cannot record.'
+      : 'The disk is full before JOURNAL_BYTES_MAX refuses requests in good order.',
+    fix: 'Free space, or lower JOURNAL_BYTES_MAX.',
+    run: `df -h ${folder}; df -i ${folder}`,
     docs: 'docs/runbook.md#the-journal-cannot-be-written',
   }
   if (isFull) return [wrong('data_dir.space', what, advice)]
-  return [free < bounds.journalBytesMax ? warning('data_dir.space', what, advice) : well('data_dir.space', what)]
+  return [
+    free < bounds.journalBytesMax ? warning('data_dir.space', what, advice) : well('data_dir.space', what),
+  ]
 }
 
 const syncs = 9
@@ -109,7 +137,11 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
   try {
     medianMs = measureSync(folder)
   } catch (error) {
-    const advice = { why: wordsOf(error), fix: `df -h ${folder}`, docs: 'docs/runbook.md#the-journal-cannot-be-written' }
+    const advice = {
+      why: wordsOf(error),
+      run: `df -h ${folder}`,
+      docs: 'docs/runbook.md#the-journal-cannot-be-written',
+    }
     return [wrong('data_dir.sync', `${folder}: a file cannot be written and synced there`, advice)]
   }
   const speed = `one fdatasync takes ${medianMs < 1 ? medianMs.toFixed(2) : medianMs.toFixed(1)} ms`
@@ -123,11 +155,15 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
         }),
     ...(gone
       ? [
-          warning('data_dir.volatile', `${folder} is on ${system}, whose content goes with the machine or container`, {
-            why: 'Rows that Postgres does not have yet are lost with it (DURABILITY=journal).',
-            fix: 'Mount a volume at DATA_DIR, or set DURABILITY=postgres.',
-            docs: 'docs/reference/deployment.md#disks-that-go-with-their-machine',
-          }),
+          warning(
+            'data_dir.volatile',
+            `${folder} is on ${system}, whose content goes with the machine or container`,
+            {
+              why: 'Rows that Postgres does not have yet are lost with it (DURABILITY=journal).',
+              fix: 'Mount a volume at DATA_DIR, or set DURABILITY=postgres.',
+              docs: 'docs/reference/deployment.md#disks-that-go-with-their-machine',
+            },
+          ),
         ]
       : []),
   ]
@@ -164,15 +200,26 @@ function checkJournals(root: string): Finding[] {
   const left = listJournals(root).filter(({ directory }) => ownerState(directory) !== 'alive').length
   const setAside = readdirSync(root).filter(isSetAside).length
   return [
-    ...(left === 0 ? [] : [well('data_dir.journals', `${left} ${left === 1 ? 'journal' : 'journals'} of processes that do not run here; the next one ships what is left in them`)]),
+    ...(left === 0
+      ? []
+      : [
+          well(
+            'data_dir.journals',
+            `${left} ${left === 1 ? 'journal' : 'journals'} of processes that do not run here; the next one ships what is left in them`,
+          ),
+        ]),
     ...(setAside === 0
       ? []
       : [
-          warning('data_dir.set_aside', `${setAside} ${setAside === 1 ? 'frame was' : 'frames were'} set aside`, {
-            why: 'Postgres refused them, or they could not be read. Rows or charges are missing.',
-            fix: 'tollgate ledger inspect',
-            docs: 'docs/runbook.md#a-journal-frame-is-set-aside-or-damaged',
-          }),
+          warning(
+            'data_dir.set_aside',
+            `${setAside} ${setAside === 1 ? 'frame was' : 'frames were'} set aside`,
+            {
+              why: 'Postgres refused them, or they could not be read. Rows or charges are missing.',
+              run: 'tollgate ledger inspect',
+              docs: 'docs/runbook.md#a-journal-frame-is-set-aside-or-damaged',
+            },
+          ),
         ]),
   ]
 }

@@ -20,19 +20,21 @@ export function connectionFailure(error: unknown, url: string, name: string): Fi
   if (code.startsWith('28'))
     return wrong('database.authentication', `${name}: Postgres refuses the user or the password`, {
       why: `${words} (${code}).`,
-      fix: `Correct DATABASE_URL, or set the password: ALTER ROLE "${user}" PASSWORD '...'`,
+      fix: 'Correct DATABASE_URL, or set the password as a superuser:',
+      run: `psql -c '\\password "${user}"'`,
       docs,
     })
   if (code === '3D000')
     return wrong('database.missing', `${name}: the server has no such database`, {
       why: `${words} (${code}).`,
-      fix: `createdb -h ${hostname} -p ${port || 5432} -O ${user} ${database}`,
+      run: `createdb -h ${hostname} -p ${port || 5432} -O ${user} ${database}`,
       docs,
     })
   if (code === '53300')
     return wrong('database.full', `${name}: Postgres takes no more connections`, {
       why: `${words} (${code}).`,
-      fix: 'Raise max_connections, or see who has them: SELECT application_name, count(*) FROM pg_stat_activity GROUP BY 1',
+      fix: 'Raise max_connections, or see who has them:',
+      run: `psql "$DATABASE_URL" -c 'SELECT application_name, count(*) FROM pg_stat_activity GROUP BY 1'`,
       docs: 'docs/reference/configuration.md#connections-to-postgres',
     })
   if (code === '57P03')
@@ -43,12 +45,12 @@ export function connectionFailure(error: unknown, url: string, name: string): Fi
     })
   const failure = networkFailure(error, `${hostname}:${port || 5432}`)
   if (failure !== undefined) {
-    const { kind, why, fix } = failure
-    return wrong(`database.${kind}`, `${name} cannot be reached`, { why, fix, docs })
+    const { kind, ...advice } = failure
+    return wrong(`database.${kind}`, `${name} cannot be reached`, { ...advice, docs })
   }
   return wrong('database.unusable', `${name} cannot be used`, {
     why: `${words}${code === '' ? '' : ` (${code})`}.`,
-    fix: 'psql "$DATABASE_URL" -c "SELECT 1"',
+    run: 'psql "$DATABASE_URL" -c "SELECT 1"',
     docs,
   })
 }

@@ -27,7 +27,8 @@ export async function checkRights(sql: Sql): Promise<Finding[]> {
     return [
       wrong('database.rights', `the user "${user}" lacks rights in the database`, {
         why: `It may not ${lacking.join(', nor ')}.`,
-        fix: grantsOf(rights),
+        fix: 'As a superuser:',
+        run: grantsOf(rights),
         docs,
       }),
     ]
@@ -36,7 +37,8 @@ export async function checkRights(sql: Sql): Promise<Finding[]> {
     return [
       warning('database.not_owner', `the user "${user}" does not own the tables; "${owner}" does`, {
         why: 'It serves. It cannot migrate to a later release, and makes no partitions for days to come.',
-        fix: `Keep a process running as "${owner}", or: GRANT "${owner}" TO "${user}"`,
+        fix: `Keep a process running as "${owner}", or as a superuser:`,
+        run: psql(`GRANT "${owner}" TO "${user}"`, rights.database),
         docs: 'docs/reference/deployment.md#upgrade',
       }),
     ]
@@ -61,7 +63,15 @@ async function readRights(sql: Sql): Promise<Rights | undefined> {
   return rights
 }
 
-function lackingIn({ createsSchemas, createsTables, hasSchemas, owner, owns, uses, schema }: Rights): string[] {
+function lackingIn({
+  createsSchemas,
+  createsTables,
+  hasSchemas,
+  owner,
+  owns,
+  uses,
+  schema,
+}: Rights): string[] {
   if (owner !== null && owns !== true) return uses === true ? [] : ['read and write the tables']
   return [
     ...(createsTables ? [] : [`make tables in the schema "${schema ?? 'public'}"`]),
@@ -70,6 +80,10 @@ function lackingIn({ createsSchemas, createsTables, hasSchemas, owner, owns, use
 }
 
 function grantsOf({ user, database, owner, owns }: Rights): string {
-  if (owner !== null && owns !== true) return `GRANT "${owner}" TO "${user}"`
-  return `As a superuser: ALTER DATABASE "${database}" OWNER TO "${user}"`
+  if (owner !== null && owns !== true) return psql(`GRANT "${owner}" TO "${user}"`, database)
+  return psql(`ALTER DATABASE "${database}" OWNER TO "${user}"`, database)
+}
+
+function psql(statement: string, database: string): string {
+  return `psql -d ${database} -c '${statement}'`
 }

@@ -30,7 +30,7 @@ export async function checkVersion(sql: Sql): Promise<Finding[]> {
   return [
     wrong('database.version', `Postgres ${row.version} is too old`, {
       why: 'Tollgate needs Postgres 15 or newer.',
-      fix: 'pg_upgrade, or a newer server and pg_dump.',
+      fix: 'Use pg_upgrade, or a newer server and pg_dump.',
       docs: ownPostgres,
     }),
   ]
@@ -52,11 +52,14 @@ export async function checkSchema(sql: Sql): Promise<Finding[]> {
     return [
       warning('database.schema_older', 'the schema is older than this release', {
         why: `It has ${applied} migrations of ${known}, and ${functions.length} functions are to be replaced. A start does both.`,
-        fix: 'tollgate migrate',
+        run: 'tollgate migrate',
         docs,
       }),
     ]
-  const newer = applied > known ? `of a later release (${applied} migrations), which has all that this one needs` : `of this release (${applied} migrations)`
+  const newer =
+    applied > known
+      ? `of a later release (${applied} migrations), which has all that this one needs`
+      : `of this release (${applied} migrations)`
   return [well('database.schema', `the schema is ${newer}`)]
 }
 
@@ -78,13 +81,19 @@ export async function checkConnections(sql: Sql, config: Config): Promise<Findin
       (SELECT nullif(datconnlimit, -1) FROM pg_database WHERE datname = current_database()),
       (SELECT nullif(rolconnlimit, -1) FROM pg_roles WHERE rolname = current_user)) AS most`
   const most = row?.most ?? 0
-  if (needed <= most) return [well('database.connections', `${needed} connections at most, of ${most} that this user may have`)]
+  if (needed <= most)
+    return [well('database.connections', `${needed} connections at most, of ${most} that this user may have`)]
   return [
-    warning('database.connections', `this gateway opens up to ${needed} connections, and this user may have ${most}`, {
-      why: 'Requests wait or fail when Postgres takes no more. Each further gateway and worker needs as many.',
-      fix: `ALTER SYSTEM SET max_connections = ${Math.ceil((needed * 2) / 100) * 100}, and restart Postgres; or lower PROCESSES or the numbers of connections.`,
-      docs: 'docs/reference/configuration.md#connections-to-postgres',
-    }),
+    warning(
+      'database.connections',
+      `this gateway opens up to ${needed} connections, and this user may have ${most}`,
+      {
+        why: 'Requests wait or fail when Postgres takes no more. Each further gateway and worker needs as many.',
+        fix: 'Raise max_connections and restart Postgres; or lower PROCESSES or the numbers of connections.',
+        run: `psql -c 'ALTER SYSTEM SET max_connections = ${Math.ceil((needed * 2) / 100) * 100}'`,
+        docs: 'docs/reference/configuration.md#connections-to-postgres',
+      },
+    ),
   ]
 }
 
@@ -94,9 +103,14 @@ export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]>
   const dataDir = resolve(config.dataDir)
   const embedded = databaseUrl === undefined
   if (secretKey === undefined && !(embedded && existsSync(join(dataDir, 'secret.key'))))
-    return [skipped('database.secret_key', 'without SECRET_KEY nothing can be said of the secrets in the database')]
+    return [
+      skipped('database.secret_key', 'without SECRET_KEY nothing can be said of the secrets in the database'),
+    ]
   try {
-    await readKeeper(sql, { secretKey: resolveSecretKey({ secretKey, dataDir, embedded }), secretKeyPrevious })
+    await readKeeper(sql, {
+      secretKey: resolveSecretKey({ secretKey, dataDir, embedded }),
+      secretKeyPrevious,
+    })
     return [well('database.secret_key', 'SECRET_KEY opens the secrets in the database')]
   } catch (error) {
     if (!(error instanceof Error) || 'code' in error) throw error
@@ -123,9 +137,12 @@ export async function checkClock(sql: Sql): Promise<Finding[]> {
   const seconds = (Math.abs(offset) / 1000).toFixed(1)
   const advice = {
     why: 'Leases, sessions and the days of the usage log go by the clock of Postgres, links and certificates by ours.',
-    fix: 'timedatectl status, on both machines: keep them by NTP.',
+    fix: 'Keep both machines by NTP.',
+    run: 'timedatectl status',
     docs: 'docs/reference/failures.md#when-something-is-away',
   }
   const fault = `the clock of Postgres is ${seconds} s ${offset > 0 ? 'ahead of' : 'behind'} ours`
-  return [least < apartMs.wrong ? warning('database.clock', fault, advice) : wrong('database.clock', fault, advice)]
+  return [
+    least < apartMs.wrong ? warning('database.clock', fault, advice) : wrong('database.clock', fault, advice),
+  ]
 }

@@ -35,11 +35,14 @@ export async function checkDatabase(config: Config): Promise<Finding[]> {
 async function checkBinaries(dataDir: string): Promise<Finding[]> {
   const problem = await embeddedBinaries(dataDir)
   if (problem === undefined)
-    return [well('database.embedded', 'DATABASE_URL is not set: the embedded Postgres, which runs on this machine')]
+    return [
+      well('database.embedded', 'DATABASE_URL is not set: the embedded Postgres, which runs on this machine'),
+    ]
   return [
     wrong('database.embedded', 'the embedded Postgres cannot run here', {
       why: problem,
-      fix: 'npm install --include=optional, or set DATABASE_URL to a Postgres of your own.',
+      fix: 'Install it, or set DATABASE_URL to a Postgres of your own.',
+      run: 'npm install --include=optional',
       docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
     }),
   ]
@@ -67,7 +70,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     return [
       wrong('database.url', 'DATABASE_URL is no address that can be read', {
         why: `${codeOf(error)}: a character in user or password may need an escape, such as %40 for @.`,
-        fix: 'postgres://USER:PASSWORD@HOST:5432/DATABASE',
+        fix: 'It must be such as postgres://USER:PASSWORD@HOST:5432/DATABASE',
         docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
       }),
     ]

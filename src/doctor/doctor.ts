@@ -32,7 +32,10 @@ const root = join(import.meta.dirname, '../..')
 export async function examine({ env, offline, signal }: Installation): Promise<Finding[]> {
   const { findings, config } = checkConfiguration(env)
   if (config === undefined)
-    return [...findings, findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration')]
+    return [
+      ...findings,
+      findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration'),
+    ]
   const gatewayFile = checkGatewayFile(config, env)
   const online = async (area: Area, check: () => Promise<Finding[]>) =>
     offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
@@ -56,7 +59,11 @@ async function bounded(area: Area, check: () => Promise<Finding[]>): Promise<Fin
     return await inTime(check(), areaMs, area)
   } catch (error) {
     const { warning } = findingsOf(area)
-    const advice = { why: wordsOf(error), fix: 'Run this again.', docs: 'docs/reference/command-line.md#doctor' }
+    const advice = {
+      why: wordsOf(error),
+      fix: 'Run this again.',
+      docs: 'docs/reference/command-line.md#doctor',
+    }
     return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this could not be looked at to the end', advice)]
   }
 }

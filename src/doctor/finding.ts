@@ -24,15 +24,15 @@ export interface Finding {
   verdict: Verdict
   what: string
   why?: string
-  /** What to do: a sentence, or a command to copy. */
+  /** What to do. */
   fix?: string
+  /** A command line to copy, that does it or shows more. */
+  run?: string
   /** A document and its heading, from the top of the package. */
   docs?: string
 }
 
-interface Advice {
-  why?: string
-  fix: string
+interface Advice extends Pick<Finding, 'why' | 'fix' | 'run'> {
   docs: string
 }
 

@@ -31,7 +31,8 @@ function faultsOf(error: unknown, path: string): Finding[] {
     return [
       wrong('gateway_yaml.unreadable', wordsOf(error), {
         why: 'The gateway does not start without it.',
-        fix: `Correct GATEWAY_CONFIG, or let this user read the file: ls -l ${path}`,
+        fix: 'Correct GATEWAY_CONFIG, or let this user read the file.',
+        run: `ls -l ${path}`,
         docs,
       }),
     ]
@@ -42,7 +43,8 @@ function faultsOf(error: unknown, path: string): Finding[] {
       return variable === undefined
         ? wrong('gateway_yaml.refused', line, {
             why: 'The gateway does not start with it; one that runs keeps what was in force.',
-            fix: `Correct the line. What the file then changes: tollgate apply ${path}`,
+            fix: 'Correct the line. Then see what the file changes:',
+            run: `tollgate apply ${path}`,
             docs,
           })
         : wrong('gateway_yaml.variable', line, {

@@ -22,7 +22,8 @@ function checkNode(): Finding[] {
   return [
     wrong('machine.node', `Node ${process.version} is too old`, {
       why: `Tollgate runs on Node ${nodeMajor} or newer.`,
-      fix: 'npm ci, which brings it on Linux x64; elsewhere install Node 24.',
+      fix: 'On Linux x64 the packages bring it; elsewhere install Node 24.',
+      run: 'npm ci',
       docs: 'docs/reference/command-line.md#the-command-line',
     }),
   ]
@@ -37,7 +38,13 @@ async function checkClock(): Promise<Finding[]> {
   const releasedAt = knownMigrations(ownMigrations).newestAt
   if (Date.now() < releasedAt) {
     const why = `It says ${new Date().toISOString()}, and this release is of ${new Date(releasedAt).toISOString().slice(0, 10)} or later.`
-    return [wrong('machine.clock', 'the clock of this machine is behind', { why, fix: 'timedatectl set-ntp true', docs })]
+    return [
+      wrong('machine.clock', 'the clock of this machine is behind', {
+        why,
+        run: 'timedatectl set-ntp true',
+        docs,
+      }),
+    ]
   }
   const [wall, steady] = [Date.now(), performance.now()]
   await sleep(watchMs)
@@ -46,7 +53,8 @@ async function checkClock(): Promise<Finding[]> {
   return [
     warning('machine.clock', `the clock was moved by ${Math.round(apart)} ms within ${watchMs} ms`, {
       why: 'Something sets it in steps. Ids and the order of rows go by it.',
-      fix: 'timedatectl status; let one NTP client alone keep it.',
+      fix: 'Let one NTP client alone keep it.',
+      run: 'timedatectl status',
       docs,
     }),
   ]
@@ -60,11 +68,13 @@ function checkOpenFiles({ bounds, role }: Config): Finding[] {
   const [, most] = /^Max open files\s+(\d+)/m.exec(textOf('/proc/self/limits')) ?? []
   if (most === undefined || role === 'worker') return []
   const needed = bounds.connectionsMax + bounds.inFlightMax + otherFiles
-  if (Number(most) >= needed) return [well('machine.open_files', `${most} files may be open, and ${needed} are needed at most`)]
+  if (Number(most) >= needed)
+    return [well('machine.open_files', `${most} files may be open, and ${needed} are needed at most`)]
   return [
     warning('machine.open_files', `${most} files may be open, and ${needed} are needed at most`, {
       why: `CONNECTIONS_MAX=${bounds.connectionsMax} clients, and IN_FLIGHT_MAX=${bounds.inFlightMax} calls of upstreams. With too few, connections are refused sooner.`,
-      fix: `LimitNOFILE=${2 ** Math.ceil(Math.log2(needed))} in the unit, or ulimit -n; or lower CONNECTIONS_MAX.`,
+      fix: `Set LimitNOFILE=${2 ** Math.ceil(Math.log2(needed))} in the unit, or lower CONNECTIONS_MAX. In a shell:`,
+      run: `ulimit -n ${2 ** Math.ceil(Math.log2(needed))}`,
       docs: 'docs/runbook.md#connections-are-dropped',
     }),
   ]

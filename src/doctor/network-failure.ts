@@ -4,7 +4,8 @@ import { codeOf, wordsOf } from './finding.ts'
 export interface NetworkFailure {
   kind: 'name' | 'refused' | 'silent' | 'tls'
   why: string
-  fix: string
+  fix?: string
+  run: string
 }
 
 /** Undefined: the error is not of the network, so the server was reached. `place` is a host, with its port where it has one. */
@@ -15,25 +16,29 @@ export function networkFailure(error: unknown, place: string): NetworkFailure | 
     return {
       kind: 'name',
       why: `No name server knows the host ${host} (${code}).`,
-      fix: `getent hosts ${host}`,
+      run: `getent hosts ${host}`,
     }
   if (code === 'ECONNREFUSED')
     return {
       kind: 'refused',
       why: `The machine answers, and nothing listens at ${place} (ECONNREFUSED).`,
-      fix: `Start the server, or correct host and port of its address. On its machine: ss -Hltn`,
+      fix: 'Start the server, or correct host and port of its address. On its machine:',
+      run: 'ss -Hltnp',
     }
-  if (/^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)$/.test(code) || isLate(error))
+  if (
+    /^(ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|CONNECT_TIMEOUT|UND_ERR_CONNECT_TIMEOUT)$/.test(code) ||
+    isLate(error)
+  )
     return {
       kind: 'silent',
       why: `Nothing comes back from ${place} (${code || 'no answer in time'}): a firewall, a wrong address, or a server that hangs.`,
-      fix: `nc -vz ${place.replace(/:(\d+)$/, ' $1')}`,
+      run: `nc -vz ${place.replace(/:(\d+)$/, ' $1')}`,
     }
   if (tlsCodes.test(code) || /\b(ssl|tls|certificate)\b/i.test(wordsOf(error)))
     return {
       kind: 'tls',
       why: `TLS with ${place} fails: ${wordsOf(error)}${code === '' ? '' : ` (${code})`}.`,
-      fix: `openssl s_client -connect ${place} </dev/null`,
+      run: `openssl s_client -connect ${place} </dev/null`,
     }
   return undefined
 }

@@ -18,12 +18,19 @@ export async function checkPages({ pages, role }: Config, root: string): Promise
     return [
       warning('pages.missing', 'there are no built pages, and vite, which builds them, is not installed', {
         why: 'The API works without them.',
-        fix: 'npm ci, without --omit=dev, or copy console/dist from where npm run build:pages has run.',
+        fix: 'Copy console/dist from where npm run build:pages has run, or install vite:',
+        run: 'npm ci --include=dev',
         docs: 'docs/reference/deployment.md#pages',
       }),
     ]
-  const isFresh = isBuilt && (!builds || (await readRecord(join(console, 'dist')))?.hash === (await hashOfSources(root)))
-  return [well('pages.built', isFresh ? 'the pages are built' : 'the next start builds the pages; until then: npm run build:pages')]
+  const isFresh =
+    isBuilt && (!builds || (await readRecord(join(console, 'dist')))?.hash === (await hashOfSources(root)))
+  return [
+    well(
+      'pages.built',
+      isFresh ? 'the pages are built' : 'the next start builds the pages; until then: npm run build:pages',
+    ),
+  ]
 }
 
 function hasVite(console: string): boolean {

@@ -44,11 +44,16 @@ async function processOf(sql: Sql): Promise<{ told: number; real: number }> {
 export function settingsRefused(error: unknown): Finding {
   const words = wordsOf(error)
   if (codeOf(error) === '08P01' || /startup parameter/.test(words))
-    return wrong('database.pooler_settings', 'the pool in front of Postgres refuses the settings of a connection', {
-      why: `${words}.`,
-      fix: 'Point DATABASE_URL at Postgres itself. PgBouncer can also leave them out: ignore_startup_parameters = plan_cache_mode,jit,statement_timeout,max_parallel_workers_per_gather',
-      docs,
-    })
+    return wrong(
+      'database.pooler_settings',
+      'the pool in front of Postgres refuses the settings of a connection',
+      {
+        why: `${words}.`,
+        fix: 'Point DATABASE_URL at Postgres itself, or let PgBouncer leave them out:',
+        run: 'ignore_startup_parameters = plan_cache_mode,jit,statement_timeout,max_parallel_workers_per_gather',
+        docs,
+      },
+    )
   return warning('database.settings', 'a connection with the settings of the gateway could not be made', {
     why: words,
     fix: 'Run this again. If it stays so, look into the log of Postgres.',

@@ -23,7 +23,14 @@ interface Wanted {
 /** Listens on each port for a moment. */
 export async function checkPorts(config: Config): Promise<Finding[]> {
   const { host, port, metricsHost, metricsPort, role } = config
-  const api: Wanted = { variable: 'PORT', hostVariable: 'HOST', host, port, path: '/healthz', answers: /^\{"status":"ok"\}$/ }
+  const api: Wanted = {
+    variable: 'PORT',
+    hostVariable: 'HOST',
+    host,
+    port,
+    path: '/healthz',
+    answers: /^\{"status":"ok"\}$/,
+  }
   const metrics: Wanted = {
     variable: 'METRICS_PORT',
     hostVariable: 'METRICS_HOST',
@@ -48,7 +55,8 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
     case 'EACCES':
       return wrong('port.privileged', `${place} needs a right that this user does not have`, {
         why: 'Linux lets only root listen below 1024.',
-        fix: `sysctl net.ipv4.ip_unprivileged_port_start=${port}, or AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or another ${variable}`,
+        fix: `Take another ${variable}, or AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit, or as root:`,
+        run: `sysctl net.ipv4.ip_unprivileged_port_start=${port}`,
         docs,
       })
     case 'EADDRNOTAVAIL':
@@ -56,11 +64,15 @@ async function checkPort(wanted: Wanted, isSecure: boolean): Promise<Finding> {
     case 'EAI_AGAIN':
       return wrong('port.host', `${hostVariable} ${host} is no address of this machine`, {
         why: `${codeOf(failure)}.`,
-        fix: 'ip -brief address',
+        run: 'ip -brief address',
         docs: 'docs/reference/configuration.md#place',
       })
   }
-  return wrong('port.unusable', `${place} cannot be listened on`, { why: wordsOf(failure), fix: `Another ${variable}.`, docs })
+  return wrong('port.unusable', `${place} cannot be listened on`, {
+    why: wordsOf(failure),
+    fix: `Another ${variable}.`,
+    docs,
+  })
 }
 
 function tryToListen(host: string, port: number): Promise<unknown> {
@@ -74,11 +86,15 @@ async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
   const { variable, host, port } = wanted
   const owner = ownerOf(port)
   if (await isGateway(wanted, isSecure && variable === 'PORT'))
-    return well('port.serving', `a gateway serves on ${variable} ${port}${owner === undefined ? '' : ` (pid ${owner.pid})`}`)
+    return well(
+      'port.serving',
+      `a gateway serves on ${variable} ${port}${owner === undefined ? '' : ` (pid ${owner.pid})`}`,
+    )
   const who = owner === undefined ? 'another program' : `${owner.program} (pid ${owner.pid})`
   return wrong('port.taken', `${variable} ${port} on ${host} is taken by ${who}`, {
     why: 'What listens there is no gateway: it does not answer as one.',
-    fix: `ss -Hltnp 'sport = :${port}'. End it, or set ${variable} to a free one.`,
+    fix: `End it, or set ${variable} to a free one.`,
+    run: `ss -Hltnp 'sport = :${port}'`,
     docs,
   })
 }
@@ -98,10 +114,12 @@ function isGateway({ host, port, path, answers }: Wanted, isSecure: boolean): Pr
       })
       answer.once('close', () => resolve(answers.test(text)))
     })
-    asked.on('error', () => resolve(false)).on('close', () => {
-      clearTimeout(timer)
-      if (asked.res === null || asked.res === undefined) resolve(false)
-    })
+    asked
+      .on('error', () => resolve(false))
+      .on('close', () => {
+        clearTimeout(timer)
+        if (asked.res === null || asked.res === undefined) resolve(false)
+      })
   })
 }
 

@@ -16,7 +16,7 @@ export async function checkRedis({ redisUrl: url, processes }: Config): Promise<
     return [
       wrong('redis.url', 'REDIS_URL is no address that can be read', {
         why: 'A character in the password may need an escape, such as %40 for @.',
-        fix: 'redis://:PASSWORD@HOST:6379',
+        fix: 'It must be such as redis://:PASSWORD@HOST:6379',
         docs,
       }),
     ]
@@ -37,12 +37,16 @@ function unreachable(error: unknown, place: string): Finding {
       fix: 'Put the password into REDIS_URL: redis://:PASSWORD@HOST:6379, or redis://USER:PASSWORD@HOST:6379',
       docs,
     })
-  const { kind, why, fix } = networkFailure(error, place) ?? {
+  const { kind, ...advice } = networkFailure(error, place) ?? {
     kind: 'unusable',
     why: `${words}.`,
-    fix: 'redis-cli -u "$REDIS_URL" ping',
+    run: 'redis-cli -u "$REDIS_URL" ping',
   }
-  return wrong(`redis.${kind}`, `the Redis at ${place} cannot be ${kind === 'unusable' ? 'used' : 'reached'}`, { why, fix, docs })
+  return wrong(
+    `redis.${kind}`,
+    `the Redis at ${place} cannot be ${kind === 'unusable' ? 'used' : 'reached'}`,
+    { ...advice, docs },
+  )
 }
 
 function stateFindings(state: RedisState, place: string): Finding[] {
@@ -57,7 +61,8 @@ function stateFindings(state: RedisState, place: string): Finding[] {
 }
 
 const replica = wrong('redis.replica', 'this Redis is a replica, and takes no writes', {
-  fix: 'Point REDIS_URL at the master: redis-cli -u "$REDIS_URL" info replication',
+  fix: 'Point REDIS_URL at the master:',
+  run: 'redis-cli -u "$REDIS_URL" info replication',
   docs,
 })
 
@@ -65,13 +70,20 @@ function policyFindings(policy: string | undefined, bytesMax: number | undefined
   const see = 'docs/reference/deployment.md#images'
   if (policy === undefined) {
     const what = 'this user may not ask Redis for its maxmemory-policy'
-    return [warning('redis.unread', what, { fix: 'It must say noeviction: redis-cli config get maxmemory-policy', docs: see })]
+    return [
+      warning('redis.unread', what, {
+        fix: 'It must be noeviction:',
+        run: 'redis-cli config get maxmemory-policy',
+        docs: see,
+      }),
+    ]
   }
   if (policy === 'noeviction') return [well('redis.policy', 'maxmemory-policy is noeviction')]
   const isBounded = bytesMax !== 0
   const advice = {
     why: `When its memory is full, it throws away parts of queues and counts of limits.${isBounded ? '' : ' It has no maxmemory now, so it does not yet.'}`,
-    fix: 'redis-cli -u "$REDIS_URL" config set maxmemory-policy noeviction, and the same in redis.conf',
+    fix: 'Set it, and the same in redis.conf:',
+    run: 'redis-cli -u "$REDIS_URL" config set maxmemory-policy noeviction',
     docs: see,
   }
   const what = `maxmemory-policy is ${policy}`
@@ -80,7 +92,8 @@ function policyFindings(policy: string | undefined, bytesMax: number | undefined
 
 const notSaved = warning('redis.not_saved', 'Redis could not write its last snapshot', {
   why: 'Its disk may be full or closed. With stop-writes-on-bgsave-error it takes no writes.',
-  fix: 'redis-cli -u "$REDIS_URL" info persistence, and the log of Redis',
+  fix: 'Look into the log of Redis.',
+  run: 'redis-cli -u "$REDIS_URL" info persistence',
   docs,
 })
 

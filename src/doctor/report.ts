@@ -11,18 +11,20 @@ export interface Look {
 }
 
 /** The columns that stand before each text: sign and verdict. */
-const margin = 12
+const margin = 13
 
 /** Area by area. What is well takes a line; all else also says why, what to do, and where to read on. */
 export function reportLines(findings: readonly Finding[], look: Look): string[] {
   const shown = areas.flatMap((area) => {
     const own = findings.filter((finding) => finding.area === area)
-    return own.length === 0 ? [] : [look.paint(heading(area), 'bold'), ...own.flatMap((one) => linesOf(one, look)), '']
+    return own.length === 0
+      ? []
+      : [look.paint(heading(area), 'bold'), ...own.flatMap((one) => linesOf(one, look)), '']
   })
   return [...shown, summaryOf(findings, look)]
 }
 
-function linesOf({ verdict, what, why, fix, docs }: Finding, look: Look): string[] {
+function linesOf({ verdict, what, why, fix, run, docs }: Finding, look: Look): string[] {
   const head = look.paint(`${signs[verdict]} ${verdict}`.padEnd(margin - 2), colours[verdict])
   const [first = '', ...others] = wrapped(what, look.columns - margin)
   const indent = ' '.repeat(margin)
@@ -37,6 +39,7 @@ function linesOf({ verdict, what, why, fix, docs }: Finding, look: Look): string
     ...others.map((line) => indent + line),
     ...more('why', why),
     ...more('do', fix),
+    ...(run === undefined ? [] : [`${indent}${look.paint('run', 'grey')} ${run}`]),
     ...more('see', docs),
   ]
 }

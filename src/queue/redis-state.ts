@@ -41,7 +41,9 @@ export async function readRedisState(url: string, waitMs: number): Promise<Redis
 
 /** https://redis.io/docs/latest/commands/info/ */
 function stateOf(info: string): RedisState {
-  const fields = new Map([...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]))
+  const fields = new Map(
+    [...info.matchAll(/^(\w+):(.*?)\r?$/gm)].map(([, name = '', value = '']) => [name, value]),
+  )
   const is = (name: string, value: string) => {
     const found = fields.get(name)
     return found === undefined ? undefined : found === value

@@ -16,8 +16,9 @@ export interface Extra {
   optionalBy?: string
 }
 
-/** Where Debian's package has it. */
+/** Where Debian's packages have them. */
 export const chromiumPath = '/usr/bin/chromium'
+export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 /** What test/deploy/tools/install.sh has installed. */
 export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
@@ -78,6 +79,12 @@ function extras(): Extra[] {
       get: 'apt-get install chromium',
       isHere: existsSync(chromiumPath),
       files: /\.browser\.test\.ts$/,
+    },
+    {
+      name: 'pgbouncer',
+      get: 'apt-get install pgbouncer',
+      isHere: existsSync(pgbouncerPath),
+      files: /[/-]pgbouncer\.test\.ts$/,
     },
     {
       name: 'caddy',

@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto'
+import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { readCertificate } from '../http/tls.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
@@ -82,7 +83,7 @@ function checkTime({ validFromDate, validToDate }: X509Certificate, tlsCert: str
 
 function checkName(certificate: X509Certificate, host: string | undefined, hasProxy: boolean): Finding[] {
   if (host === undefined) return []
-  const covers = certificate.checkHost(host) !== undefined || certificate.checkIP(host) !== undefined
+  const covers = (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
   if (covers) return [well('tls.name', `it is for ${host}, the host of PUBLIC_URL`)]
   const what = `the certificate is not for ${host}, the host of PUBLIC_URL`
   const advice = {

@@ -150,7 +150,7 @@ function failureOf(error: unknown, channel: Channel, turn: number): { finding: F
     }
     const finding = late
       ? wrong('channels.silent', `${name} does not answer in time`, advice)
-      : warning('channels.strange', `${name} answers with no list of models`, advice)
+      : warning('channels.strange', `${name} did not answer with a list of models`, advice)
     return { finding, isOfPlace: true }
   }
   const { kind, ...advice } = failure

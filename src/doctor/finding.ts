@@ -67,6 +67,7 @@ export function wordsOf(error: unknown): string {
 
 /** The code of an error, or of the first cause that has one. */
 export function codeOf(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause) if ('code' in at) return String(at.code)
+  for (let at = error; at instanceof Error; at = at.cause)
+    if ('code' in at && at.code !== undefined) return String(at.code)
   return ''
 }

@@ -44,7 +44,7 @@ export function networkFailure(error: unknown, place: string): NetworkFailure | 
 }
 
 function isLate(error: unknown): boolean {
-  return error instanceof Error && (error.name === 'LateError' || error.message === 'connect ETIMEDOUT')
+  return error instanceof Error && (error.name === 'LateError' || /timed out|ETIMEDOUT/.test(error.message))
 }
 
 const tlsCodes =

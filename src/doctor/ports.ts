@@ -105,8 +105,10 @@ function isGateway({ host, port, path, answers }: Wanted, isSecure: boolean): Pr
   const bare = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
   const options = { host: bare, port, path, timeout: answerMs, rejectUnauthorized: false, agent: false }
   return new Promise((resolve) => {
+    let isAnswered = false
     const timer = setTimeout(() => asked.destroy(), answerMs)
     const asked = (isSecure ? getSecurely : get)(options, (answer) => {
+      isAnswered = true
       let text = ''
       answer.setEncoding('utf8').on('data', (piece: string) => {
         text += piece
@@ -118,7 +120,7 @@ function isGateway({ host, port, path, answers }: Wanted, isSecure: boolean): Pr
       .on('error', () => resolve(false))
       .on('close', () => {
         clearTimeout(timer)
-        if (asked.res === null || asked.res === undefined) resolve(false)
+        if (!isAnswered) resolve(false)
       })
   })
 }

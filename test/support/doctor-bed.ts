@@ -118,7 +118,11 @@ export async function startDoctorBed(): Promise<DoctorBed> {
 /** In this process, which is faster. */
 async function runHere(args: readonly string[], env: Record<string, string>): Promise<TollgateRun> {
   const texts = { stdout: '', stderr: '' }
-  const into = (name: keyof typeof texts) => ({ write: (text: string) => void (texts[name] += text) })
+  const into = (name: keyof typeof texts) => ({
+    write(text: string) {
+      texts[name] += text
+    },
+  })
   const streams = { env, stdin: process.stdin, stdout: into('stdout'), stderr: into('stderr') }
   const code = await runCommand([doctor], args, streams, new AbortController().signal)
   return { code, output: texts.stdout, errors: texts.stderr }

@@ -206,17 +206,43 @@ function isLoopback(host: string): boolean {
  * Turn an environment into a frozen Config. Pure. An empty string counts as absent.
  * Throws an Error that lists every wrong variable and what it must be.
  */
-export function readConfig(env: Record<string, string | undefined>): Config {
-  const present = (names: object) =>
-    Object.fromEntries(Object.keys(names).map((name) => [name, env[variableOf(name)] || undefined]))
-  const parsed = config.safeParse({ ...present(settings), bounds: present(boundSettings) })
+export function readConfig(env: Environment): Config {
+  const parsed = parse(env)
   if (!parsed.success) {
-    const lines = parsed.error.issues.map(
-      ({ path, message }) => `  ${variableOf(String(path.at(-1)))}: ${message}`,
-    )
+    const lines = wrongIn(parsed.error).map(({ name, message }) => `  ${name}: ${message}`)
     throw new Error(`The environment has wrong values:\n${lines.join('\n')}`)
   }
   return Object.freeze({ ...parsed.data, bounds: Object.freeze(parsed.data.bounds) })
+}
+
+/** A variable that `readConfig` refuses. */
+export interface WrongVariable {
+  name: string
+  /** What it must be. */
+  message: string
+}
+
+/** All of them. None: `readConfig` takes the environment. */
+export function wrongVariables(env: Environment): WrongVariable[] {
+  const parsed = parse(env)
+  return parsed.success ? [] : wrongIn(parsed.error)
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+function parse(env: Environment) {
+  const present = (names: object) =>
+    Object.fromEntries(Object.keys(names).map((name) => [name, env[variableOf(name)] || undefined]))
+  return config.safeParse({ ...present(settings), bounds: present(boundSettings) })
+}
+
+function wrongIn({ issues }: z.ZodError): WrongVariable[] {
+  return issues.map(({ path, message }) => ({ name: variableOf(String(path.at(-1))), message }))
+}
+
+/** Every variable that `readConfig` reads. */
+export function variableNames(): string[] {
+  return [...Object.keys(settings), ...Object.keys(boundSettings)].map(variableOf)
 }
 
 /** The name of a setting in the environment: `bodyBytesMax` is `BODY_BYTES_MAX`. */

@@ -3,6 +3,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { checkChannel } from './check-entry.ts'
 import { connectionColumns, openConnection } from './connection.ts'
+import type { ChannelEntry } from './gateway-file.ts'
 import type { AllRows } from './queries.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 import type { Channel } from './snapshot.ts'
@@ -21,9 +22,14 @@ export function unsavedChannel(
   { bounds, keeper }: { bounds: TimeoutBounds; keeper: SecretKeeper },
 ): Channel {
   const entry = checkChannel({ ...words, name, models: '*' }, rows, { name, bounds })
+  return channelOf({ ...entry, name }, keeper)
+}
+
+/** The channel of an entry that stands in no row. `keeper` only carries its secrets, and may be any. */
+export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKeeper): Channel {
   return {
     id,
-    name,
+    name: entry.name,
     protocols: entry.protocols,
     priority: entry.priority,
     weight: entry.weight,

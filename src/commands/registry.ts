@@ -2,6 +2,7 @@ import { apply } from './apply.ts'
 import { backup } from './backup.ts'
 import type { Command } from './command.ts'
 import { completion } from './completion.ts'
+import { doctor } from './doctor.ts'
 import { importCommand } from './import.ts'
 import { keysCreate } from './keys-create.ts'
 import { keysList } from './keys-list.ts'
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   keysRotate,
   keysRevoke,
   topup,
+  doctor,
   logsTail,
   logsFind,
   verify,

@@ -112,10 +112,7 @@ function findPackage(): { root: string; version: string } {
 
 /** Make the links that the libraries need: an npm package has no links, and install scripts are off. */
 function hydrate(root: string): boolean {
-  const links: { source: string; target: string }[] = JSON.parse(
-    readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'),
-  )
-  for (const { source, target } of links) {
+  for (const { source, target } of linksOf(root)) {
     const path = join(root, target)
     if (lstatSync(path, { throwIfNoEntry: false })) continue
     try {
@@ -125,6 +122,14 @@ function hydrate(root: string): boolean {
     }
   }
   return true
+}
+
+function isHydrated(root: string): boolean {
+  return linksOf(root).every(({ target }) => lstatSync(join(root, target), { throwIfNoEntry: false }))
+}
+
+function linksOf(root: string): { source: string; target: string }[] {
+  return JSON.parse(readFileSync(join(root, 'native', 'pg-symlinks.json'), 'utf8'))
 }
 
 function runs(bin: string, user: SystemUser | undefined): Promise<boolean> {
@@ -141,4 +146,24 @@ function open(path: string): void {
   const executable = info.isDirectory() || (info.mode & 0o100) !== 0
   chmodSync(path, executable ? 0o755 : 0o644)
   if (info.isDirectory()) for (const name of readdirSync(path)) open(join(path, name))
+}
+
+/**
+ * Why the embedded Postgres cannot run as this user; undefined: it can, as it is or after the first start has set it up. It
+ * changes nothing, unlike `findBinaries`.
+ */
+export async function embeddedBinaries(dataDir: string): Promise<string | undefined> {
+  try {
+    const { root, version } = findPackage()
+    const user = postgresUser(join(dataDir, 'postgres'))
+    const bin = join(root, 'native', 'bin')
+    if ((await runs(bin, user)) || (await runs(join(dataDir, `postgres-${version}`, 'native', 'bin'), user)))
+      return undefined
+    // A start makes the links, or a copy that the user of Postgres can read. So here it must run as we are.
+    if (!isHydrated(root)) return undefined
+    await run(join(bin, 'postgres'), ['--version'], { cwd: '/' })
+    return undefined
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
 }

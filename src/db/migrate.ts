@@ -127,7 +127,7 @@ export async function whenReachable<T>(
         if (problem.final) throw error
       }
     }
-    const message = `cannot use the database ${describe(url)}: ${problem.message}`
+    const message = `cannot use the database ${databaseNamed(url)}: ${problem.message}`
     if (problem.final || Date.now() + retryMs > deadline) throw new Error(message)
     if (message !== complaint)
       log.info({}, `${message}; trying for ${Math.ceil((deadline - Date.now()) / 1000)} s more`)
@@ -163,7 +163,8 @@ function described(error: unknown): { message: string; code: string } {
   return { message: error instanceof Error ? error.message || code : String(error), code }
 }
 
-function describe(url: string): string {
+/** Which database an address leads to, and as whom, without the password. */
+export function databaseNamed(url: string): string {
   const { hostname, port, pathname, username } = new URL(url)
   const database = decodeURIComponent(pathname.slice(1)) || username
   return `"${database}" on ${hostname}:${port || 5432} as ${decodeURIComponent(username) || 'the default user'}`

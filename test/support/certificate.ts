@@ -1,11 +1,15 @@
 import { generateKeyPairSync, randomBytes, sign } from 'node:crypto'
 
-/** A self-signed certificate for `localhost` and its key, both in PEM. The certificate is valid from yesterday to tomorrow. */
-export function makeCertificate(commonName: string): { cert: string; key: string } {
+const day = 24 * 3600 * 1000
+
+/** A self-signed certificate for `localhost` and its key, both in PEM. It is valid from yesterday, or from the day before its end, until tomorrow or another time. */
+export function makeCertificate(
+  commonName: string,
+  validTo = Date.now() + day,
+): { cert: string; key: string } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), tlv(0x0c, Buffer.from(commonName)))))
-  const day = 24 * 3600 * 1000
-  const validity = sequence(utcTime(Date.now() - day), utcTime(Date.now() + day))
+  const validity = sequence(utcTime(Math.min(Date.now(), validTo) - day), utcTime(validTo))
   // https://www.rfc-editor.org/rfc/rfc5280#section-4.1: version 3, and a subjectAltName with one DNS name.
   const names = sequence(oid(0x55, 0x1d, 0x11), tlv(0x04, sequence(tlv(0x82, Buffer.from('localhost')))))
   const body = sequence(

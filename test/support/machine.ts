@@ -16,8 +16,9 @@ export interface Extra {
   optionalBy?: string
 }
 
-/** Where Debian's package has it. */
+/** Where Debian's packages have them. */
 export const chromiumPath = '/usr/bin/chromium'
+export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 /** What test/deploy/tools/install.sh has installed. */
 export const toolsPath = resolve(import.meta.dirname, '../deploy/tools')
@@ -28,8 +29,6 @@ export const oldestPostgres = 15
 
 /** Where Debian's packages have the programs of a release of Postgres. */
 export const debianPrograms = (major: number): string => `/usr/lib/postgresql/${major}/bin`
-
-export const pgbouncerPath = '/usr/sbin/pgbouncer'
 
 /** The extras that this machine lacks. In CI always none, so that a test that needs one of them fails. */
 export function missingExtras(): Extra[] {

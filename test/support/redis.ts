@@ -23,8 +23,10 @@ export interface RedisServer {
   flush(): Promise<void>
 }
 
-/** Throws the output of redis-server when that does not start. */
-export async function startRedis(options: { password?: string } = {}): Promise<RedisServer> {
+/** Throws the output of redis-server when that does not start. `settings` count before those of the test. */
+export async function startRedis(
+  options: { password?: string; settings?: readonly string[] } = {},
+): Promise<RedisServer> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-redis-'))
   const port = await ownPort()
   const login = options.password === undefined ? '' : `:${options.password}@`
@@ -35,7 +37,19 @@ export async function startRedis(options: { password?: string } = {}): Promise<R
   const start = async () => {
     const child = spawn(
       'redis-server',
-      ['--bind', '127.0.0.1', '--port', String(port), '--dir', directory, '--save', '', ...bounds, ...auth],
+      [
+        '--bind',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--dir',
+        directory,
+        '--save',
+        '',
+        ...bounds,
+        ...auth,
+        ...(options.settings ?? []),
+      ],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     await answers(child, url)

@@ -11,13 +11,13 @@ export interface TollgateRun {
   errors: string
 }
 
-/** Run the command `tollgate` in a process of its own, and wait for its end. It has only these variables. */
+/** Run the command `tollgate` in a process of its own, and wait for its end. It has only these variables. `uid`: another user than this one. */
 export async function runTollgate(
   args: readonly string[],
   environment: Record<string, string>,
-  { input = '' }: { input?: string } = {},
+  { input = '', uid }: { input?: string; uid?: number } = {},
 ): Promise<TollgateRun> {
-  const running = beginTollgate(args, environment)
+  const running = beginTollgate(args, environment, uid)
   running.child.stdin?.end(input)
   const code = await running.ended
   return { code, output: running.output(), errors: running.errors() }
@@ -27,10 +27,12 @@ export async function runTollgate(
 export function beginTollgate(
   args: readonly string[],
   environment: Record<string, string>,
+  uid?: number,
 ): { child: ChildProcess; ended: Promise<number | null>; output(): string; errors(): string } {
   const child = spawn(process.execPath, ['tollgate.cjs', ...args], {
     cwd: root,
     env: { PATH: process.env.PATH, ...environment },
+    ...(uid !== undefined && { uid, gid: uid }),
   })
   const texts = { stdout: '', stderr: '' }
   for (const name of ['stdout', 'stderr'] as const) {

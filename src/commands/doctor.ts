@@ -1,0 +1,53 @@
+import { command } from './command.ts'
+import { exitCodes } from './exit-codes.ts'
+import { flag, json } from './options.ts'
+import { paint, plain } from './terminal.ts'
+
+/** Wider lines are hard to read. */
+const columnsMost = 110
+
+export const doctor = command({
+  name: 'doctor',
+  group: 'Look',
+  does: 'say what is wrong with this installation, and what to do',
+  details:
+    'It looks at all that a gateway with this environment needs, and changes nothing. Give it the environment of the gateway, and run it as its user. Exit code 1: something is wrong.',
+  options: {
+    offline: flag('ask no channel and no bucket'),
+    json,
+  },
+  arguments: {},
+  async run({ options: { offline, json }, env, terminal, signal }) {
+    const [{ examine }, { reportLines }] = await Promise.all([
+      import('../doctor/doctor.ts'),
+      import('../doctor/report.ts'),
+    ])
+    const findings = await terminal.during('looking at the installation', () =>
+      examine({ env, offline, signal }),
+    )
+    const count = (verdict: string) => findings.filter((finding) => finding.verdict === verdict).length
+    if (json)
+      terminal.printJson({
+        wrong: count('wrong'),
+        warnings: count('warning'),
+        skipped: count('skipped'),
+        findings: findings.map(({ fix, ...finding }) => ({
+          ...finding,
+          ...(fix !== undefined && { do: fix }),
+        })),
+      })
+    else {
+      const { look } = terminal
+      const columns = Math.min(look.columns ?? columnsMost, columnsMost)
+      // What others say, such as an upstream, may have control characters.
+      const shown = findings.map((finding) => ({
+        ...finding,
+        what: plain(finding.what),
+        ...(finding.why !== undefined && { why: plain(finding.why) }),
+      }))
+      for (const line of reportLines(shown, { columns, paint: (text, colour) => paint(text, colour, look) }))
+        terminal.print(line)
+    }
+    return count('wrong') === 0 ? exitCodes.done : exitCodes.notWell
+  },
+})

@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { GatewayError } from '../canonical/error.ts'
+import { buildSnapshot } from '../catalog/build-snapshot.ts'
+import { demoBaseUrl } from '../catalog/demo.ts'
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { readCatalogRows } from '../catalog/queries.ts'
+import type { Channel } from '../catalog/snapshot.ts'
+import { channelOf } from '../catalog/unsaved-channel.ts'
+import type { Config } from '../config.ts'
+import { openConnections } from '../db/connections.ts'
+import { embeddedUrl } from '../db/embedded.ts'
+import { inTime } from '../in-time.ts'
+import { askList, hasNoList } from '../model-lists/ask-list.ts'
+import { ChannelLoad } from '../routing/channel-load.ts'
+import { SecretKeeper } from '../secret-key.ts'
+import { readKeeper } from '../secrets/open-masters.ts'
+import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
+import { Upstreams } from '../upstream/upstreams.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { networkFailure } from './network-failure.ts'
+
+const { well, skipped, warning, wrong } = findingsOf('channels')
+
+const atOnce = 8
+/** Of one channel. */
+const credentialsMost = 10
+const channelsMost = 100
+const bounds = { modelListMs: 8_000, modelListBytesMax: 8 * 1024 * 1024, modelListNamesMax: 100_000 }
+
+/** Ask each channel for its list of models, with each of its credentials: the one call that costs nothing. */
+export async function checkChannels(
+  config: Config,
+  file: GatewayFile | undefined,
+  signal: AbortSignal,
+): Promise<Finding[]> {
+  const channels = await channelsOf(config, file)
+  if (channels === undefined)
+    return [skipped('channels.unread', 'the channels could not be read: see gateway.yaml and the database')]
+  const real = channels.filter(({ protocols }) => !Object.values(protocols).includes(demoBaseUrl))
+  if (real.length === 0) return [well('channels.none', 'there is no channel but the demo')]
+  const upstreams = new Upstreams({ ...config.bounds, upstreamConnectMs: 5_000 }, new ChannelLoad(atOnce))
+  try {
+    const asked = await inTurns(real.slice(0, channelsMost), (channel) =>
+      checkChannel(upstreams, channel, signal),
+    )
+    const left = real.length - channelsMost
+    return [
+      ...asked.flat(),
+      ...(left > 0 ? [skipped('channels.many', `${left} further channels were not asked`)] : []),
+    ]
+  } finally {
+    await upstreams.destroy()
+  }
+}
+
+/** Those of the file, else those of the database. Undefined: they cannot be read. */
+async function channelsOf(config: Config, file: GatewayFile | undefined): Promise<Channel[] | undefined> {
+  if (file !== undefined) {
+    const keeper = new SecretKeeper(randomBytes(32).toString('hex'))
+    return file.channels.map((entry) => channelOf(entry, keeper))
+  }
+  if (config.gatewayConfig !== undefined) return undefined
+  const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
+  const { secretKey, secretKeyPrevious } = config
+  if (url === undefined) return []
+  const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
+  try {
+    return await inTime(
+      readChannels(connections, { secretKey: secretKey ?? '', secretKeyPrevious }),
+      8_000,
+      'Postgres',
+    )
+  } catch {
+    return undefined
+  } finally {
+    await connections.end()
+  }
+}
+
+async function readChannels(
+  { db, sql }: ReturnType<typeof openConnections>,
+  keys: Parameters<typeof readKeeper>[1],
+) {
+  const keeper = await readKeeper(sql, keys)
+  const { channels } = buildSnapshot(await readCatalogRows(db), keeper, () => {})
+  return [...channels.values()]
+}
+
+async function inTurns<Item, Result>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const queue = [...items.entries()]
+  const turn = async () => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift())
+      results[next[0]] = await work(next[1])
+  }
+  await Promise.all(Array.from({ length: atOnce }, turn))
+  return results
+}
+
+async function checkChannel(upstreams: Upstreams, channel: Channel, signal: AbortSignal): Promise<Finding[]> {
+  const [refused] = refusedBaseUrls([channel])
+  if (refused !== undefined) return [privateAddress(channel, refused)]
+  const findings: Finding[] = []
+  for (let turn = 0; turn < Math.min(channel.credentials.length, credentialsMost); turn++) {
+    try {
+      const { models } = await askList(upstreams, bounds, channel, { turn, signal })
+      findings.push(
+        well('channels.answers', `${channel.name} lists ${models.size} models${ordinal(channel, turn)}`),
+      )
+    } catch (error) {
+      const { finding, isOfPlace } = failureOf(error, channel, turn)
+      findings.push(finding)
+      // Another credential goes to the same place.
+      if (isOfPlace) break
+    }
+  }
+  return findings
+}
+
+function ordinal({ credentials }: Channel, turn: number): string {
+  return credentials.length === 1 ? '' : `, with credential ${turn + 1} of ${credentials.length}`
+}
+
+function privateAddress({ name }: Channel, why: string): Finding {
+  return wrong('channels.private_address', `${name}: its address is refused`, {
+    why,
+    fix: `Set allow_private_address: true for ${name}, or the blocks that it may call.`,
+    docs: 'docs/reference/deployment.md#upstreams',
+  })
+}
+
+function failureOf(error: unknown, channel: Channel, turn: number): { finding: Finding; isOfPlace: boolean } {
+  const { name } = channel
+  const words = wordsOf(error)
+  if (error instanceof GatewayError && error.upstreamStatus !== undefined)
+    return answered(error, error.upstreamStatus, channel, turn)
+  if (words.includes('upstream address refused'))
+    return { finding: privateAddress(channel, words), isOfPlace: true }
+  const failure = networkFailure(error, placeOf(channel))
+  if (failure === undefined) {
+    const late = error instanceof GatewayError && error.kind === 'upstream_timeout'
+    const advice = {
+      why: words,
+      run: `curl -v ${firstUrl(channel)}`,
+      docs: 'docs/runbook.md#a-channel-fails',
+    }
+    const finding = late
+      ? wrong('channels.silent', `${name} does not answer in time`, advice)
+      : warning('channels.strange', `${name} did not answer with a list of models`, advice)
+    return { finding, isOfPlace: true }
+  }
+  const { kind, ...advice } = failure
+  const docs =
+    kind === 'tls' ? 'docs/reference/deployment.md#an-egress-proxy' : 'docs/runbook.md#a-channel-fails'
+  return {
+    finding: wrong(`channels.${kind}`, `${name} cannot be reached`, { ...advice, docs }),
+    isOfPlace: true,
+  }
+}
+
+function answered(
+  error: GatewayError,
+  status: number,
+  channel: Channel,
+  turn: number,
+): { finding: Finding; isOfPlace: boolean } {
+  const { name } = channel
+  const said = typeof error.details?.said === 'string' ? ` It says: ${error.details.said}` : ''
+  if (status === 401 || status === 403)
+    return {
+      finding: wrong('channels.credential', `${name} refuses its credential${ordinal(channel, turn)}`, {
+        why: `The list of models answers with status ${status}.${said}`,
+        fix: `Put a credential that works into api_keys of ${name}. Then:`,
+        run: `tollgate probe ${name} MODEL`,
+        docs: 'docs/runbook.md#an-upstream-refuses-a-credential',
+      }),
+      isOfPlace: false,
+    }
+  if (hasNoList(error)) {
+    const what = `${name} answers; it has no list of models, so its credential was not tried`
+    return { finding: well('channels.no_list', what), isOfPlace: true }
+  }
+  const finding = warning('channels.status', `${name} answers with status ${status}`, {
+    why: said.trim() || error.message,
+    run: `tollgate probe ${name} MODEL`,
+    docs: 'docs/runbook.md#a-channel-fails',
+  })
+  return { finding, isOfPlace: true }
+}
+
+function firstUrl({ protocols }: Channel): string {
+  return Object.values(protocols)[0] ?? ''
+}
+
+/** Where the connection goes: a proxy, if there is one. */
+function placeOf(channel: Channel): string {
+  const proxy = channel.connection?.proxy
+  if (proxy !== undefined) return `${proxy.hostname}:${proxy.port}`
+  const { hostname, port, protocol } = new URL(firstUrl(channel))
+  return `${hostname}:${port || (protocol === 'https:' ? 443 : 80)}`
+}

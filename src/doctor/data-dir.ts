@@ -1,0 +1,229 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fdatasyncSync,
+  openSync,
+  readdirSync,
+  statfsSync,
+  statSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import type { Config } from '../config.ts'
+import { listJournals, ownerState } from '../ledger/journal-directory.ts'
+import { isSetAside } from '../ledger/set-aside-folders.ts'
+import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+
+const { well, warning, wrong } = findingsOf('data directory')
+const place = 'docs/reference/configuration.md#place'
+const MiB = 1024 * 1024
+
+export async function checkDataDir(config: Config): Promise<Finding[]> {
+  const folder = resolve(config.dataDir)
+  if (!existsSync(folder)) return notThere(folder)
+  const closed = closedIn(folder)
+  if (closed !== undefined) return [unwritable(closed.path, closed.error)]
+  return [
+    well('data_dir.writable', `${folder} can be written`),
+    ...foreignOwner(folder),
+    ...checkSpace(folder, config),
+    ...checkSync(folder, config),
+    ...checkJournals(join(folder, 'journal')),
+  ]
+}
+
+function notThere(folder: string): Finding[] {
+  let parent = dirname(folder)
+  while (!existsSync(parent) && dirname(parent) !== parent) parent = dirname(parent)
+  try {
+    accessSync(parent, constants.W_OK | constants.X_OK)
+    return [well('data_dir.absent', `${folder} is not there yet; the first start makes it`)]
+  } catch (error) {
+    return [unwritable(parent, error)]
+  }
+}
+
+/** The first of the folders that the gateway writes and this user may not. */
+function closedIn(folder: string): { path: string; error: unknown } | undefined {
+  const journal = join(folder, 'journal')
+  for (const path of [
+    folder,
+    journal,
+    ...listJournalFolders(journal),
+    join(folder, 'images'),
+    join(folder, 'files'),
+  ]) {
+    try {
+      if (path === folder || existsSync(path))
+        accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
+    } catch (error) {
+      return { path, error }
+    }
+  }
+  return undefined
+}
+
+function listJournalFolders(journal: string): string[] {
+  try {
+    return listJournals(journal).map(({ directory }) => directory)
+  } catch {
+    return []
+  }
+}
+
+function unwritable(path: string, error: unknown): Finding {
+  const [uid, gid] = [process.getuid?.() ?? 0, process.getgid?.() ?? 0]
+  const info = statSync(path, { throwIfNoEntry: false })
+  const owner =
+    info === undefined ? '' : ` It belongs to uid ${info.uid}, with mode ${(info.mode & 0o777).toString(8)}.`
+  const isReadOnly = codeOf(error) === 'EROFS'
+  return wrong('data_dir.unwritable', `${path} cannot be written by this user (uid ${uid})`, {
+    why: `${isReadOnly ? 'Its file system is mounted read-only.' : `${codeOf(error)}.`}${owner} Without a journal the gateway does not start.`,
+    ...(isReadOnly
+      ? { fix: 'Mount a volume that can be written at DATA_DIR.' }
+      : { run: `chown -R ${uid}:${gid} ${path}` }),
+    docs: place,
+  })
+}
+
+/** Root writes everywhere; what it makes, the gateway's own user cannot open later. */
+function foreignOwner(folder: string): Finding[] {
+  const uid = process.getuid?.()
+  const owner = statSync(folder).uid
+  if (uid === undefined || owner === uid) return []
+  return [
+    warning('data_dir.owner', `${folder} belongs to uid ${owner}, and this command runs as uid ${uid}`, {
+      why: 'A gateway that runs as another user than before makes files that the other one cannot open.',
+      fix: 'Run gateway and commands as one user, or give it to this one:',
+      run: `chown -R ${uid} ${folder}`,
+      docs: place,
+    }),
+  ]
+}
+
+/** With less, the journal has no room for a segment beside the one that it writes. */
+const leastBytes = 32 * MiB
+
+function checkSpace(folder: string, { bounds }: Config): Finding[] {
+  const { bavail, bsize, files, ffree } = statfsSync(folder)
+  const free = bavail * bsize
+  const isFull = free < leastBytes || (files > 0 && ffree < 100)
+  const what = `${sizeOf(free)} are free, and the journal may take ${sizeOf(bounds.journalBytesMax)} while Postgres is away`
+  const advice = {
+    why: isFull
+      ? 'The gateway refuses requests that it cannot record.'
+      : 'The disk is full before JOURNAL_BYTES_MAX refuses requests in good order.',
+    fix: 'Free space, or lower JOURNAL_BYTES_MAX.',
+    run: `df -h ${folder}; df -i ${folder}`,
+    docs: 'docs/runbook.md#the-journal-cannot-be-written',
+  }
+  if (isFull) return [wrong('data_dir.space', what, advice)]
+  return [
+    free < bounds.journalBytesMax ? warning('data_dir.space', what, advice) : well('data_dir.space', what),
+  ]
+}
+
+const syncs = 9
+const slowMs = 20
+
+/** Measures on a file that has no name any more. Some file systems sync nothing: what they are decides, not their speed. */
+function checkSync(folder: string, { durability }: Config): Finding[] {
+  const system = volatile.get(statfsSync(folder).type)
+  const gone = system !== undefined && durability === 'journal'
+  let medianMs: number
+  try {
+    medianMs = measureSync(folder)
+  } catch (error) {
+    const advice = {
+      why: wordsOf(error),
+      run: `df -h ${folder}`,
+      docs: 'docs/runbook.md#the-journal-cannot-be-written',
+    }
+    return [wrong('data_dir.sync', `${folder}: a file cannot be written and synced there`, advice)]
+  }
+  const speed = `one fdatasync takes ${medianMs < 1 ? medianMs.toFixed(2) : medianMs.toFixed(1)} ms`
+  return [
+    medianMs < slowMs
+      ? well('data_dir.sync', speed)
+      : warning('data_dir.sync', speed, {
+          why: 'The journal syncs every 10 ms. With JOURNAL_SYNC=disk each request waits for it.',
+          fix: 'Put DATA_DIR on a local SSD.',
+          docs: place,
+        }),
+    ...(gone
+      ? [
+          warning(
+            'data_dir.volatile',
+            `${folder} is on ${system}, whose content goes with the machine or container`,
+            {
+              why: 'Rows that Postgres does not have yet are lost with it (DURABILITY=journal).',
+              fix: 'Mount a volume at DATA_DIR, or set DURABILITY=postgres.',
+              docs: 'docs/reference/deployment.md#disks-that-go-with-their-machine',
+            },
+          ),
+        ]
+      : []),
+  ]
+}
+
+/** By the number of the file system: https://man7.org/linux/man-pages/man2/statfs.2.html */
+const volatile: ReadonlyMap<number, string> = new Map([
+  [0x01021994, 'tmpfs'],
+  [0x858458f6, 'ramfs'],
+  [0x794c7630, 'overlayfs'],
+])
+
+/** The median, in ms. */
+function measureSync(folder: string): number {
+  const path = join(folder, `.doctor.${process.pid}`)
+  const file = openSync(path, 'wx', 0o600)
+  try {
+    unlinkSync(path)
+    const block = Buffer.alloc(4096)
+    const times = Array.from({ length: syncs }, () => {
+      const startMs = performance.now()
+      writeSync(file, block)
+      fdatasyncSync(file)
+      return performance.now() - startMs
+    })
+    return times.sort((a, b) => a - b)[Math.floor(syncs / 2)] ?? 0
+  } finally {
+    closeSync(file)
+  }
+}
+
+function checkJournals(root: string): Finding[] {
+  if (!existsSync(root)) return []
+  const left = listJournals(root).filter(({ directory }) => ownerState(directory) !== 'alive').length
+  const setAside = readdirSync(root).filter(isSetAside).length
+  return [
+    ...(left === 0
+      ? []
+      : [
+          well(
+            'data_dir.journals',
+            `${left} ${left === 1 ? 'journal' : 'journals'} of processes that do not run here; the next one ships what is left in them`,
+          ),
+        ]),
+    ...(setAside === 0
+      ? []
+      : [
+          warning(
+            'data_dir.set_aside',
+            `${setAside} ${setAside === 1 ? 'frame was' : 'frames were'} set aside`,
+            {
+              why: 'Postgres refused them, or they could not be read. Rows or charges are missing.',
+              run: 'tollgate ledger inspect',
+              docs: 'docs/runbook.md#a-journal-frame-is-set-aside-or-damaged',
+            },
+          ),
+        ]),
+  ]
+}
+
+export function sizeOf(bytes: number): string {
+  return bytes < 1024 * MiB ? `${Math.round(bytes / MiB)} MiB` : `${(bytes / (1024 * MiB)).toFixed(1)} GiB`
+}

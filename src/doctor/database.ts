@@ -1,0 +1,129 @@
+import { resolve } from 'node:path'
+import postgres, { type Sql } from 'postgres'
+import type { Config } from '../config.ts'
+import { openConnections } from '../db/connections.ts'
+import { embeddedUrl } from '../db/embedded.ts'
+import { embeddedBinaries } from '../db/embedded-home.ts'
+import { isForbidden } from '../db/failures.ts'
+import { databaseNamed } from '../db/migrate.ts'
+import { answers } from '../db/postmaster.ts'
+import { inTime } from '../in-time.ts'
+import { connectionFailure } from './database-failure.ts'
+import { checkRights } from './database-rights.ts'
+import { checkClock, checkConnections, checkMasters, checkSchema, checkVersion } from './database-state.ts'
+import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { checkPooler, settingsRefused } from './pooler.ts'
+
+const { well, skipped, wrong } = findingsOf('database')
+
+/** The longest that one step waits for Postgres. */
+const answerMs = 5_000
+
+/** Look at the database of this configuration. Nothing is written, and the embedded Postgres is not started. */
+export async function checkDatabase(config: Config): Promise<Finding[]> {
+  const { databaseUrl } = config
+  if (databaseUrl !== undefined) return await checkAt(databaseUrl, config)
+  const own = await checkBinaries(resolve(config.dataDir))
+  const url = embeddedUrl(resolve(config.dataDir))
+  if (url === undefined || !(await answers(Number(new URL(url).port)))) {
+    const what = 'the embedded Postgres does not run now; a start of the gateway starts it'
+    return [...own, skipped('database.embedded_idle', what)]
+  }
+  return [...own, ...(await checkAt(url, config))]
+}
+
+async function checkBinaries(dataDir: string): Promise<Finding[]> {
+  const problem = await embeddedBinaries(dataDir)
+  if (problem === undefined)
+    return [
+      well('database.embedded', 'DATABASE_URL is not set: the embedded Postgres, which runs on this machine'),
+    ]
+  return [
+    wrong('database.embedded', 'the embedded Postgres cannot run here', {
+      why: problem,
+      fix: 'Install it, or set DATABASE_URL to a Postgres of your own.',
+      run: 'npm install --include=optional',
+      docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
+    }),
+  ]
+}
+
+/** Settings of the gateway would be refused by some pools, and prepared statements by others. */
+export function bareClient(url: string): Sql {
+  return postgres(url, {
+    max: 1,
+    connect_timeout: answerMs / 1000,
+    prepare: false,
+    fetch_types: false,
+    onnotice: () => {},
+    connection: { application_name: 'tollgate doctor' },
+  })
+}
+
+async function checkAt(url: string, config: Config): Promise<Finding[]> {
+  let name: string
+  let sql: Sql
+  try {
+    name = databaseNamed(url)
+    sql = bareClient(url)
+  } catch (error) {
+    return [
+      wrong('database.url', 'DATABASE_URL is no address that can be read', {
+        why: `${codeOf(error)}: a character in user or password may need an escape, such as %40 for @.`,
+        fix: 'It must be such as postgres://USER:PASSWORD@HOST:5432/DATABASE',
+        docs: 'docs/reference/deployment.md#a-postgres-of-your-own',
+      }),
+    ]
+  }
+  try {
+    await inTime(sql`SELECT 1`, answerMs, 'Postgres')
+  } catch (error) {
+    await sql.end({ timeout: 0 })
+    return [connectionFailure(error, url, name)]
+  }
+  try {
+    const reached = well('database.reached', `${name} answers`)
+    const pooler = await checkPooler(sql, () => bareClient(url))
+    const settings = pooler.length > 0 ? [] : await checkSettings(url)
+    const rest: Finding[] = []
+    for (const check of [checkVersion, checkRights, checkSchema, checkConnections, checkMasters, checkClock])
+      rest.push(...(await reading(check, sql, config)))
+    return [reached, ...pooler, ...settings, ...rest]
+  } finally {
+    await sql.end({ timeout: 0 })
+  }
+}
+
+/** Connect as the gateway does. */
+async function checkSettings(url: string): Promise<Finding[]> {
+  const { sql, end } = openConnections(url, { max: 1, connectSeconds: 5, applicationName: 'tollgate doctor' })
+  try {
+    await inTime(sql`SELECT 1`, answerMs, 'Postgres')
+    return []
+  } catch (error) {
+    return [settingsRefused(error)]
+  } finally {
+    await end()
+  }
+}
+
+type Check = (sql: Sql, config: Config) => Promise<Finding[]>
+
+/** What this user may not read, or a schema of another release does not have, is left out. */
+async function reading(check: Check, sql: Sql, config: Config): Promise<Finding[]> {
+  try {
+    return await inTime(check(sql, config), answerMs, 'Postgres')
+  } catch (error) {
+    const why = isForbidden(error) ? 'this user may not read it' : wordsOf(error)
+    return [skipped('database.unread', `${what[check.name] ?? 'a part'} could not be looked at: ${why}`)]
+  }
+}
+
+const what: Readonly<Record<string, string>> = {
+  checkVersion: 'the version',
+  checkRights: 'the rights of the user',
+  checkSchema: 'the schema',
+  checkConnections: 'the number of connections',
+  checkMasters: 'whether SECRET_KEY is the right one',
+  checkClock: 'the clock of Postgres',
+}

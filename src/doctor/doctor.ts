@@ -1,0 +1,69 @@
+import { join } from 'node:path'
+import { inTime } from '../in-time.ts'
+import { checkCertificate } from './certificate.ts'
+import { checkChannels } from './channels.ts'
+import { checkConfiguration } from './configuration.ts'
+import { checkDataDir } from './data-dir.ts'
+import { checkDatabase } from './database.ts'
+import { type Area, areas, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { checkGatewayFile } from './gateway-file.ts'
+import { checkMachine } from './machine.ts'
+import { checkPages } from './pages.ts'
+import { checkPorts } from './ports.ts'
+import { checkRedis } from './redis.ts'
+import { checkStorage } from './storage.ts'
+
+export interface Installation {
+  env: Readonly<Record<string, string | undefined>>
+  /** Ask no channel and no bucket. */
+  offline: boolean
+  signal: AbortSignal
+}
+
+/** Longer than all steps of one area wait for others. */
+const areaMs = 45_000
+
+const root = join(import.meta.dirname, '../..')
+
+/**
+ * Look at everything that a gateway with this environment would need. The areas are looked at side by side, none waits for another, and
+ * nothing is changed. The findings come in the order of the areas. Never rejects.
+ */
+export async function examine({ env, offline, signal }: Installation): Promise<Finding[]> {
+  const { findings, config } = checkConfiguration(env)
+  if (config === undefined)
+    return [
+      ...findings,
+      findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration'),
+    ]
+  const gatewayFile = checkGatewayFile(config, env)
+  const online = async (area: Area, check: () => Promise<Finding[]>) =>
+    offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
+  const checks: [Area, () => Promise<Finding[]>][] = [
+    ['database', () => checkDatabase(config)],
+    ['redis', () => checkRedis(config)],
+    ['data directory', () => checkDataDir(config)],
+    ['network', async () => [...(await checkPorts(config)), ...checkCertificate(config, Date.now())]],
+    ['machine', () => checkMachine(config)],
+    ['channels', () => online('channels', () => checkChannels(config, gatewayFile.file, signal))],
+    ['storage', () => online('storage', () => checkStorage(config))],
+    ['pages', () => checkPages(config, root)],
+  ]
+  const found = await Promise.all(checks.map(([area, check]) => bounded(area, check)))
+  const all = [...findings, ...gatewayFile.findings, ...found.flat()]
+  return areas.flatMap((area) => all.filter((finding) => finding.area === area))
+}
+
+async function bounded(area: Area, check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await inTime(check(), areaMs, area)
+  } catch (error) {
+    const { warning } = findingsOf(area)
+    const advice = {
+      why: wordsOf(error),
+      fix: 'Run this again.',
+      docs: 'docs/reference/command-line.md#doctor',
+    }
+    return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this could not be looked at to the end', advice)]
+  }
+}

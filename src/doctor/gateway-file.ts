@@ -1,0 +1,56 @@
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { readGatewaySource } from '../catalog/gateway-source.ts'
+import type { Config } from '../config.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
+
+const { well, wrong } = findingsOf('gateway.yaml')
+
+/** Read the file as a start would. `file` is undefined where there is none, or a start would refuse it. */
+export function checkGatewayFile(
+  { gatewayConfig: path, bounds }: Config,
+  env: Readonly<Record<string, string | undefined>>,
+): { findings: Finding[]; file: GatewayFile | undefined } {
+  if (path === undefined) {
+    const what = 'GATEWAY_CONFIG is not set: what stands in the database counts, or the demo channel'
+    return { findings: [well('gateway_yaml.none', what)], file: undefined }
+  }
+  try {
+    const file = readGatewaySource(path, { ...env }, bounds).parse()
+    const { models, channels, groups, tenants } = file
+    const what = `${path}: ${models.length} models, ${channels.length} channels, ${groups.length} groups, ${tenants.length} tenants`
+    return { findings: [well('gateway_yaml.read', what)], file }
+  } catch (error) {
+    return { findings: faultsOf(error, path), file: undefined }
+  }
+}
+
+/** One for each line of the message, which is a line of the file. */
+function faultsOf(error: unknown, path: string): Finding[] {
+  const docs = 'docs/reference/configuration.md#gatewayyaml'
+  if (error instanceof Error && error.cause !== undefined)
+    return [
+      wrong('gateway_yaml.unreadable', wordsOf(error), {
+        why: 'The gateway does not start without it.',
+        fix: 'Correct GATEWAY_CONFIG, or let this user read the file.',
+        run: `ls -l ${path}`,
+        docs,
+      }),
+    ]
+  return wordsOf(error)
+    .split('\n')
+    .map((line) => {
+      const variable = /needs the environment variable (\w+)/.exec(line)?.[1]
+      return variable === undefined
+        ? wrong('gateway_yaml.refused', line, {
+            why: 'The gateway does not start with it; one that runs keeps what was in force.',
+            fix: 'Correct the line. Then see what the file changes:',
+            run: `tollgate apply ${path}`,
+            docs,
+          })
+        : wrong('gateway_yaml.variable', line, {
+            why: `The file says \${${variable}}, and the environment has no such variable.`,
+            fix: `Set ${variable} in the environment of the gateway.`,
+            docs,
+          })
+    })
+}

@@ -1,0 +1,62 @@
+import type { Sql } from 'postgres'
+import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+
+const { warning, wrong } = findingsOf('database')
+const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
+
+/** How often two clients are compared: a pool may have several connections at hand. */
+const rounds = 5
+
+/**
+ * Whether a pool stands between us and Postgres, and lets clients share a connection. A pool gives each client a process id of its own
+ * making, and two clients of a pool in transaction mode get the same process of Postgres.
+ */
+export async function checkPooler(first: Sql, another: () => Sql): Promise<Finding[]> {
+  const one = await processOf(first)
+  if (one.told === one.real) return []
+  const second = another()
+  try {
+    const seen = [new Set([one.real]), new Set<number>()] as const
+    for (let round = 0; round < rounds; round++) {
+      seen[1].add((await processOf(second)).real)
+      seen[0].add((await processOf(first)).real)
+    }
+    const isShared = seen[0].size > 1 || seen[1].size > 1 || [...seen[0]].some((pid) => seen[1].has(pid))
+    return isShared ? [transactionMode] : []
+  } finally {
+    await second.end({ timeout: 0 })
+  }
+}
+
+const transactionMode = wrong('database.pooler', 'DATABASE_URL leads to a pool in transaction mode', {
+  why: 'Its clients share connections. LISTEN, prepared statements and advisory locks then do not work.',
+  fix: 'Point DATABASE_URL at Postgres itself, or set pool_mode = session for this database in the pool.',
+  docs,
+})
+
+/** The process that Postgres names at the start of the connection, and the one that answers. */
+async function processOf(sql: Sql): Promise<{ told: number; real: number }> {
+  const rows = await sql<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`.simple()
+  return { told: rows.state.pid, real: rows[0]?.pid ?? 0 }
+}
+
+/** A plain connection works, and one with the settings of the gateway does not. */
+export function settingsRefused(error: unknown): Finding {
+  const words = wordsOf(error)
+  if (codeOf(error) === '08P01' || /startup parameter/.test(words))
+    return wrong(
+      'database.pooler_settings',
+      'the pool in front of Postgres refuses the settings of a connection',
+      {
+        why: `${words}.`,
+        fix: 'Point DATABASE_URL at Postgres itself, or let PgBouncer leave them out:',
+        run: 'ignore_startup_parameters = plan_cache_mode,jit,statement_timeout,max_parallel_workers_per_gather',
+        docs,
+      },
+    )
+  return warning('database.settings', 'a connection with the settings of the gateway could not be made', {
+    why: words,
+    fix: 'Run this again. If it stays so, look into the log of Postgres.',
+    docs,
+  })
+}

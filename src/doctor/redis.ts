@@ -1,0 +1,106 @@
+import type { Config } from '../config.ts'
+import { type RedisState, readRedisState } from '../queue/redis-state.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { networkFailure } from './network-failure.ts'
+
+const { well, warning, wrong } = findingsOf('redis')
+const docs = 'docs/runbook.md#redis-does-not-answer-in-time'
+const answerMs = 5_000
+
+export async function checkRedis({ redisUrl: url, processes }: Config): Promise<Finding[]> {
+  if (url === undefined) {
+    const limits = processes > 1 ? '; each process has limits of its own' : ''
+    return [well('redis.none', `REDIS_URL is not set: the queues are on Postgres${limits}`)]
+  }
+  if (!URL.canParse(url))
+    return [
+      wrong('redis.url', 'REDIS_URL is no address that can be read', {
+        why: 'A character in the password may need an escape, such as %40 for @.',
+        fix: 'It must be such as redis://:PASSWORD@HOST:6379',
+        docs,
+      }),
+    ]
+  const { hostname, port } = new URL(url)
+  const place = `${hostname}:${port || 6379}`
+  try {
+    return stateFindings(await readRedisState(url, answerMs), place)
+  } catch (error) {
+    return [unreachable(error, place)]
+  }
+}
+
+function unreachable(error: unknown, place: string): Finding {
+  const words = wordsOf(error)
+  if (/NOAUTH|WRONGPASS|NOPERM|invalid password|without any password/i.test(words))
+    return wrong('redis.authentication', `the Redis at ${place} refuses the user or the password`, {
+      why: `${words}.`,
+      fix: 'Put the password into REDIS_URL: redis://:PASSWORD@HOST:6379, or redis://USER:PASSWORD@HOST:6379',
+      docs,
+    })
+  const { kind, ...advice } = networkFailure(error, place) ?? {
+    kind: 'unusable',
+    why: `${words}.`,
+    run: 'redis-cli -u "$REDIS_URL" ping',
+  }
+  return wrong(
+    `redis.${kind}`,
+    `the Redis at ${place} cannot be ${kind === 'unusable' ? 'used' : 'reached'}`,
+    { ...advice, docs },
+  )
+}
+
+function stateFindings(state: RedisState, place: string): Finding[] {
+  const { version = 'of unknown version', role, policy, appendsToFile, savedWell } = state
+  return [
+    well('redis.reached', `Redis ${version} at ${place} answers`),
+    ...(role === 'slave' ? [replica] : []),
+    ...policyFindings(policy, state.memoryBytesMax),
+    ...(savedWell === false ? [notSaved] : []),
+    ...(appendsToFile === undefined ? [] : [keeping(appendsToFile)]),
+  ]
+}
+
+const replica = wrong('redis.replica', 'this Redis is a replica, and takes no writes', {
+  fix: 'Point REDIS_URL at the master:',
+  run: 'redis-cli -u "$REDIS_URL" info replication',
+  docs,
+})
+
+function policyFindings(policy: string | undefined, bytesMax: number | undefined): Finding[] {
+  const see = 'docs/reference/deployment.md#images'
+  if (policy === undefined) {
+    const what = 'this user may not ask Redis for its maxmemory-policy'
+    return [
+      warning('redis.unread', what, {
+        fix: 'It must be noeviction:',
+        run: 'redis-cli config get maxmemory-policy',
+        docs: see,
+      }),
+    ]
+  }
+  if (policy === 'noeviction') return [well('redis.policy', 'maxmemory-policy is noeviction')]
+  const isBounded = bytesMax !== 0
+  const advice = {
+    why: `When its memory is full, it throws away parts of queues and counts of limits.${isBounded ? '' : ' It has no maxmemory now, so it does not yet.'}`,
+    fix: 'Set it, and the same in redis.conf:',
+    run: 'redis-cli -u "$REDIS_URL" config set maxmemory-policy noeviction',
+    docs: see,
+  }
+  const what = `maxmemory-policy is ${policy}`
+  return [isBounded ? wrong('redis.policy', what, advice) : warning('redis.policy', what, advice)]
+}
+
+const notSaved = warning('redis.not_saved', 'Redis could not write its last snapshot', {
+  why: 'Its disk may be full or closed. With stop-writes-on-bgsave-error it takes no writes.',
+  fix: 'Look into the log of Redis.',
+  run: 'redis-cli -u "$REDIS_URL" info persistence',
+  docs,
+})
+
+/** Losing the queue loses nothing: the jobs stand in Postgres. */
+function keeping(appendsToFile: boolean): Finding {
+  const what = appendsToFile
+    ? 'it keeps its data over a restart (appendonly)'
+    : 'it may lose its last writes at a restart (appendonly is off); the queue is then filled again from Postgres, and limits count from zero'
+  return well('redis.persistence', what)
+}

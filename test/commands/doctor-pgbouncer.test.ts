@@ -1,0 +1,35 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { type DoctorBed, startDoctorBed } from '../support/doctor-bed.ts'
+import { startPgBouncer } from '../support/pgbouncer.ts'
+
+let bed: DoctorBed
+beforeAll(async () => {
+  bed = await startDoctorBed()
+})
+afterAll(() => bed.close())
+
+const leavesOut =
+  'ignore_startup_parameters = plan_cache_mode,jit,statement_timeout,max_parallel_workers_per_gather'
+
+async function diagnose(mode: 'transaction' | 'session', ...settings: string[]) {
+  const bouncer = await startPgBouncer(bed.databaseUrl, { mode, settings })
+  onTestFinished(() => bouncer.stop())
+  return await bed.diagnose({ DATABASE_URL: bouncer.url })
+}
+
+test.each([
+  ['also where it leaves our settings out', [leavesOut]],
+  ['also where it refuses our settings', []],
+])('PgBouncer in transaction mode is wrong, %s', async (_, settings) => {
+  const found = await diagnose('transaction', ...settings)
+  expect(found.wrong, found.text).toEqual(['database.pooler'])
+  expect(found.finding('database.pooler')?.what).toContain('transaction mode')
+})
+
+test('PgBouncer in session mode is well where it leaves our settings out, and says how where it refuses them', async () => {
+  const well = await diagnose('session', leavesOut)
+  expect(well.wrong, well.text).toEqual([])
+  const refused = await diagnose('session')
+  expect(refused.wrong, refused.text).toEqual(['database.pooler_settings'])
+  expect(refused.finding('database.pooler_settings')?.run).toContain('plan_cache_mode')
+})

@@ -4172,6 +4172,83 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ListedKey: {
+            /** Format: uuid */
+            id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @description Null: as its group. */
+            responses: {
+                store: boolean;
+                /** @description For how many days. Absent: none is kept. */
+                days?: number;
+            } | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
+            disabled: boolean;
+            disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+            /** @description When its last request began, to the minute. Null: none is known. */
+            last_used_at: string | null;
+            /** @description The /24 (IPv6: the /48) of its last request. */
+            last_network: string | null;
+            /** @description The network that was new last: the key was used from others before. Null: it was used from one only. */
+            new_network: string | null;
+            /** @description When its first request from there began. */
+            new_network_at: string | null;
+        };
         MadeKey: {
             /** Format: uuid */
             id: string;
@@ -6166,7 +6243,7 @@ export interface components {
             } | null;
         };
         KeyList: {
-            data: components["schemas"]["Key"][];
+            data: components["schemas"]["ListedKey"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
@@ -9268,7 +9345,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before, with the same `sort`. */
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
-                sort?: "-created_at" | "created_at" | "name" | "-name" | "expires_at" | "-expires_at";
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "expires_at" | "-expires_at" | "last_used_at" | "-last_used_at" | "new_network_at" | "-new_network_at";
                 /** @description The whole name. */
                 name?: string;
                 /** @description A part of the name, in small or capital letters. */
@@ -9283,6 +9360,10 @@ export interface operations {
                 disabled?: "true" | "false";
                 revoked?: "true" | "false";
                 expires_before?: string;
+                /** @description Keys that were used from this network, or from that of this address, in the last 90 days. */
+                network?: string;
+                /** @description Keys that were used from a further network since then. */
+                new_network_since?: string;
             };
             header?: {
                 /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */

@@ -48,7 +48,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context.generatedKeys)])
     return
   }
-  const server = makeServer(context, intakeOf(context, makeApp(context, pages?.answer)), (request) =>
+  const server = makeServer(context, intakeOf(context, makeApp(context, pages)), (request) =>
     config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
   )
   ends.push(async () => {

@@ -702,7 +702,7 @@ export interface paths {
         };
         /**
          * The models and prices of the groups that are public
-         * @description For everybody, without a key. 404 while no group is public.
+         * @description For everybody, without a key. Without groups while none is public.
          */
         get: operations["getPublicVCatalog"];
         put?: never;

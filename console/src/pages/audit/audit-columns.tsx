@@ -1,6 +1,7 @@
 import type { Schema } from '../../api/client.ts'
 import type { Column } from '../../parts/grid.tsx'
 import { Clock, None } from '../../parts/values.tsx'
+import { wordsOfAction } from './action-words.ts'
 import { resourceTitle } from './audit-fields.ts'
 
 type Line = Schema<'AuditEntry'>
@@ -24,7 +25,13 @@ export const auditColumns: readonly Column<Line>[] = [
       </span>
     ),
   },
-  { id: 'action', head: 'Did what', width: 152, value: ({ action }) => action, cell: ({ action }) => action },
+  {
+    id: 'action',
+    head: 'Did what',
+    width: 176,
+    value: ({ action }) => action,
+    cell: ({ action }) => <span title={action}>{wordsOfAction(action)}</span>,
+  },
   {
     id: 'resource',
     head: 'To what',

@@ -178,9 +178,9 @@ function wayIn({ config, bounds }: Context, base: string, setupLink: string | un
   if (setupLink === undefined) return []
   return [
     '',
-    `There are no users yet. This link makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
-    `curl ${base}/admin/v1/links/${setupLink} -H 'content-type: application/json' \\`,
-    `  -d '{"email":"you@example.com","password":"A LONG PASSWORD"}'`,
+    `There are no users yet. This call makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
+    `curl ${base}/admin/v1/links/use -H 'content-type: application/json' \\`,
+    `  -d '{"token":"${setupLink}","email":"you@example.com","password":"A LONG PASSWORD"}'`,
   ]
 }
 

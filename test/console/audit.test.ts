@@ -95,3 +95,9 @@ describe('the words of an action', () => {
     expect(wordsOfAction('key.forge')).toBe('key.forge')
   })
 })
+
+test('the list is sorted by time only as the API takes it', () => {
+  const now = new Date('2026-11-24T12:00:00Z')
+  expect(queryOf({ sort: 'created_at' }, now).sort).toBe('created_at')
+  expect(queryOf({ sort: 'drop' }, now).sort).toBeUndefined()
+})

@@ -145,7 +145,7 @@ describe('the way to the console', () => {
 
   test('is a call by curl where the console is off', async () => {
     const tollgate = await start(checkout({ vite: false }), { PAGES: 'none' })
-    expect(tollgate.stdout()).toMatch(/^curl http\S+\/admin\/v1\/links\/tgl_\w+ /m)
+    expect(tollgate.stdout()).toMatch(/^curl http\S+\/admin\/v1\/links\/use .*\n.*"token":"tgl_\w+"/m)
     expect(tollgate.stdout()).not.toContain('/console')
   })
 })

@@ -2201,6 +2201,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/links/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a link is for */
+        post: operations["postAdminVLinksShow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/links/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use a link: set the password
+         * @description It works once. Sign in afterwards with POST /admin/v1/session.
+         */
+        post: operations["postAdminVLinksUse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/links/{token}": {
         parameters: {
             query?: never;
@@ -2208,12 +2245,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a link is for */
+        /**
+         * What a link is for, as earlier releases ask it
+         * @description The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.
+         */
         get: operations["getAdminVLinksByToken"];
         put?: never;
         /**
-         * Use a link: set the password
-         * @description It works once. Sign in afterwards with POST /admin/v1/session.
+         * Use a link, as earlier releases do
+         * @description The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.
          */
         post: operations["postAdminVLinksByToken"];
         delete?: never;
@@ -4561,7 +4601,9 @@ export interface components {
             made_by: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description Shown once. Whoever has it can use it: POST the new password to it. */
+            /** @description Shown once. Whoever has it can use it: see POST /admin/v1/links/use. */
+            token: string;
+            /** @description The page of the console that uses it. No log of a proxy has what stands behind the `#`. */
             url: string;
         };
         OpenLink: {
@@ -4572,6 +4614,10 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        ShowLinkRequest: {
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
+        };
         RedeemRequest: {
             /** @description 12 to 256 characters. */
             password: string;
@@ -4580,6 +4626,17 @@ export interface components {
              * @description For a set-up link.
              */
             email?: string;
+        };
+        UseLinkRequest: {
+            /** @description 12 to 256 characters. */
+            password: string;
+            /**
+             * Format: email
+             * @description For a set-up link.
+             */
+            email?: string;
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
         };
         PlaygroundRequest: {
             /** @description The key under which the request is made, by its id or by its name. */
@@ -13131,6 +13188,58 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    postAdminVLinksShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description What a link is for */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenLink"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVLinksUse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Use a link: set the password */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAdminVLinksByToken: {
         parameters: {
             query?: never;
@@ -13145,7 +13254,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a link is for */
+            /** @description What a link is for, as earlier releases ask it */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -13173,7 +13282,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Use a link: set the password */
+            /** @description Use a link, as earlier releases do */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -10,7 +10,8 @@ export const auditColumns: readonly Column<Line>[] = [
   {
     id: 'at',
     head: 'Time',
-    width: 120,
+    width: 144,
+    sort: 'created_at',
     cell: (line, above) => <Clock at={line.created_at} after={above?.created_at} withMillis={false} />,
   },
   {

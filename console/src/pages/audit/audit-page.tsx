@@ -17,7 +17,7 @@ import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
 import { actionWords, wordsOfAction } from './action-words.ts'
 import { auditColumns } from './audit-columns.tsx'
-import { filterNames, queryOf, resources, resourceTitle } from './audit-fields.ts'
+import { filterNames, queryOf, resources, resourceTitle, sortOf } from './audit-fields.ts'
 import { AuditSheet } from './audit-sheet.tsx'
 
 type Line = Schema<'AuditEntry'>
@@ -85,6 +85,8 @@ export function AuditPage() {
             })
           }
           onFilter={keep}
+          sort={sortOf(search)}
+          onSort={(sort) => filters.set({ sort })}
           empty={
             filters.isAny ? (
               <Teach title="No change matches" action={showAll} />

@@ -115,11 +115,11 @@ export function KeysPage() {
             cell: ({ tenant }: Key) => tenant,
           },
         ]),
-    { id: 'group', head: 'Group', width: 112, isWide: true, cell: ({ group }) => group },
+    { id: 'group', head: 'Group', width: 104, isWide: true, cell: ({ group }) => group },
     {
       id: 'last_use',
       head: 'Last use',
-      width: 136,
+      width: 176,
       sort: 'last_used_at',
       isWide: true,
       cell: ({ last_used_at }) => <Moment at={last_used_at} none="none known" />,
@@ -161,7 +161,7 @@ export function KeysPage() {
     {
       id: 'requests',
       head: 'Requests, 30 days',
-      width: 120,
+      width: 136,
       isExtra: true,
       align: 'right',
       isWide: true,
@@ -179,7 +179,7 @@ export function KeysPage() {
     {
       id: 'spend',
       head: 'Spend, 30 days',
-      width: 112,
+      width: 128,
       align: 'right',
       cell: ({ id }) => {
         const row = spendOf(id)
@@ -191,7 +191,7 @@ export function KeysPage() {
     {
       id: 'expires',
       head: 'Expires',
-      width: 136,
+      width: 176,
       sort: 'expires_at',
       isWide: true,
       cell: ({ expires_at }) => <Moment at={expires_at} none="never" />,

@@ -59,12 +59,15 @@ const withoutIfMatch: Record<string, readonly string[]> = {
   ],
   'It changes no setting: it asks an upstream or a receiver.': [
     'POST channels/{id}/test',
+    'POST channels/upstream-models',
+    'POST channels/{id}/upstream-models',
     'POST alerts/{id}/test',
     'POST playground',
   ],
   'Only the user itself may do it, and the password, a code or a link proves it.': [
     'POST session',
     'POST links/{token}',
+    'POST links/show',
     'POST links/use',
     'POST password',
     'POST second-factor',

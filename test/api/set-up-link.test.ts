@@ -13,8 +13,12 @@ test('a user who comes by single sign-on before there is an owner does not end t
   const token = await setupToken(bed.tollgate)
   await bed.database.sql`INSERT INTO users (id, email, role)
     VALUES (gen_random_uuid(), 'viewer@example.com', 'viewer')`
-  expect(await call('POST', 'links/show', { body: { token } })).toMatchObject({ status: 200, body: { purpose: 'setup' } })
-  const redeem = (email: string) => call('POST', 'links/use', { body: { token, email, password: goodPassword } })
+  expect(await call('POST', 'links/show', { body: { token } })).toMatchObject({
+    status: 200,
+    body: { purpose: 'setup' },
+  })
+  const redeem = (email: string) =>
+    call('POST', 'links/use', { body: { token, email, password: goodPassword } })
   expect(await redeem('viewer@example.com')).toMatchObject({
     status: 400,
     body: { errors: [{ pointer: '#/email' }] },

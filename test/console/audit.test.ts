@@ -75,7 +75,9 @@ describe('the words of an action', () => {
   /** What a link does and undoes, and the verbs of a setting: the code puts these together. */
   const joined = [
     ...['setup', 'invitation', 'reset'].flatMap((purpose) => [`${purpose}.redeem`, `${purpose}.delete`]),
-    ...['channel', 'model'].flatMap((what) => ['make', 'change', 'enable', 'disable'].map((verb) => `${what}.${verb}`)),
+    ...['channel', 'model'].flatMap((what) =>
+      ['make', 'change', 'enable', 'disable'].map((verb) => `${what}.${verb}`),
+    ),
   ]
   /** Types of webhooks. */
   const others = ['alert.opened', 'alert.closed', 'alert.test']

@@ -77,9 +77,7 @@ test('the set-up of a second factor shows a QR code that an app reads, beside th
   expect(secret).toMatch(/^([A-Z2-7]{4} )*[A-Z2-7]{1,4}$/)
   await part.getByRole('button', { name: 'Copy the secret' }).waitFor()
   const size = Number((await code.getAttribute('viewBox'))?.split(' ').at(-1))
-  const read = new URL(
-    decodeQR(pictureOf(size, (await code.locator('path').getAttribute('d')) ?? '')),
-  )
+  const read = new URL(decodeQR(pictureOf(size, (await code.locator('path').getAttribute('d')) ?? '')))
   expect(read.protocol).toBe('otpauth:')
   expect(read.searchParams.get('secret')).toBe(secret.replaceAll(' ', ''))
   await axe(page)

@@ -40,9 +40,7 @@ const link = z.object({
 
 export const madeLink = link
   .extend({
-    token: z
-      .string()
-      .describe('Shown once. Whoever has it can use it: see POST /admin/v1/links/use.'),
+    token: z.string().describe('Shown once. Whoever has it can use it: see POST /admin/v1/links/use.'),
     url: z
       .string()
       .describe('The page of the console that uses it. No log of a proxy has what stands behind the `#`.'),

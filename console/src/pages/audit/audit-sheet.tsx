@@ -36,7 +36,11 @@ export function AuditSheet({
   const line = read ?? found.data
   return (
     <Sheet
-      title={line === null || line === undefined ? 'A change' : `${wordsOfAction(line.action)}: ${line.resource_name ?? line.resource_id}`}
+      title={
+        line === null || line === undefined
+          ? 'A change'
+          : `${wordsOfAction(line.action)}: ${line.resource_name ?? line.resource_id}`
+      }
       onClose={onClose}
       actions={<Copy text={id} what="the id of the change" />}
     >

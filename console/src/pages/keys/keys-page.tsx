@@ -93,7 +93,7 @@ export function KeysPage() {
     {
       id: 'name',
       head: 'Name',
-      width: 136,
+      width: 176,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (

@@ -68,7 +68,7 @@ function AllTenants() {
     {
       id: 'name',
       head: 'Name',
-      width: 136,
+      width: 176,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (

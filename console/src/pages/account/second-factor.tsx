@@ -109,8 +109,10 @@ export function SecondFactor() {
             <>
               <div>
                 Scan this picture with your app, write the secret into it, or{' '}
-                <Anchor href={step.factor.uri}>open it in an app of this device</Anchor>. It is shown once.
-                Then write the first code of the app.
+                <Anchor href={step.factor.uri} underline="always">
+                  open it in an app of this device
+                </Anchor>
+                . It is shown once. Then write the first code of the app.
               </div>
               <div className={classes.beside}>
                 <div className={classes.place}>

@@ -9,12 +9,13 @@ import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
 import { routesOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
+import { PublicCatalog } from './api/public-catalog.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
 import { isUpgrade } from './http/upgrade.ts'
 import { images } from './images/images.ts'
-import type { PagesHandler } from './pages/pages.ts'
+import type { Pages } from './pages/pages.ts'
 import { acceptSockets, socketPath } from './sockets/accept-sockets.ts'
 import { type ModelEndpoint, modelEndpoints } from './stages/endpoints.ts'
 
@@ -23,7 +24,7 @@ import { type ModelEndpoint, modelEndpoints } from './stages/endpoints.ts'
  * straight to its handler, without Express, whose routing would cost a tenth of such a request. Express handles all other
  * requests, and other spellings of these paths. `pages`: undefined where they are off.
  */
-export function makeApp(context: Context, pages?: PagesHandler) {
+export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -39,7 +40,8 @@ export function makeApp(context: Context, pages?: PagesHandler) {
   const messages = direct.get('/v1/messages')
   if (messages !== undefined) direct.set('/v1/messages?beta=true', messages)
 
-  const own = ownEndpoints(context)
+  const publicCatalog = new PublicCatalog(context)
+  const own = ownEndpoints(context, publicCatalog)
   for (const endpoint of own) {
     app[verbs[endpoint.method]](routesOf(endpoint), answer(context, endpoint))
   }
@@ -62,7 +64,7 @@ export function makeApp(context: Context, pages?: PagesHandler) {
   )
   app.get('/healthz', health())
   app.get('/readyz', ready(context))
-  if (pages !== undefined) app.use(pages)
+  if (pages !== undefined) app.use(pages.answer((model) => publicCatalog.has(model)))
   app.use(unknownPath(context, [...modelEndpoints, ...own]))
   app.use(failedRouting(context))
 

@@ -50,7 +50,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
     print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context.generatedKeys)])
     return
   }
-  const server = makeServer(context, intakeOf(context, makeApp(context, pages?.answer)), (request) =>
+  const server = makeServer(context, intakeOf(context, makeApp(context, pages)), (request) =>
     config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
   )
   context.measures?.showConnections(server)
@@ -197,9 +197,9 @@ function wayIn({ config, bounds }: Context, base: string, setupLink: string | un
   if (setupLink === undefined) return []
   return [
     '',
-    `There are no users yet. This link makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
-    `curl ${base}/admin/v1/links/${setupLink} -H 'content-type: application/json' \\`,
-    `  -d '{"email":"you@example.com","password":"A LONG PASSWORD"}'`,
+    `There are no users yet. This call makes the first owner, once, within ${bounds.resetLinkMinutes} minutes:`,
+    `curl ${base}/admin/v1/links/use -H 'content-type: application/json' \\`,
+    `  -d '{"token":"${setupLink}","email":"you@example.com","password":"A LONG PASSWORD"}'`,
   ]
 }
 

@@ -144,5 +144,6 @@ export async function deleteOldAlerts(db: TypedQueries, episodeDays: number): Pr
   await db.execute(sql`
     DELETE FROM key_networks WHERE ctid = ANY (ARRAY(
       SELECT n.ctid FROM key_networks n WHERE n.last_request_at < now() - interval '90 days' LIMIT 10000))`)
+  await db.execute(sql`DELETE FROM key_uses u WHERE NOT EXISTS (SELECT 1 FROM keys k WHERE k.id = u.key_id)`)
   await db.execute(sql`DELETE FROM ledger_reports WHERE reported_at < now() - interval '1 day'`)
 }

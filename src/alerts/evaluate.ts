@@ -31,10 +31,10 @@ export async function evaluateRules(context: EvaluationContext): Promise<Message
     withinMs,
   })
   const end = performance.now() + passMs
-  if (rules.some(({ kind }) => kind === 'new_network'))
-    await database.upkeep
-      .ask(({ sql }) => scanNetworks(sql, now.getTime()), { withinMs: passMs })
-      .catch((error: unknown) => warn(log, error, 'the networks of keys could not be read'))
+  // Also without a rule: the list of keys shows their last use.
+  await database.upkeep
+    .ask(({ sql }) => scanNetworks(sql, now.getTime()), { withinMs: passMs })
+    .catch((error: unknown) => warn(log, error, 'the networks of keys could not be read'))
   const messages: MessageKey[] = []
   for (const rule of rules) {
     if (performance.now() > end) break

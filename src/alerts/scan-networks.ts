@@ -4,7 +4,7 @@ import { networkOf } from './network.ts'
 /** Rows of one step, and the steps of one pass. */
 const stepRows = 20_000
 const stepsMax = 10
-/** After a longer pause, the scan continues at this time before now. */
+/** The first scan, and one after a longer pause, begins at this time before now. */
 const behindMsMax = 6 * 3_600_000
 /** A key with more networks is no longer watched: it is public. */
 const networksMax = 1_000
@@ -41,12 +41,11 @@ interface StepRow {
 async function scanStep(sql: Sql, name: string, untilMs: number): Promise<boolean> {
   const [scan] = await sql<{ last_id: string }[]>`SELECT last_id FROM alert_scans WHERE name = ${name}`
   const end = idAt(untilMs)
-  // The first scan begins now: networks of the time before are not known.
-  if (scan === undefined) {
-    await sql`INSERT INTO alert_scans (name, last_id) VALUES (${name}, ${end}::uuid) ON CONFLICT DO NOTHING`
-    return false
-  }
   const earliest = idAt(untilMs - behindMsMax)
+  if (scan === undefined) {
+    await sql`INSERT INTO alert_scans (name, last_id) VALUES (${name}, ${earliest}::uuid) ON CONFLICT DO NOTHING`
+    return true
+  }
   const isFarBehind = scan.last_id < earliest
   const after = isFarBehind ? earliest : scan.last_id
   if (after >= end) return false
@@ -96,7 +95,10 @@ function networksIn(rows: readonly StepRow[]): SeenNetwork[] {
   return [...seen.values()]
 }
 
-/** One statement: a scan never moves without the networks that it has passed. */
+/**
+ * One statement: a scan never moves without the networks that it has passed. A network is new where its key was used from another
+ * one before. `last_used_at` is written at most once a minute.
+ */
 async function noteNetworks(
   sql: Sql,
   name: string,
@@ -109,14 +111,39 @@ async function noteNetworks(
         AS s(key_id uuid, network text, address text, first_at timestamptz, last_at timestamptz)
     ), moved AS (
       UPDATE alert_scans a SET last_id = greatest(a.last_id, ${lastId}::uuid) WHERE a.name = ${name}
+    ), noted AS (
+      INSERT INTO key_networks AS n (key_id, network, address, first_request_at, noted_at, last_request_at)
+      SELECT s.key_id, s.network, s.address, s.first_at, clock_timestamp(), s.last_at FROM seen s
+      WHERE (SELECT count(*) FROM key_networks c WHERE c.key_id = s.key_id) < ${networksMax}::integer
+        OR EXISTS (SELECT 1 FROM key_networks c WHERE c.key_id = s.key_id AND c.network = s.network)
+      ORDER BY s.key_id, s.network
+      ON CONFLICT (key_id, network) DO UPDATE SET last_request_at = excluded.last_request_at
+      WHERE n.last_request_at < excluded.last_request_at - interval '1 hour'
+      RETURNING n.key_id, n.network, n.first_request_at
+    ), unknown AS (
+      SELECT n.* FROM noted n
+      WHERE NOT EXISTS (SELECT 1 FROM key_networks c WHERE c.key_id = n.key_id AND c.network = n.network)
+    ), newest AS (
+      SELECT DISTINCT ON (n.key_id) n.* FROM unknown n
+      WHERE EXISTS (SELECT 1 FROM key_networks c WHERE c.key_id = n.key_id)
+        OR EXISTS (SELECT 1 FROM unknown o WHERE o.key_id = n.key_id
+          AND (o.first_request_at, o.network) < (n.first_request_at, n.network))
+      ORDER BY n.key_id, n.first_request_at DESC, n.network DESC
+    ), latest AS (
+      SELECT DISTINCT ON (s.key_id) s.* FROM seen s ORDER BY s.key_id, s.last_at DESC, s.network
     )
-    INSERT INTO key_networks AS n (key_id, network, address, first_request_at, noted_at, last_request_at)
-    SELECT s.key_id, s.network, s.address, s.first_at, clock_timestamp(), s.last_at FROM seen s
-    WHERE (SELECT count(*) FROM key_networks c WHERE c.key_id = s.key_id) < ${networksMax}::integer
-      OR EXISTS (SELECT 1 FROM key_networks c WHERE c.key_id = s.key_id AND c.network = s.network)
-    ORDER BY s.key_id, s.network
-    ON CONFLICT (key_id, network) DO UPDATE SET last_request_at = excluded.last_request_at
-    WHERE n.last_request_at < excluded.last_request_at - interval '1 hour'`
+    INSERT INTO key_uses AS u (key_id, last_used_at, last_network, new_network, new_network_at)
+    SELECT l.key_id, l.last_at, l.network, n.network, n.first_request_at
+    FROM latest l LEFT JOIN newest n ON n.key_id = l.key_id ORDER BY l.key_id
+    ON CONFLICT (key_id) DO UPDATE SET
+      last_network = CASE WHEN excluded.last_used_at >= u.last_used_at THEN excluded.last_network ELSE u.last_network END,
+      last_used_at = greatest(u.last_used_at, excluded.last_used_at),
+      new_network = CASE WHEN u.new_network_at >= excluded.new_network_at OR excluded.new_network_at IS NULL
+        THEN u.new_network ELSE excluded.new_network END,
+      new_network_at = greatest(u.new_network_at, excluded.new_network_at)
+    WHERE excluded.last_used_at > u.last_used_at + interval '1 minute'
+      OR (excluded.last_used_at > u.last_used_at AND excluded.last_network <> u.last_network)
+      OR excluded.new_network_at > coalesce(u.new_network_at, '-infinity')`
 }
 
 /** The least id of a moment. */

@@ -14,7 +14,7 @@ import { imageEndpoints } from './images.ts'
 import { keyEndpoints } from './key.ts'
 import { modelsEndpoints } from './models.ts'
 import type { OwnEndpoint } from './own-endpoint.ts'
-import { publicCatalogEndpoint } from './public-catalog.ts'
+import { PublicCatalog, publicCatalogEndpoint } from './public-catalog.ts'
 import { heldAnswerEndpoints } from './responses.ts'
 import { translateEndpoint } from './translate.ts'
 import { usageEndpoints } from './usage.ts'
@@ -30,6 +30,7 @@ export function ownEndpoints(
     keys: Keys
     files: ClientFiles
   },
+  publicCatalog = new PublicCatalog(gateway),
 ): OwnEndpoint[] {
   const { database, archive, bounds, exports, ledger } = gateway
   const usage = { database, archive, bounds, exports, shipNow: () => ledger.shipAll() }
@@ -44,6 +45,6 @@ export function ownEndpoints(
     ...usageEndpoints(usage),
     budgetEndpoint(usage),
     ...keyEndpoints(gateway, usage),
-    publicCatalogEndpoint(gateway),
+    publicCatalogEndpoint(publicCatalog),
   ]
 }

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { modelsFor } from '../access/permitted.ts'
 import { publicGroups } from '../access/public-group-queries.ts'
-import { GatewayError } from '../canonical/error.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
@@ -25,33 +24,43 @@ const publicCatalog = z
 interface Made {
   snapshot: Snapshot
   lists: ModelLists
-  /** Undefined: no group is public. */
-  answer: { bytes: Buffer; etag: string } | undefined
+  bytes: Buffer
+  etag: string
+  /** All names of all public models. */
+  names: ReadonlySet<string>
 }
 
-/**
- * The models of public groups, for everybody. It is made once for each state of the catalog, which changes when a group does. It
- * names no channel.
- */
-export function publicCatalogEndpoint({
-  database,
-  catalog,
-  modelLists,
-}: Pick<Gateway, 'catalog' | 'modelLists'> & { database: Pick<Database, 'reads'> }): OwnEndpoint {
-  let making: Promise<Made> | undefined
-  let made: Made | undefined
-  const current = async (): Promise<Made> => {
-    const { snapshot } = catalog
-    const { lists } = modelLists
-    if (made?.snapshot === snapshot && made.lists === lists) return made
-    // One at a time: everybody may ask.
-    making ??= make(snapshot, lists).finally(() => {
-      making = undefined
-    })
-    return await making
+type Sources = Pick<Gateway, 'catalog' | 'modelLists'> & { database: Pick<Database, 'reads'> }
+
+/** The models of public groups. It is made once for each state of the catalog, which changes when a group does. It names no channel. */
+export class PublicCatalog {
+  readonly #from: Sources
+  #making: Promise<Made> | undefined
+  #made: Made | undefined
+
+  constructor(from: Sources) {
+    this.#from = from
   }
-  const make = async (snapshot: Snapshot, lists: ModelLists): Promise<Made> => {
-    const ids = await database.reads.ask(({ db }) => publicGroups(db), { ...away, owner: 'public' })
+
+  async current(): Promise<Made> {
+    const { snapshot } = this.#from.catalog
+    const { lists } = this.#from.modelLists
+    if (this.#made?.snapshot === snapshot && this.#made.lists === lists) return this.#made
+    // One at a time: everybody may ask.
+    this.#making ??= this.#make(snapshot, lists).finally(() => {
+      this.#making = undefined
+    })
+    return await this.#making
+  }
+
+  /** Whether a public model has this id, or this other name. */
+  async has(name: string): Promise<boolean> {
+    return (await this.current()).names.has(name)
+  }
+
+  async #make(snapshot: Snapshot, lists: ModelLists): Promise<Made> {
+    const { reads } = this.#from.database
+    const ids = await reads.ask(({ db }) => publicGroups(db), { ...away, owner: 'public' })
     const groups = []
     for (const id of ids) {
       const group = snapshot.groups.get(id)
@@ -64,28 +73,34 @@ export function publicCatalogEndpoint({
     }
     const bytes = Buffer.from(JSON.stringify({ groups }))
     const etag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-    made = { snapshot, lists, answer: groups.length === 0 ? undefined : { bytes, etag } }
-    return made
+    const names = new Set(
+      groups.flatMap(({ models }) => models.flatMap(({ id, aliases }) => [id, ...aliases])),
+    )
+    this.#made = { snapshot, lists, bytes, etag, names }
+    return this.#made
   }
+}
+
+/** For everybody. */
+export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): OwnEndpoint {
   return linkEndpoint({
     method: 'GET',
     path: '/public/v1/catalog',
     summary: 'The models and prices of the groups that are public',
-    description: 'For everybody, without a key. 404 while no group is public.',
+    description: 'For everybody, without a key. Without groups while none is public.',
     params: z.object({}),
     query: z.object({}),
     answer: publicCatalog,
     async handle({ stage: { request, response } }) {
       response.setHeader('access-control-allow-origin', '*')
-      const { answer } = await current()
-      if (answer === undefined) throw new GatewayError('unknown_path', 'This gateway has no public catalog.')
-      const headers = { etag: answer.etag, 'cache-control': 'public, max-age=60' }
+      const { bytes, etag } = await catalog.current()
+      const headers = { etag, 'cache-control': 'public, max-age=60' }
       const known = request.headers['if-none-match']
-      if (known?.split(',').some((each) => each.trim().replace(/^W\//, '') === answer.etag)) {
+      if (known?.split(',').some((each) => each.trim().replace(/^W\//, '') === etag)) {
         response.writeHead(304, headers).end()
         return undefined
       }
-      return { body: answer.bytes, headers }
+      return { body: bytes, headers }
     },
   })
 }

@@ -106,7 +106,7 @@ export const alertMessages = pgTable(
   ],
 )
 
-/** The networks from which keys were used, while there is a rule that asks. */
+/** The networks from which keys were used in the last 90 days. */
 export const keyNetworks = pgTable(
   'key_networks',
   {
@@ -125,6 +125,17 @@ export const keyNetworks = pgTable(
     index('key_networks_last').on(t.lastRequestAt),
   ],
 )
+
+/** The last use of each key, as the list of keys sorts by it. */
+export const keyUses = pgTable('key_uses', {
+  keyId: uuid('key_id').primaryKey(),
+  lastUsedAt: moment('last_used_at').notNull(),
+  lastNetwork: text('last_network').notNull(),
+  /** The network that was new last. Null: the key was used from one network only. */
+  newNetwork: text('new_network'),
+  /** The first request from it. */
+  newNetworkAt: moment('new_network_at'),
+})
 
 /** How far scans of the usage log have come. */
 export const alertScans = pgTable('alert_scans', {

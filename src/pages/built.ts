@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import sirv, { type RequestHandler } from 'sirv'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import { fileHeaders } from './headers.ts'
@@ -61,6 +61,14 @@ export class Built {
     const before = this.#files
     await this.template()
     return this.#files !== before && this.#send(request, response)
+  }
+
+  /** Whether the build has a file at this path, such as `docs/runbook.md`. */
+  async has(name: string): Promise<boolean> {
+    const path = join(this.#folder, name)
+    if (!path.startsWith(this.#folder + sep)) return false
+    const found = await stat(path).catch(() => undefined)
+    return found?.isFile() === true
   }
 
   #send(request: IncomingMessage, response: ServerResponse): boolean {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import type { Log } from '../telemetry/log.ts'
+import { type HasModel, isThere } from './addresses.ts'
 import { PagesBuild } from './build.ts'
 import { Built } from './built.ts'
 import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
@@ -18,7 +19,8 @@ export type PagesHandler = (
 ) => void
 
 export interface Pages {
-  answer: PagesHandler
+  /** `hasModel`: whether `/models` has a page for this model. */
+  answer(hasModel: HasModel): PagesHandler
   /** Build the pages in the background, unless they are as new as their sources. */
   build(): void
 }
@@ -36,28 +38,50 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
   const stallMs = config.bounds.clientStallMs
   const built = new Built(join(root, 'console/dist'), stallMs)
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<boolean> {
+  async function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    hasModel: HasModel,
+  ): Promise<boolean> {
     const path = pathOf(request)
     if (path === undefined) return false
     if (path === '/site/icon') return sendImage(response, site.logo ?? { bytes: icon, type: 'image/svg+xml' })
     if (path === '/site/logo' && site.logo !== undefined) return sendImage(response, site.logo)
     const page = pageAt(path)
     if (page !== undefined && !site.pages.includes(page)) {
-      if (path !== '/' || !site.pages.includes('console')) return false
+      if (path !== '/' || !site.pages.includes('console')) return await sendNotFound(request, response, path)
       response.writeHead(302, { location: '/console', 'cache-control': 'no-cache' }).end()
       return true
     }
     if (path !== '/' && (await built.answer(path, request, response))) return true
-    if (page === undefined || !asksForPage(request)) return false
+    if (page === undefined) return await sendNotFound(request, response, path)
+    if (!asksForPage(request)) return false
     const template = await built.template()
     const nonce = makeNonce()
     // Of several processes one has begun to build. Any other learns from its own how that goes.
     if (template === undefined) sendPage(response, 503, nonce, notBuiltPage(site, build.start(), nonce))
-    else sendPage(response, 200, nonce, pageOf(template, site, nonce))
+    else if (await isThere(path, { hasModel, hasFile: (name) => built.has(name) }))
+      sendPage(response, 200, nonce, pageOf(template, site, nonce))
+    else sendPage(response, 404, nonce, pageOf(template, site, nonce, noSuchPage))
     return true
   }
 
-  function sendPage(response: ServerResponse, status: 200 | 503, nonce: string, html: string): void {
+  /** A browser gets a page that leads on. All others get the error of the API, with its advice, and so has a browser below its paths. */
+  async function sendNotFound(
+    request: IncomingMessage,
+    response: ServerResponse,
+    path: string,
+  ): Promise<boolean> {
+    if (isOfApi(path) || !asksForPage(request) || !/text\/html/.test(request.headers.accept ?? ''))
+      return false
+    const template = await built.template()
+    if (template === undefined) return false
+    const nonce = makeNonce()
+    sendPage(response, 404, nonce, pageOf(template, site, nonce, noSuchPage))
+    return true
+  }
+
+  function sendPage(response: ServerResponse, status: 200 | 404 | 503, nonce: string, html: string): void {
     const bytes = Buffer.from(html)
     // Links to images carry the public address.
     const headers = pageHeaders(nonce, site.url === undefined ? [] : [new URL(site.url).origin])
@@ -83,9 +107,9 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
   }
 
   return {
-    answer(request, response, next) {
+    answer: (hasModel) => (request, response, next) => {
       if (request.method !== 'GET' && request.method !== 'HEAD') next()
-      else answer(request, response).then((isAnswered) => isAnswered || next(), next)
+      else answer(request, response, hasModel).then((isAnswered) => isAnswered || next(), next)
     },
     build() {
       build.start()
@@ -100,6 +124,12 @@ function pathOf({ url = '' }: IncomingMessage): string | undefined {
   } catch {
     return undefined
   }
+}
+
+const noSuchPage = 'No such page'
+
+function isOfApi(path: string): boolean {
+  return /^\/(v1|admin|public|openapi\.json|healthz|readyz)(\/|$)/i.test(path)
 }
 
 /** The page that has this path, whether it is on or off. */

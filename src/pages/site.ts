@@ -28,8 +28,16 @@ export function readSite({ siteName, siteLogo, publicUrl, pages }: Config): Site
   }
 }
 
-/** The page, with what it has to know of this gateway. `template` is the index.html that vite has written. */
-export function pageOf(template: string, { name, logo, url, pages }: Site, nonce: string): string {
+/**
+ * The page, with what it has to know of this gateway. `template` is the index.html that vite has written. `title`: of a page that
+ * is not there; the others write their own.
+ */
+export function pageOf(
+  template: string,
+  { name, logo, url, pages }: Site,
+  nonce: string,
+  title?: string,
+): string {
   const told = {
     name,
     logo: logo === undefined ? null : '/site/logo',
@@ -42,7 +50,10 @@ export function pageOf(template: string, { name, logo, url, pages }: Site, nonce
   const json = JSON.stringify(told).replaceAll('<', '\\u003c')
   return template
     .replace('<!--site-->', () => `<script type="application/json" id="site">${json}</script>`)
-    .replace('<title>Tollgate</title>', () => `<title>${escapeHtml(name)}</title>`)
+    .replace(
+      '<title>Tollgate</title>',
+      () => `<title>${escapeHtml(title === undefined ? name : `${title} · ${name}`)}</title>`,
+    )
 }
 
 export function escapeHtml(text: string): string {

@@ -32,8 +32,8 @@ beforeAll(async () => {
   const link = await bed.context.database.admin.transact((tx) =>
     addLink(tx, { purpose: 'setup', madeBy: 'test', lifeMs: 600_000 }),
   )
-  const body = { email: ownerEmail, password: goodPassword }
-  expect((await call('POST', `links/${link.secret}`, { body })).status).toBe(200)
+  const body = { token: link.secret, email: ownerEmail, password: goodPassword }
+  expect((await call('POST', 'links/use', { body })).status).toBe(200)
   owner = await signedIn(call, ownerEmail)
 })
 afterAll(() => bed?.close())

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { readHashes } from '../../src/access/queries.ts'
+import { scanNetworks } from '../../src/alerts/scan-networks.ts'
 import { keyShown } from '../../src/api/admin/key-json.ts'
 import { keySettings } from '../../src/catalog/gateway-file.ts'
+import { requestRow } from '../alerts/alerts-bed.ts'
 import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken, operatorClient, rowsOf } from '../support/operator-client.ts'
 import { freeKey } from '../support/testbed.ts'
@@ -285,6 +287,57 @@ test('lists are filtered and paged, with nulls last', async () => {
   expect(await pages('name=Paged%200')).toEqual(['0'])
   expect(await pages('group=team&managed_by=admin&sort=name')).toHaveLength(5)
   expect(await pages('managed_by=file')).toEqual([])
+})
+
+test('keys are listed by their last use and by their newest network, which the scan of the log notes', async () => {
+  await admin('POST', 'tenants', { name: 'roaming' })
+  const ids = new Map<string, string>()
+  for (const name of ['home', 'roams', 'idle', 'late'])
+    ids.set(name, (await make({ tenant: 'roaming', name })).id)
+  const used = (name: string, client_address: string, secondsAgo: number) =>
+    requestRow({ key_id: ids.get(name), client_address, at: Date.now() - secondsAgo * 1_000 })
+  const etag = async (name: string) => (await admin('GET', `keys/${ids.get(name)}`)).etag
+  const before = await etag('roams')
+  const { database } = bed.context
+  const scan = (rows: object[]) =>
+    database.upkeep.ask(async ({ sql }) => {
+      await sql`INSERT INTO requests ${sql(rows)}`
+      // It begins anew: to read a row twice changes nothing.
+      await sql`DELETE FROM alert_scans`
+      await scanNetworks(sql, Date.now())
+    })
+  await scan([
+    used('home', '198.51.100.7', 300),
+    used('home', '198.51.100.8', 200),
+    used('late', '198.51.100.7', 290),
+    used('late', '198.51.101.7', 280),
+    used('roams', '198.51.100.7', 100),
+  ])
+  const list = async (query: string) => rowsOf(await admin('GET', `keys?tenant=roaming&${query}`))
+  const names = async (query: string) => (await list(query)).map(({ name }) => name)
+  expect(await names('sort=-last_used_at')).toEqual(['roams', 'home', 'late', 'idle'])
+  expect(await names('sort=-last_used_at&limit=1')).toEqual(['roams'])
+  expect(await list('name=roams')).toMatchObject([
+    { last_network: '198.51.100.0/24', new_network: null, new_network_at: null },
+  ])
+  await scan([used('roams', '2001:db8:1:2::3', 20)])
+  const [roams] = await list('sort=-new_network_at')
+  expect(roams).toMatchObject({
+    name: 'roams',
+    last_network: '2001:db8:1::/48',
+    new_network: '2001:db8:1::/48',
+    last_used_at: roams?.new_network_at,
+  })
+  expect(await names('sort=-new_network_at')).toEqual(['roams', 'late', 'idle', 'home'])
+  expect(await names('sort=last_used_at')).toEqual(['late', 'home', 'roams', 'idle'])
+  const paged = await admin('GET', 'keys?tenant=roaming&sort=-new_network_at&limit=1')
+  expect(await names(`sort=-new_network_at&limit=1&cursor=${paged.body.next_cursor}`)).toEqual(['late'])
+  expect(await names(`new_network_since=${new Date(Date.now() - 60_000).toISOString()}`)).toEqual(['roams'])
+  expect(await names('network=198.51.101.200')).toEqual(['late'])
+  expect(await names('network=2001:db8:1::/48')).toEqual(['roams'])
+  expect((await admin('GET', 'keys?network=nowhere')).status).toBe(400)
+  // What the use of a key changes is nothing that somebody has edited.
+  expect(await etag('roams')).toBe(before)
 })
 
 test('what is left of a sub-key has the limits and budgets of the key that made it', async () => {

@@ -69,6 +69,8 @@ const withoutIfMatch: Record<string, readonly string[]> = {
   'Only the user itself may do it, and the password, a code or a link proves it.': [
     'POST session',
     'POST links/{token}',
+    'POST links/show',
+    'POST links/use',
     'POST password',
     'POST second-factor',
     'POST second-factor/confirm',
@@ -133,8 +135,8 @@ const place = {
   async user() {
     const call = adminClient(`http://127.0.0.1:${bed.port}`)
     const invited = await made('invitations', { email: `${unique()}@example.com`, role: 'viewer' })
-    const token = String(invited.url).split('/').at(-1)
-    const user = await call('POST', `links/${token}`, { body: { password: 'correct horse battery' } })
+    const body = { token: invited.token, password: 'correct horse battery' }
+    const user = await call('POST', 'links/use', { body })
     return `users/${user.body.id}`
   },
 }

@@ -30,13 +30,15 @@ async function setPublic(name: string, isPublic: boolean): Promise<void> {
   await until(() => bed.context.catalog.snapshot !== before)
 }
 
-test('it is off until a group is public, and off again when none is', async () => {
-  expect((await get()).status).toBe(404)
+test('it is empty until a group is public, and again when none is, and no such read is an error', async () => {
+  const first = await get()
+  expect(first.status).toBe(200)
+  expect(await first.json()).toEqual({ groups: [] })
   await setPublic('shop', true)
-  expect((await get()).status).toBe(200)
+  expect(await (await get()).json()).toMatchObject({ groups: [{ name: 'shop' }] })
   await setPublic('shop', false)
   const none = await get()
-  expect(none.status).toBe(404)
+  expect(await none.json()).toEqual({ groups: [] })
   expect(none.headers.get('access-control-allow-origin')).toBe('*')
 })
 

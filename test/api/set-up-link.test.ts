@@ -10,11 +10,15 @@ afterAll(() => bed?.close())
 
 test('a user who comes by single sign-on before there is an owner does not end the set-up link', async () => {
   const call = adminClient(bed.tollgate.url)
-  const path = `links/${await setupToken(bed.tollgate)}`
+  const token = await setupToken(bed.tollgate)
   await bed.database.sql`INSERT INTO users (id, email, role)
     VALUES (gen_random_uuid(), 'viewer@example.com', 'viewer')`
-  expect(await call('GET', path)).toMatchObject({ status: 200, body: { purpose: 'setup' } })
-  const redeem = (email: string) => call('POST', path, { body: { email, password: goodPassword } })
+  expect(await call('POST', 'links/show', { body: { token } })).toMatchObject({
+    status: 200,
+    body: { purpose: 'setup' },
+  })
+  const redeem = (email: string) =>
+    call('POST', 'links/use', { body: { token, email, password: goodPassword } })
   expect(await redeem('viewer@example.com')).toMatchObject({
     status: 400,
     body: { errors: [{ pointer: '#/email' }] },

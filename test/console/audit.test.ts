@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { placeOf, queryOf } from '../../console/src/pages/audit/audit-fields.ts'
+import { actionWords, wordsOfAction } from '../../console/src/pages/audit/action-words.ts'
+import { placeOf, queryOf, resources } from '../../console/src/pages/audit/audit-fields.ts'
 import { changesOf, membersOf } from '../../console/src/parts/changes.ts'
+import { readSources } from '../support/sources.ts'
 
 describe('what has changed', () => {
   test('is told member by member', () => {
@@ -67,4 +69,37 @@ test('the address is what the API is asked for', () => {
     from: '2026-11-24T11:00:00.000Z',
     to: '2026-11-24T12:00:00.000Z',
   })
+})
+
+describe('the words of an action', () => {
+  /** What a link does and undoes, and the verbs of a setting: the code puts these together. */
+  const joined = [
+    ...['setup', 'invitation', 'reset'].flatMap((purpose) => [`${purpose}.redeem`, `${purpose}.delete`]),
+    ...['channel', 'model'].flatMap((what) =>
+      ['make', 'change', 'enable', 'disable'].map((verb) => `${what}.${verb}`),
+    ),
+  ]
+  /** Types of webhooks. */
+  const others = ['alert.opened', 'alert.closed', 'alert.test']
+
+  test('stand in the table for each action that the code writes, and for no other', () => {
+    const things = [...resources, 'password', 'playground', 'second_factor'].join('|')
+    const literal = new RegExp(`'((?:${things})\\.[a-z_]+)'`, 'g')
+    const written = readSources()
+      .filter(({ file }) => file.startsWith('src/'))
+      .flatMap(({ text }) => [...text.matchAll(literal)].map(([, action = '']) => action))
+    const actions = new Set([...written, ...joined].filter((action) => !others.includes(action)))
+    expect([...actions].sort()).toEqual(Object.keys(actionWords).sort())
+  })
+
+  test('are the code itself where a newer gateway writes another one', () => {
+    expect(wordsOfAction('session.open')).toBe('Signed in')
+    expect(wordsOfAction('key.forge')).toBe('key.forge')
+  })
+})
+
+test('the list is sorted by time only as the API takes it', () => {
+  const now = new Date('2026-11-24T12:00:00Z')
+  expect(queryOf({ sort: 'created_at' }, now).sort).toBe('created_at')
+  expect(queryOf({ sort: 'drop' }, now).sort).toBeUndefined()
 })

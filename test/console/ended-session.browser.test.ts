@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminClient, goodPassword, join } from '../support/admin-client.ts'
 import { type BrowserBed, type Owner, startBrowser } from '../support/browser.ts'
+import { chooseKey } from '../support/choose-key.ts'
 
 /** A page whose session has ended elsewhere, and what is left in a browser when somebody has signed out. */
 
@@ -51,6 +52,7 @@ test('what somebody wrote in the playground is not there for the next one in the
   const page = await bed.page()
   await page.goto('/console/playground?endpoint=/v1/chat/completions&model=main')
   await signIn(page, owner.email)
+  await chooseKey(page, 'free / free')
   const written = page.getByLabel('Text of message 1')
   await written.fill('only for my eyes')
   await page.getByRole('button', { name: 'Send the request' }).click()

@@ -1,4 +1,5 @@
 import { Secret, TOTP } from 'otpauth'
+import decodeQR from 'qr/decode.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminClient, goodPassword, ownerEmail, setupToken, signedIn } from '../support/admin-client.ts'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
@@ -59,6 +60,31 @@ test('a link that is not whole says so, on a phone in the dark', async () => {
   await fitsSideways(page)
 })
 
+test('the set-up of a second factor shows a QR code that an app reads, beside the secret in groups of four', async () => {
+  const page = await bed.page({ colorScheme: 'dark' })
+  await page.goto('/console/sign-in')
+  await page.getByLabel('E-mail').fill(ownerEmail)
+  await page.getByLabel(/^Password/).fill(goodPassword)
+  await page.keyboard.press('Enter')
+  await page.waitForURL(`${bed.gateway.url}/console`)
+  await page.goto('/console/account')
+  const part = page.getByRole('region', { name: 'Second factor' })
+  await part.getByRole('textbox', { name: 'Password' }).fill(goodPassword)
+  await part.getByRole('button', { name: 'Set up second factor' }).click()
+  const code = part.getByRole('img', { name: 'QR code of the secret' })
+  await code.waitFor()
+  const secret = (await part.locator('code').textContent()) ?? ''
+  expect(secret).toMatch(/^([A-Z2-7]{4} )*[A-Z2-7]{1,4}$/)
+  await part.getByRole('button', { name: 'Copy the secret' }).waitFor()
+  const size = Number((await code.getAttribute('viewBox'))?.split(' ').at(-1))
+  const read = new URL(decodeQR(pictureOf(size, (await code.locator('path').getAttribute('d')) ?? '')))
+  expect(read.protocol).toBe('otpauth:')
+  expect(read.searchParams.get('secret')).toBe(secret.replaceAll(' ', ''))
+  await axe(page)
+  // It is not on before its first code.
+  await part.getByRole('button', { name: 'Cancel' }).click()
+})
+
 test('who has a second factor sets a new password by a link, and is asked for the code then', async () => {
   const call = adminClient(bed.gateway.url)
   const cookie = await signedIn(call, ownerEmail)
@@ -69,7 +95,7 @@ test('who has a second factor sets a new password by a link, and is asked for th
   const [recoveryCode = ''] = confirmed.body.recovery_codes
   const reset = await call('POST', `users/${confirmed.body.user.id}/reset-link`, { cookie })
   const page = await bed.page()
-  await page.goto(`/console/link#${String(reset.body.url).split('/').at(-1)}`)
+  await page.goto(`/console/link#${reset.body.token}`)
   const password = 'another horse battery'
   await page.getByLabel(/^Password/).fill(password)
   await page.getByLabel('The password again').fill(password)
@@ -84,3 +110,16 @@ test('who has a second factor sets a new password by a link, and is asked for th
   await page.keyboard.press('Enter')
   await page.waitForURL(`${bed.gateway.url}/console`)
 })
+
+/** Draws the squares `Mx yh1v1h-1z` of a path, each as 4 x 4 dark pixels. */
+function pictureOf(size: number, path: string) {
+  const scale = 4
+  const width = size * scale
+  const data = new Uint8Array(width * width * 3).fill(255)
+  for (const [, x, y] of path.matchAll(/M(\d+) (\d+)h1v1h-1z/g))
+    for (let line = 0; line < scale; line++) {
+      const start = ((Number(y) * scale + line) * width + Number(x) * scale) * 3
+      data.fill(0, start, start + scale * 3)
+    }
+  return { width, height: width, data }
+}

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setupToken } from '../support/admin-client.ts'
 import { axe, type BrowserBed, startBrowser } from '../support/browser.ts'
+import { chooseKey } from '../support/choose-key.ts'
 import { gatewayYaml } from '../support/testbed.ts'
 
 let bed: BrowserBed
 beforeAll(async () => {
-  // Pages take the first key: it must be one whose money is not limited.
+  // The set-up takes the first key: it must be one whose money is not limited.
   bed = await startBrowser({ yaml: (url) => gatewayYaml(url).replace(/ {2}- name: paid[\s\S]*$/, '') })
 })
 afterAll(() => bed?.close())
@@ -67,6 +68,7 @@ test.each(formats)(
     await page.keyboard.press('Enter')
     await page.waitForURL(`${bed.gateway.url}/console`)
     await page.goto(`/console/playground?endpoint=${endpoint}&model=main`)
+    await chooseKey(page, 'free / free')
     await page.getByLabel('Text of message 1').fill('Hello')
     await page.getByRole('button', { name: 'Send the request' }).click()
     const row = page.getByRole('link', { name: 'See its row' })

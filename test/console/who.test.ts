@@ -63,10 +63,15 @@ test('filters of the list of keys', () => {
     revoked: 'false',
     expires_before: '2026-12-02T00:00:00.000Z',
   })
+  expect(keyFilters(get({ network: '203.0.113.7', new_network: '7', sort: '-new_network_at' }), now)).toEqual(
+    {
+      network: '203.0.113.7',
+      new_network_since: '2026-11-17T00:00:00.000Z',
+      sort: '-new_network_at',
+    },
+  )
 })
 
 test('a link leads to the page, with its token behind the sign #', () => {
-  expect(pageOfLink('https://llm.example', 'http://10.0.0.1/admin/v1/links/tgl_aB-9_x')).toBe(
-    'https://llm.example/console/link#tgl_aB-9_x',
-  )
+  expect(pageOfLink('https://llm.example', 'tgl_aB-9_x')).toBe('https://llm.example/console/link#tgl_aB-9_x')
 })

@@ -26,7 +26,9 @@ describe('the first start', () => {
     // Each connection goes to one of both processes.
     const statuses = await Promise.all(
       Array.from({ length: 20 }, async () => {
-        const answer = await fetch(`${tollgate.url}/docs/x`, { headers: { accept, connection: 'close' } })
+        const answer = await fetch(`${tollgate.url}/console/log`, {
+          headers: { accept, connection: 'close' },
+        })
         await answer.text()
         return answer.status
       }),
@@ -143,7 +145,7 @@ describe('the way to the console', () => {
 
   test('is a call by curl where the console is off', async () => {
     const tollgate = await start(checkout({ vite: false }), { PAGES: 'none' })
-    expect(tollgate.stdout()).toMatch(/^curl http\S+\/admin\/v1\/links\/tgl_\w+ /m)
+    expect(tollgate.stdout()).toMatch(/^curl http\S+\/admin\/v1\/links\/use .*\n.*"token":"tgl_\w+"/m)
     expect(tollgate.stdout()).not.toContain('/console')
   })
 })
@@ -160,8 +162,9 @@ describe('the API beside the pages', () => {
     ['GET', '/models', { accept: 'application/json' }, 'use GET /v1/models'],
     ['POST', '/console', {}, 'There is no POST /console here'],
     ['POST', '/chat/completions', {}, 'use POST /v1/chat/completions'],
-    ['GET', '/consolex', { accept }, 'There is no GET /consolex here'],
-    ['GET', '/assets/none.js', { accept }, 'There is no GET /assets/none.js here'],
+    ['GET', '/consolex', { accept: '*/*' }, 'There is no GET /consolex here'],
+    ['GET', '/assets/none.js', { accept: '*/*' }, 'There is no GET /assets/none.js here'],
+    ['GET', '/v1/nothing', { accept }, 'There is no GET /v1/nothing here'],
   ])('%s %s says what to call, as before, and has a row', async (method, path, headers, says) => {
     const response = await fetch(`${bed.tollgate.url}${path}`, { method, headers })
     expect(response.status).toBe(404)
@@ -171,7 +174,7 @@ describe('the API beside the pages', () => {
 
   test('a page has no row', async () => {
     const before = (await bed.rows()).length
-    for (const path of ['/', '/models', '/docs', '/console', '/site/icon'])
+    for (const path of ['/', '/models', '/docs', '/console', '/site/icon', '/nothing', '/models/nothing'])
       await (await fetch(`${bed.tollgate.url}${path}`, { headers: { accept } })).text()
     const chat = await bed.chat({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] })
     await chat.text()

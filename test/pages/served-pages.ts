@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../../src/config.ts'
+import type { HasModel } from '../../src/pages/addresses.ts'
 import { openPages } from '../../src/pages/pages.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 
@@ -28,15 +29,16 @@ export const index =
 export async function servePages(
   files: Record<string, string | Buffer>,
   env: Record<string, string> = {},
+  hasModel: HasModel = async () => true,
 ): Promise<{ get: Get; folder: string }> {
   const root = temporaryFolder()
   const folder = join(root, 'console/dist')
   writeFiles(folder, files)
-  const pages = openPages(readConfig(env), makeLog('silent'), root)
+  const answer = openPages(readConfig(env), makeLog('silent'), root)?.answer(hasModel)
   const server = createServer((request, response) => {
     const leave = (cause?: unknown) => response.writeHead(cause === undefined ? 404 : 500).end('left')
-    if (pages === undefined) leave()
-    else pages.answer(request, response, leave)
+    if (answer === undefined) leave()
+    else answer(request, response, leave)
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   onTestFinished(() => {

@@ -1,8 +1,9 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import packageJson from '../../package.json' with { type: 'json' }
+import { repository } from '../support/former-release.ts'
 import { index, servePages, siteIn, temporaryFolder, writeFiles } from './served-pages.ts'
 
 const script = 'export const answer = 42\n'.repeat(100)
@@ -13,6 +14,8 @@ const built = {
   'assets/main-abc.js.br': brotliCompressSync(script),
   'assets/main-abc.js.gz': gzipSync(script),
   'docs/index.md': '# Dokumente für alle\n',
+  'docs/tutorials/first-request.md': '# The first request\n',
+  'docs/clients/README.md': '# Clients\n',
   'models/list.txt': 'main\n',
 }
 
@@ -24,6 +27,8 @@ const pageAddresses = [
   '/models/vendor/name:free',
   '/docs',
   '/docs/tutorials/first-request',
+  '/docs/clients/',
+  '/docs/api/usage',
   '/console',
   '/console/log?model=a&open=01',
 ]
@@ -127,6 +132,63 @@ describe('a page', () => {
       expect(await get(path)).toMatchObject({ status: 404, text: 'left' })
     },
   )
+})
+
+describe('an address without a page', () => {
+  const accept = 'text/html,application/xhtml+xml,*/*;q=0.8'
+  const hasModel = async (id: string) => id === 'acme/small:free'
+
+  test.each([
+    '/nothing',
+    '/console/nothing',
+    '/console/users/one',
+    '/consolex',
+    '/docs/nothing',
+    '/docs/clients/README',
+    '/docs/../index',
+    '/models/nothing',
+  ])('%s is a 404 with a page and a title of its own for a browser', async (path) => {
+    const { get } = await servePages(built, { SITE_NAME: 'Acme' }, hasModel)
+    const { status, headers, text } = await get(path, { accept })
+    expect(status).toBe(404)
+    expect(text).toContain('<title>No such page · Acme</title>')
+    expect(headers).toMatchObject({ 'content-type': 'text/html; charset=utf-8', vary: 'accept' })
+    expect(headers['content-security-policy']).toContain(`'nonce-${siteIn(text).nonce}'`)
+  })
+
+  test('is left to the API for programs, and below the paths of the API', async () => {
+    const { get } = await servePages(built)
+    for (const headers of [
+      {},
+      { accept: '*/*' },
+      { accept: 'application/json' },
+      { accept, 'x-api-key': 'tg' },
+    ])
+      expect(await get('/nothing', headers)).toMatchObject({ status: 404, text: 'left' })
+    for (const path of ['/v1/nothing', '/V1', '/admin/v1/nothing', '/public/nothing'])
+      expect(await get(path, { accept })).toMatchObject({ status: 404, text: 'left' })
+    const off = await servePages(built, { PAGES: 'none' })
+    expect(await off.get('/nothing', { accept })).toMatchObject({ status: 404, text: 'left' })
+  })
+
+  test('is there for a public model by any name, and while nobody can say', async () => {
+    const { get } = await servePages(built, {}, hasModel)
+    for (const path of ['/models/acme/small:free', '/models/acme%2Fsmall%3Afree'])
+      expect((await get(path, { accept })).status, path).toBe(200)
+    const away = await servePages(built, {}, () => Promise.reject(new Error('away')))
+    expect((await away.get('/models/any', { accept })).status).toBe(200)
+  })
+
+  test('is none that the console knows', async () => {
+    const routes = readFileSync(join(repository, 'console/src/console-routes.tsx'), 'utf8')
+    const { get } = await servePages(built)
+    const paths = [...routes.matchAll(/path: '(\/console[^']*)'/g)].map(([, path = '']) => path)
+    expect(paths.length).toBeGreaterThan(20)
+    for (const path of paths)
+      expect((await get(path.replace('$id', 'one'), { accept })).status, path).toBe(200)
+    for (const parent of ['log', 'jobs', 'alerts', 'audit'])
+      expect((await get(`/console/${parent}/one`, { accept })).status, parent).toBe(200)
+  })
 })
 
 describe('a page that is off', () => {

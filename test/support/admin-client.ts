@@ -54,13 +54,13 @@ export const goodPassword = 'correct horse battery'
 
 /** The token of the set-up link that the start has printed. */
 export async function setupToken(tollgate: TollgateProcess): Promise<string> {
-  return await until(() => /(?:\/links\/|\/console\/link#)(tgl_\w+)/.exec(tollgate.stdout())?.[1])
+  return await until(() => /(?:"token":"|\/console\/link#)(tgl_\w+)/.exec(tollgate.stdout())?.[1])
 }
 
 /** Make the first owner by the printed link, and sign in. Returns the cookie. */
 export async function becomeOwner(tollgate: TollgateProcess, call: AdminClient): Promise<string> {
-  const body = { email: ownerEmail, password: goodPassword }
-  const made = await call('POST', `links/${await setupToken(tollgate)}`, { body })
+  const body = { token: await setupToken(tollgate), email: ownerEmail, password: goodPassword }
+  const made = await call('POST', 'links/use', { body })
   expect(made).toMatchObject({ status: 200, body: { email: ownerEmail, role: 'owner' } })
   return await signedIn(call, ownerEmail)
 }
@@ -80,8 +80,8 @@ export async function join(
 ): Promise<{ id: string; cookie: string }> {
   const invited = await call('POST', 'invitations', { cookie: owner, body: invitation })
   expect(invited.status, JSON.stringify(invited.body)).toBe(201)
-  const token = String(invited.body.url).split('/').at(-1)
-  const made = await call('POST', `links/${token}`, { body: { password: goodPassword } })
+  const { token } = invited.body
+  const made = await call('POST', 'links/use', { body: { token, password: goodPassword } })
   expect(made.status, JSON.stringify(made.body)).toBe(200)
   return { id: made.body.id, cookie: await signedIn(call, invitation.email) }
 }

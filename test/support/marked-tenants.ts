@@ -68,8 +68,8 @@ export async function startMarkedTenants(): Promise<MarkedTenants> {
   const link = await bed.context.database.admin.transact((tx) =>
     addLink(tx, { purpose: 'setup', madeBy: 'test', lifeMs: 600_000 }),
   )
-  const body = { email: ownerEmail, password: goodPassword }
-  expect((await call('POST', `links/${link.secret}`, { body })).status).toBe(200)
+  const body = { token: link.secret, email: ownerEmail, password: goodPassword }
+  expect((await call('POST', 'links/use', { body })).status).toBe(200)
   const owner = await signedIn(call, ownerEmail)
   const place = { call, owner, url, database: bed.context.database }
   const [a, b] = [await makeTenant(place, 'mark-a-'), await makeTenant(place, 'mark-b-')]

@@ -702,7 +702,7 @@ export interface paths {
         };
         /**
          * The models and prices of the groups that are public
-         * @description For everybody, without a key. 404 while no group is public.
+         * @description For everybody, without a key. Without groups while none is public.
          */
         get: operations["getPublicVCatalog"];
         put?: never;
@@ -2242,6 +2242,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/admin/v1/links/show": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** What a link is for */
+        post: operations["postAdminVLinksShow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/admin/v1/links/use": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Use a link: set the password
+         * @description It works once. Sign in afterwards with POST /admin/v1/session.
+         */
+        post: operations["postAdminVLinksUse"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/admin/v1/links/{token}": {
         parameters: {
             query?: never;
@@ -2249,12 +2286,15 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What a link is for */
+        /**
+         * What a link is for, as earlier releases ask it
+         * @description The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.
+         */
         get: operations["getAdminVLinksByToken"];
         put?: never;
         /**
-         * Use a link: set the password
-         * @description It works once. Sign in afterwards with POST /admin/v1/session.
+         * Use a link, as earlier releases do
+         * @description The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.
          */
         post: operations["postAdminVLinksByToken"];
         delete?: never;
@@ -4213,6 +4253,83 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
+        ListedKey: {
+            /** Format: uuid */
+            id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @description Null: as its group. */
+            responses: {
+                store: boolean;
+                /** @description For how many days. Absent: none is kept. */
+                days?: number;
+            } | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
+            disabled: boolean;
+            disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+            /** @description When its last request began, to the minute. Null: none is known. */
+            last_used_at: string | null;
+            /** @description The /24 (IPv6: the /48) of its last request. */
+            last_network: string | null;
+            /** @description The network that was new last: the key was used from others before. Null: it was used from one only. */
+            new_network: string | null;
+            /** @description When its first request from there began. */
+            new_network_at: string | null;
+        };
         MadeKey: {
             /** Format: uuid */
             id: string;
@@ -4573,7 +4690,9 @@ export interface components {
             made_by: string;
             /** Format: date-time */
             expires_at: string;
-            /** @description Shown once. Whoever has it can use it: POST the new password to it. */
+            /** @description Shown once. Whoever has it can use it: see POST /admin/v1/links/use. */
+            token: string;
+            /** @description The page of the console that uses it. No log of a proxy has what stands behind the `#`. */
             url: string;
         };
         OpenLink: {
@@ -4584,6 +4703,10 @@ export interface components {
             /** Format: date-time */
             expires_at: string;
         };
+        ShowLinkRequest: {
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
+        };
         RedeemRequest: {
             /** @description 12 to 256 characters. */
             password: string;
@@ -4592,6 +4715,17 @@ export interface components {
              * @description For a set-up link.
              */
             email?: string;
+        };
+        UseLinkRequest: {
+            /** @description 12 to 256 characters. */
+            password: string;
+            /**
+             * Format: email
+             * @description For a set-up link.
+             */
+            email?: string;
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
         };
         PlaygroundRequest: {
             /** @description The key under which the request is made, by its id or by its name. */
@@ -6255,7 +6389,7 @@ export interface components {
             } | null;
         };
         KeyList: {
-            data: components["schemas"]["Key"][];
+            data: components["schemas"]["ListedKey"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
@@ -9357,7 +9491,7 @@ export interface operations {
                 /** @description `next_cursor` of the page before, with the same `sort`. */
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
-                sort?: "-created_at" | "created_at" | "name" | "-name" | "expires_at" | "-expires_at";
+                sort?: "-created_at" | "created_at" | "name" | "-name" | "expires_at" | "-expires_at" | "last_used_at" | "-last_used_at" | "new_network_at" | "-new_network_at";
                 /** @description The whole name. */
                 name?: string;
                 /** @description A part of the name, in small or capital letters. */
@@ -9372,6 +9506,10 @@ export interface operations {
                 disabled?: "true" | "false";
                 revoked?: "true" | "false";
                 expires_before?: string;
+                /** @description Keys that were used from this network, or from that of this address, in the last 90 days. */
+                network?: string;
+                /** @description Keys that were used from a further network since then. */
+                new_network_since?: string;
             };
             header?: {
                 /** @description An ETag that the client knows: where the answer still has it, it is 304 without a body. */
@@ -13222,6 +13360,58 @@ export interface operations {
             default: components["responses"]["Problem"];
         };
     };
+    postAdminVLinksShow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ShowLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description What a link is for */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OpenLink"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
+    postAdminVLinksUse: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UseLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description Use a link: set the password */
+            200: {
+                headers: {
+                    "x-request-id": components["headers"]["x-request-id"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["User"];
+                };
+            };
+            default: components["responses"]["Problem"];
+        };
+    };
     getAdminVLinksByToken: {
         parameters: {
             query?: never;
@@ -13236,7 +13426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description What a link is for */
+            /** @description What a link is for, as earlier releases ask it */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];
@@ -13264,7 +13454,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Use a link: set the password */
+            /** @description Use a link, as earlier releases do */
             200: {
                 headers: {
                     "x-request-id": components["headers"]["x-request-id"];

@@ -5,6 +5,7 @@ import { askTagged } from './tagged.ts'
 /** Reads of tenants, keys and groups that several pages need. A change of one of them calls `queryClient.invalidateQueries`. */
 export type Tenant = Schema<'Tenant'>
 export type Key = Schema<'Key'>
+export type ListedKey = Schema<'ListedKey'>
 export type GroupRow = Schema<'Group'>
 export type MadeKey = Schema<'MadeKey'>
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keySettings } from '../../catalog/gateway-file.ts'
-import type { NamedKey } from './key-queries.ts'
+import type { ListedKey, NamedKey } from './key-queries.ts'
 import {
   budgetJson,
   budgetShown,
@@ -79,6 +79,35 @@ export function keyJson(row: NamedKey): z.output<typeof keyShown> {
     revoked_at: row.revokedAt?.toISOString() ?? null,
     managed_by: row.managedBy,
     created_at: row.createdAt.toISOString(),
+  }
+}
+
+/** In the list alone: a key whose ETag changes with each use could not be changed. */
+export const keyListed = keyShown
+  .extend({
+    last_used_at: z.iso
+      .datetime()
+      .nullable()
+      .describe('When its last request began, to the minute. Null: none is known.'),
+    last_network: z.string().nullable().describe('The /24 (IPv6: the /48) of its last request.'),
+    new_network: z
+      .string()
+      .nullable()
+      .describe(
+        'The network that was new last: the key was used from others before. Null: it was used from one only.',
+      ),
+    new_network_at: z.iso.datetime().nullable().describe('When its first request from there began.'),
+  })
+  .meta({ id: 'ListedKey' })
+
+export function listedKeyJson(row: ListedKey): z.output<typeof keyListed> {
+  const { use } = row
+  return {
+    ...keyJson(row),
+    last_used_at: use?.lastUsedAt.toISOString() ?? null,
+    last_network: use?.lastNetwork ?? null,
+    new_network: use?.newNetwork ?? null,
+    new_network_at: use?.newNetworkAt?.toISOString() ?? null,
   }
 }
 

@@ -1,6 +1,6 @@
 import { followParents, type KeyRow, type NewKey } from '../../access/queries.ts'
-import { and, eq, getTableColumns, isNotNull, isNull, lt, ne, or } from '../../db/drizzle.cjs'
-import { groups, keys, tenants } from '../../db/schema.ts'
+import { and, eq, exists, getTableColumns, gte, isNotNull, isNull, lt, ne, or } from '../../db/drizzle.cjs'
+import { groups, keyNetworks, keys, keyUses, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
 import type { Order, Place } from './list.ts'
@@ -9,6 +9,9 @@ const columns = { ...getTableColumns(keys), tenant: tenants.name, group: groups.
 
 /** With the names of its tenant and its group. */
 export type NamedKey = KeyRow & { tenant: string; group: string }
+
+/** With its last use, which no ETag counts. */
+export type ListedKey = NamedKey & { use: typeof keyUses.$inferSelect | null }
 
 export interface KeyFilter {
   /** Id of a tenant, whatever `tenant` says. */
@@ -25,17 +28,32 @@ export interface KeyFilter {
   revoked?: boolean | undefined
   /** Exclusive. */
   expires_before?: Date | undefined
+  /** As `networkOf` writes it. */
+  network?: string | undefined
+  /** Inclusive. */
+  new_network_since?: Date | undefined
   order: Order
   after: Place | undefined
   limit: number
 }
 
-export function listKeys(db: Queries, filter: KeyFilter): Promise<NamedKey[]> {
+export function listKeys(db: Queries, filter: KeyFilter): Promise<ListedKey[]> {
   const { tenantId, tenant, group, name, search, hint, managed_by, disabled, revoked, expires_before } =
     filter
-  const sorts = { name: keys.name, expires_at: keys.expiresAt }
+  const { network, new_network_since } = filter
+  const sorts = {
+    name: keys.name,
+    expires_at: keys.expiresAt,
+    last_used_at: keyUses.lastUsedAt,
+    new_network_at: keyUses.newNetworkAt,
+  }
   const { orderBy, behind } = keyset(filter.order, { columns: sorts, id: keys.id }, filter.after)
-  return namedKeys(db)
+  return db
+    .select({ ...columns, use: keyUses })
+    .from(keys)
+    .innerJoin(tenants, eq(tenants.id, keys.tenantId))
+    .innerJoin(groups, eq(groups.id, keys.groupId))
+    .leftJoin(keyUses, eq(keyUses.keyId, keys.id))
     .where(
       and(
         tenantId === undefined ? undefined : eq(keys.tenantId, tenantId),
@@ -48,11 +66,18 @@ export function listKeys(db: Queries, filter: KeyFilter): Promise<NamedKey[]> {
         disabled === undefined ? undefined : (disabled ? isNotNull : isNull)(keys.disabledAt),
         revoked === undefined ? undefined : (revoked ? isNotNull : isNull)(keys.revokedAt),
         expires_before === undefined ? undefined : lt(keys.expiresAt, expires_before),
+        network === undefined ? undefined : wasUsedFrom(db, network),
+        new_network_since === undefined ? undefined : gte(keyUses.newNetworkAt, new_network_since),
         behind,
       ),
     )
     .orderBy(...orderBy)
     .limit(filter.limit)
+}
+
+function wasUsedFrom(db: Queries, network: string) {
+  const isOf = and(eq(keyNetworks.keyId, keys.id), eq(keyNetworks.network, network))
+  return exists(db.select({ id: keyNetworks.keyId }).from(keyNetworks).where(isOf))
 }
 
 function namedKeys(db: Queries) {

@@ -6,6 +6,8 @@ import { keyHint, makeKeySecret } from '../../access/key-secret.ts'
 import type { Keys } from '../../access/keys.ts'
 import { modelsFor } from '../../access/permitted.ts'
 import { addKeys } from '../../access/queries.ts'
+import { networkOf } from '../../alerts/network.ts'
+import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { type KeyEntry, keyEntry, keySettings } from '../../catalog/gateway-file.ts'
@@ -16,12 +18,13 @@ import { moment, text } from '../parameter.ts'
 import { type AdminChange, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { etagOf } from './etag.ts'
 import { findGroup, readNames } from './group-queries.ts'
-import { keyJson, keySettingsIn, keyShown, madeKey } from './key-json.ts'
+import { keyJson, keyListed, keySettingsIn, keyShown, listedKeyJson, madeKey } from './key-json.ts'
 import {
   changeKey,
   findKey,
   findNamesake,
   isSecretTaken,
+  type ListedKey,
   listKeys,
   lockKey,
   type NamedKey,
@@ -43,6 +46,12 @@ export interface AdminKeysContext extends ManagedContext {
 }
 
 export const keyParams = z.object({ id: uuidText.describe('Its id.') })
+
+/** A network of `key_networks`. */
+const networkText = text
+  .transform((called) => networkOf(called.replace(/\/\d{1,3}$/, '')))
+  .refine((network) => network !== undefined, expected('an address, or a network as a key shows it'))
+  .describe('Keys that were used from this network, or from that of this address, in the last 90 days.')
 
 const tenantMember = z.string().describe('Its tenant: id or name.')
 const newKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
@@ -66,7 +75,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
       tenants: 'own',
       summary: 'Keys',
       query: z.strictObject({
-        ...listParameters(['-created_at', 'name', 'expires_at']),
+        ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at']),
         ...nameFilters,
         tenant: text.optional().describe('Id or name.'),
         group: text.optional().describe('Id or name.'),
@@ -74,8 +83,12 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
         disabled: yesOrNo.optional(),
         revoked: yesOrNo.optional(),
         expires_before: moment('first moment').optional(),
+        network: networkText.optional(),
+        new_network_since: moment('first moment')
+          .optional()
+          .describe('Keys that were used from a further network since then.'),
       }),
-      answer: pageSchema(keyShown).meta({ id: 'KeyList' }),
+      answer: pageSchema(keyListed).meta({ id: 'KeyList' }),
       async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
         const order = orderOf(sort)
         const wanted = {
@@ -87,7 +100,7 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
         }
         const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })
         const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
-        return { body: { ...page, data: page.data.map(keyJson) } }
+        return { body: { ...page, data: page.data.map(listedKeyJson) } }
       },
     }),
     adminEndpoint({
@@ -324,7 +337,12 @@ async function groupOf(
   return group.id
 }
 
-function sortedBy(by: string, { name, expiresAt }: NamedKey): string | null {
+function sortedBy(by: string, { name, expiresAt, use }: ListedKey): string | null {
   if (by === 'name') return name
-  return by === 'expires_at' ? (expiresAt?.toISOString() ?? null) : null
+  const moments: Record<string, Date | null | undefined> = {
+    expires_at: expiresAt,
+    last_used_at: use?.lastUsedAt,
+    new_network_at: use?.newNetworkAt,
+  }
+  return moments[by]?.toISOString() ?? null
 }

@@ -12,7 +12,7 @@ import { findLink, redeemLink } from '../../access/users/redeem.ts'
 import { hasTenant, readUserByEmail } from '../../access/users/user-queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { type AuthenticateContext, requireOwnSite } from './authenticate.ts'
-import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { type AdminCall, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { uuidText } from './list.ts'
 import { deleted, email, newPassword, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -40,7 +40,10 @@ const link = z.object({
 
 export const madeLink = link
   .extend({
-    url: z.string().describe('Shown once. Whoever has it can use it: POST the new password to it.'),
+    token: z.string().describe('Shown once. Whoever has it can use it: see POST /admin/v1/links/use.'),
+    url: z
+      .string()
+      .describe('The page of the console that uses it. No log of a proxy has what stands behind the `#`.'),
   })
   .meta({ id: 'MadeLink' })
 
@@ -52,14 +55,30 @@ const openLink = z
   })
   .meta({ id: 'OpenLink' })
 
+const linkToken = z.string().describe('The token of the link. In a body, no log of a proxy has it.')
+const showRequest = z.strictObject({ token: linkToken }).meta({ id: 'ShowLinkRequest' })
+
 const redeemRequest = z
   .strictObject({ password: newPassword, email: email.optional().describe('For a set-up link.') })
   .meta({ id: 'RedeemRequest' })
+const useRequest = redeemRequest.extend({ token: linkToken }).meta({ id: 'UseLinkRequest' })
 
 /** Links that work once: invitations, resets, and the set-up link of the first start. */
 export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   const { people, publicUrl } = context
   const token = z.object({ token: z.string() })
+  const show = async (secret: string) => {
+    const { link, email } = await findLink(people, secret)
+    return { body: { purpose: link.purpose, email, expires_at: link.expiresAt.toISOString() } }
+  }
+  const use = async (
+    secret: string,
+    { body, request, requestId }: Pick<AdminCall, 'request' | 'requestId'> & { body: Redeemed },
+  ) => {
+    requireOwnSite(request, publicUrl)
+    const redeemed = { password: body.password, email: body.email }
+    return { body: shown(await redeemLink(people, secret, redeemed, browserOf(context, request, requestId))) }
+  }
   return [
     adminChange({
       method: 'POST',
@@ -136,41 +155,52 @@ export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       },
     }),
     adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/links/show',
+      area: 'open',
+      summary: 'What a link is for',
+      body: showRequest,
+      answer: openLink,
+      handle: ({ body }) => show(body.token),
+    }),
+    adminEndpoint({
+      method: 'POST',
+      path: '/admin/v1/links/use',
+      area: 'open',
+      summary: 'Use a link: set the password',
+      description: 'It works once. Sign in afterwards with POST /admin/v1/session.',
+      body: useRequest,
+      answer: user,
+      handle: (call) => use(call.body.token, call),
+    }),
+    adminEndpoint({
       method: 'GET',
       path: '/admin/v1/links/{token}',
       area: 'open',
-      summary: 'What a link is for',
+      summary: 'What a link is for, as earlier releases ask it',
+      description: former,
       params: token,
       answer: openLink,
-      async handle({ params }) {
-        const found = await findLink(people, params.token)
-        return {
-          body: {
-            purpose: found.link.purpose,
-            email: found.email,
-            expires_at: found.link.expiresAt.toISOString(),
-          },
-        }
-      },
+      handle: ({ params }) => show(params.token),
     }),
     adminEndpoint({
       method: 'POST',
       path: '/admin/v1/links/{token}',
       area: 'open',
-      summary: 'Use a link: set the password',
-      description: 'It works once. Sign in afterwards with POST /admin/v1/session.',
+      summary: 'Use a link, as earlier releases do',
+      description: former,
       params: token,
       body: redeemRequest,
       answer: user,
-      async handle({ params, body, request, requestId }) {
-        requireOwnSite(request, publicUrl)
-        const redeemed = { password: body.password, email: body.email }
-        const row = await redeemLink(people, params.token, redeemed, browserOf(context, request, requestId))
-        return { body: shown(row) }
-      },
+      handle: (call) => use(call.params.token, call),
     }),
   ]
 }
+
+const former =
+  'The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.'
+
+type Redeemed = z.output<typeof redeemRequest>
 
 export function shownLink(
   { publicUrl }: Pick<AuthenticateContext, 'publicUrl'>,
@@ -178,7 +208,8 @@ export function shownLink(
   { row, secret }: { row: LinkRow; secret: string },
   email: string,
 ): z.input<typeof madeLink> {
-  return { ...linkJson(row, email), url: `${ownOrigin(request, publicUrl)}/admin/v1/links/${secret}` }
+  const url = `${ownOrigin(request, publicUrl)}/console/link#${secret}`
+  return { ...linkJson(row, email), token: secret, url }
 }
 
 function linkJson(row: LinkRow, email: string | null): z.input<typeof link> {

@@ -1,14 +1,19 @@
 import { Anchor, Button, Group, PasswordInput, Stack, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { lazy, Suspense, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { Code } from '../../parts/code.tsx'
+import { Copy } from '../../parts/copy.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { Notice, State } from '../../parts/tone.tsx'
 import { accountQuery } from './account-query.ts'
+import classes from './qr-code.module.css'
+
+/** Few pages need the library. */
+const QrCode = lazy(() => import('./qr-code.tsx'))
 
 type Step =
   | { at: 'rest' }
@@ -99,14 +104,30 @@ export function SecondFactor() {
           if (!isBusy) void (step.at === 'secret' ? confirm() : isOn ? end() : begin())
         }}
       >
-        <Stack gap={12} maw={400}>
+        <Stack gap={12} maw={step.at === 'secret' ? 480 : 400}>
           {step.at === 'secret' ? (
             <>
               <div>
-                Add this secret to your app, or <Anchor href={step.factor.uri}>open it in the app</Anchor>. It
-                is shown once. Then write the first code of the app.
+                Scan this picture with your app, write the secret into it, or{' '}
+                <Anchor href={step.factor.uri} underline="always">
+                  open it in an app of this device
+                </Anchor>
+                . It is shown once. Then write the first code of the app.
               </div>
-              <Code text={step.factor.secret} what="the secret" />
+              <div className={classes.beside}>
+                <div className={classes.place}>
+                  <Suspense fallback={null}>
+                    <QrCode text={step.factor.uri} label="QR code of the secret" />
+                  </Suspense>
+                </div>
+                <div>
+                  <div>Secret</div>
+                  <div className={classes.secret}>
+                    <code>{inFours(step.factor.secret)}</code>
+                    <Copy text={step.factor.secret} what="the secret" />
+                  </div>
+                </div>
+              </div>
               {code}
               {problem}
               <Group gap={8}>
@@ -153,4 +174,9 @@ export function SecondFactor() {
       </form>
     </Section>
   )
+}
+
+/** `ABCD EFGH`: so it is typed without a mistake. Apps take it with the spaces too. */
+function inFours(secret: string): string {
+  return secret.match(/.{1,4}/g)?.join(' ') ?? secret
 }

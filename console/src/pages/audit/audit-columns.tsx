@@ -1,6 +1,7 @@
 import type { Schema } from '../../api/client.ts'
 import type { Column } from '../../parts/grid.tsx'
 import { Clock, None } from '../../parts/values.tsx'
+import { wordsOfAction } from './action-words.ts'
 import { resourceTitle } from './audit-fields.ts'
 
 type Line = Schema<'AuditEntry'>
@@ -9,7 +10,8 @@ export const auditColumns: readonly Column<Line>[] = [
   {
     id: 'at',
     head: 'Time',
-    width: 120,
+    width: 144,
+    sort: 'created_at',
     cell: (line, above) => <Clock at={line.created_at} after={above?.created_at} withMillis={false} />,
   },
   {
@@ -24,7 +26,13 @@ export const auditColumns: readonly Column<Line>[] = [
       </span>
     ),
   },
-  { id: 'action', head: 'Did what', width: 152, value: ({ action }) => action, cell: ({ action }) => action },
+  {
+    id: 'action',
+    head: 'Did what',
+    width: 176,
+    value: ({ action }) => action,
+    cell: ({ action }) => <span title={action}>{wordsOfAction(action)}</span>,
+  },
   {
     id: 'resource',
     head: 'To what',

@@ -31,6 +31,11 @@ export const resources = [
 
 export const filterNames = ['action', 'resource', 'resource_id', 'tenant_id', 'user_id'] as const
 
+/** The newest first, unless the address says otherwise. */
+export function sortOf(search: Texts): 'created_at' | '-created_at' {
+  return search.sort === 'created_at' ? 'created_at' : '-created_at'
+}
+
 /** `kept_answer` -> `kept answer`. */
 export function resourceTitle(resource: string): string {
   return resource.replaceAll('_', ' ')
@@ -43,6 +48,7 @@ export function queryOf(search: Texts, now: Date): Record<string, string> {
       filterNames.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
     ),
     ...(momentsOf(rangeOf(search), now) ?? {}),
+    ...(sortOf(search) === 'created_at' ? { sort: 'created_at' } : {}),
   }
 }
 

@@ -1,7 +1,7 @@
-import { Button, Select, TextInput } from '@mantine/core'
+import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { type FormEvent, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
@@ -15,8 +15,9 @@ import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
+import { actionWords, wordsOfAction } from './action-words.ts'
 import { auditColumns } from './audit-columns.tsx'
-import { filterNames, queryOf, resources, resourceTitle } from './audit-fields.ts'
+import { filterNames, queryOf, resources, resourceTitle, sortOf } from './audit-fields.ts'
 import { AuditSheet } from './audit-sheet.tsx'
 
 type Line = Schema<'AuditEntry'>
@@ -84,6 +85,8 @@ export function AuditPage() {
             })
           }
           onFilter={keep}
+          sort={sortOf(search)}
+          onSort={(sort) => filters.set({ sort })}
           empty={
             filters.isAny ? (
               <Teach title="No change matches" action={showAll} />
@@ -192,24 +195,23 @@ function UserFilter({ filters }: { filters: Filters }) {
   )
 }
 
+/** An action of the address that has no words here is offered as it is. */
 function ActionField({ filters }: { filters: Filters }) {
-  const [text, setText] = useState(filters.get('action'))
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    filters.set({ action: text.trim() })
-  }
+  const chosen = filters.get('action')
+  const known = Object.keys(actionWords)
+  const codes = chosen === '' || known.includes(chosen) ? known : [chosen, ...known]
+  const options = codes.map((code) => ({ value: code, label: `${wordsOfAction(code)} (${code})` }))
   return (
-    <form onSubmit={submit}>
-      <TextInput
-        size="xs"
-        w={152}
-        aria-label="Action, such as key.revoke"
-        placeholder="Any action"
-        value={text}
-        onChange={(event) => setText(event.currentTarget.value)}
-        onBlur={() => filters.get('action') === text.trim() || filters.set({ action: text.trim() })}
-      />
-    </form>
+    <Select
+      size="xs"
+      w={208}
+      aria-label="Action"
+      searchable
+      nothingFoundMessage="No such action"
+      data={[{ value: '', label: 'Any action' }, ...options]}
+      value={chosen}
+      onChange={(next) => filters.set({ action: next ?? '' })}
+    />
   )
 }
 

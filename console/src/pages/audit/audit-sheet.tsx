@@ -11,6 +11,7 @@ import { Facts, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Sheet } from '../../parts/sheet.tsx'
 import { Moment } from '../../parts/values.tsx'
+import { wordsOfAction } from './action-words.ts'
 import { placeOf, resourceTitle } from './audit-fields.ts'
 
 type Line = Schema<'AuditEntry'>
@@ -35,7 +36,11 @@ export function AuditSheet({
   const line = read ?? found.data
   return (
     <Sheet
-      title={line === null || line === undefined ? 'A change' : `${line.action} ${line.resource_name ?? ''}`}
+      title={
+        line === null || line === undefined
+          ? 'A change'
+          : `${wordsOfAction(line.action)}: ${line.resource_name ?? line.resource_id}`
+      }
       onClose={onClose}
       actions={<Copy text={id} what="the id of the change" />}
     >
@@ -61,6 +66,7 @@ function Body({ line }: { line: Line }) {
       <Facts
         facts={[
           ['Time', <Moment key="at" at={created_at} />],
+          ['What', `${wordsOfAction(line.action)} (${line.action})`],
           ['Who', `${actor.name} (${actor.kind})`],
           ['From where', address ?? 'the gateway itself'],
           ['With', user_agent ?? '–'],

@@ -18,7 +18,8 @@ function commonColumns(tenantName: ((id: string) => string) | undefined) {
     {
       id: 'at',
       head: 'Time',
-      width: 152,
+      width: 160,
+      sort: 'created_at',
       cell: (job, above) => <Clock at={job.created_at} after={above?.created_at} />,
     },
     {

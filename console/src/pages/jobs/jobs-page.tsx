@@ -18,7 +18,7 @@ import { answerColumns, imageColumns } from './job-columns.tsx'
 import { JobPictures } from './job-pictures.tsx'
 import { JobQueues } from './job-queues.tsx'
 import { AnswerSheet, ImageSheet } from './job-sheets.tsx'
-import { filterNames, useAnswerJobs, useImageJobs } from './jobs-query.ts'
+import { filterNames, sortOf, useAnswerJobs, useImageJobs } from './jobs-query.ts'
 
 const statuses = ['queued', 'running', 'succeeded', 'failed', 'cancelled'] as const
 
@@ -182,6 +182,8 @@ function Images(props: ListProps) {
           openId={id}
           onOpen={open}
           onFilter={keep}
+          sort={sortOf(search)}
+          onSort={(sort) => filters.set({ sort })}
           toneOf={toneOf}
           empty={empty}
         />
@@ -212,6 +214,8 @@ function Answers(props: ListProps) {
         openId={id}
         onOpen={open}
         onFilter={keep}
+        sort={sortOf(search)}
+        onSort={(sort) => filters.set({ sort })}
         toneOf={toneOf}
         empty={
           filters.isAny ? (

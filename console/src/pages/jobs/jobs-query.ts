@@ -5,10 +5,16 @@ import { jobsAgainMs } from './job-state.ts'
 
 export const filterNames = ['status', 'tenant_id', 'model'] as const
 
+/** The newest first, unless the address says otherwise. */
+export function sortOf(search: Texts): 'created_at' | '-created_at' {
+  return search.sort === 'created_at' ? 'created_at' : '-created_at'
+}
+
 function stated(search: Texts): Record<string, string> {
-  return Object.fromEntries(
+  const known = Object.fromEntries(
     filterNames.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : [])),
   )
+  return sortOf(search) === 'created_at' ? { ...known, sort: 'created_at' } : known
 }
 
 export function useImageJobs(search: Texts) {

@@ -5,15 +5,24 @@ import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { groupNamesQuery, type Key, spendHours, sumsQuery, tenantNamesQuery } from '../../api/who.ts'
+import {
+  groupNamesQuery,
+  type Key,
+  type ListedKey,
+  spendHours,
+  sumsQuery,
+  tenantNamesQuery,
+} from '../../api/who.ts'
 import { count } from '../../format/numbers.ts'
+import { useColumnChoice } from '../../parts/column-choice.ts'
+import { ColumnsMenu } from '../../parts/columns-menu.tsx'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Teach } from '../../parts/teach.tsx'
 import { State } from '../../parts/tone.tsx'
-import { Moment, Money, None } from '../../parts/values.tsx'
+import { Clock, Moment, Money, None } from '../../parts/values.tsx'
 import classes from '../who/parts.module.css'
 import { stateOfKey } from '../who/words.ts'
 import { keyFilters } from './key-filters.ts'
@@ -36,18 +45,33 @@ const managers = [
   { value: 'file', label: 'Managed by the file' },
 ]
 
+const newNetworks = [
+  { value: '', label: 'Any network' },
+  { value: '1', label: 'New network since yesterday' },
+  { value: '7', label: 'New network in 7 days' },
+  { value: '30', label: 'New network in 30 days' },
+]
+const columnIds = [
+  ...['name', 'state', 'tenant', 'group', 'last_use', 'last_network', 'new_network', 'hint'],
+  ...['requests', 'spend', 'expires'],
+]
+const filterNames = [
+  ...['search', 'tenant', 'group', 'state', 'expires', 'managed_by', 'hint', 'network', 'new_network'],
+]
+
 /** Which keys there are, who uses them, and what they cost. */
 export function KeysPage() {
   const may = useMay()
   const isMember = useSession().role === 'member'
   const navigate = useNavigate()
-  const filters = useFilters(['search', 'tenant', 'group', 'state', 'expires', 'managed_by', 'hint'])
+  const filters = useFilters(filterNames)
   const [isMaking, setMaking] = useState(false)
   const [isImporting, setImporting] = useState(false)
   const tenants = useQuery({ ...tenantNamesQuery, enabled: !isMember })
   const groups = useQuery({ ...groupNamesQuery, enabled: !isMember })
   const asked = keyFilters(filters.get)
-  const list = useList<Key>({
+  const choice = useColumnChoice('keys', columnIds)
+  const list = useList<ListedKey>({
     queryKey: ['keys', 'list', asked],
     readPage: (cursor, signal) =>
       ask(
@@ -65,11 +89,11 @@ export function KeysPage() {
   const spendOf = (id: string) => sums.data?.data.find(({ key_id }) => key_id === id)
   const noSpend =
     sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest keys of the last 30 days.'
-  const columns: Column<Key>[] = [
+  const columns: Column<ListedKey>[] = [
     {
       id: 'name',
       head: 'Name',
-      width: 136,
+      width: 176,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (
@@ -91,18 +115,54 @@ export function KeysPage() {
             cell: ({ tenant }: Key) => tenant,
           },
         ]),
-    { id: 'group', head: 'Group', width: 112, isWide: true, cell: ({ group }) => group },
+    { id: 'group', head: 'Group', width: 104, isWide: true, cell: ({ group }) => group },
+    {
+      id: 'last_use',
+      head: 'Last use',
+      width: 176,
+      sort: 'last_used_at',
+      isWide: true,
+      cell: ({ last_used_at }) => <Moment at={last_used_at} none="none known" />,
+    },
+    {
+      id: 'last_network',
+      head: 'Last network',
+      width: 144,
+      isWide: true,
+      cell: (key) => <FromNetwork of={key} network={key.last_network} />,
+    },
+    {
+      id: 'new_network',
+      head: 'New network',
+      about: 'The network that was new last, and when its first request came',
+      width: 232,
+      sort: 'new_network_at',
+      isWide: true,
+      cell: (key) =>
+        key.new_network === null ? (
+          <None why="It was used from one network only." />
+        ) : (
+          <>
+            <FromNetwork of={key} network={key.new_network} />{' '}
+            <span className="tg-quiet">
+              <Clock at={key.new_network_at ?? ''} withMillis={false} />
+            </span>
+          </>
+        ),
+    },
     {
       id: 'hint',
       head: 'Secret begins',
       width: 112,
+      isExtra: true,
       isWide: true,
       cell: ({ hint }) => <span className="tg-mono">{hint}</span>,
     },
     {
       id: 'requests',
       head: 'Requests, 30 days',
-      width: 120,
+      width: 136,
+      isExtra: true,
       align: 'right',
       isWide: true,
       cell: ({ id }) => {
@@ -119,7 +179,7 @@ export function KeysPage() {
     {
       id: 'spend',
       head: 'Spend, 30 days',
-      width: 112,
+      width: 128,
       align: 'right',
       cell: ({ id }) => {
         const row = spendOf(id)
@@ -131,7 +191,7 @@ export function KeysPage() {
     {
       id: 'expires',
       head: 'Expires',
-      width: 136,
+      width: 176,
       sort: 'expires_at',
       isWide: true,
       cell: ({ expires_at }) => <Moment at={expires_at} none="never" />,
@@ -142,16 +202,15 @@ export function KeysPage() {
       title="Keys"
       wide
       actions={
-        mayChange ? (
-          <>
-            {isMember ? null : (
-              <Button variant="default" onClick={() => setImporting(true)}>
-                Import key
-              </Button>
-            )}
-            {make}
-          </>
-        ) : undefined
+        <>
+          <ColumnsMenu columns={columns} choice={choice} />
+          {mayChange && !isMember ? (
+            <Button variant="default" onClick={() => setImporting(true)}>
+              Import key
+            </Button>
+          ) : null}
+          {mayChange ? make : null}
+        </>
       }
     >
       <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
@@ -173,6 +232,7 @@ export function KeysPage() {
         )}
         <ChoiceFilter filters={filters} name="state" label="State" options={states} />
         <ChoiceFilter filters={filters} name="expires" label="Expiry" options={expiries} />
+        <ChoiceFilter filters={filters} name="new_network" label="Network" options={newNetworks} />
         <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
       </FilterBar>
       <ListGrid
@@ -180,6 +240,7 @@ export function KeysPage() {
         things="keys"
         list={list}
         columns={columns}
+        choice={choice}
         idOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: '/console/keys/$id', params: { id } })}
         sort={filters.get('sort') || '-created_at'}
@@ -205,6 +266,20 @@ export function KeysPage() {
       <MakeKey opened={isMaking} onClose={() => setMaking(false)} />
       <ImportKey opened={isImporting} onClose={() => setImporting(false)} />
     </Page>
+  )
+}
+
+/** To its requests from there. */
+function FromNetwork({ of, network }: { of: ListedKey; network: string | null }) {
+  if (network === null) return <None />
+  return (
+    <Link
+      className={classes.link}
+      to="/console/log"
+      search={{ key_id: of.id, client_address: network, last: '30d' }}
+    >
+      {network}
+    </Link>
   )
 }
 

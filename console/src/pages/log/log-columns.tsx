@@ -64,7 +64,8 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'key',
     head: 'Tenant / key',
-    width: 136,
+    width: 160,
+    grows: true,
     isWide: true,
     value: (row) => row.key?.name ?? undefined,
     cell: ({ tenant, key }) =>

@@ -47,7 +47,7 @@ export function ModelsPage() {
       {
         id: 'id',
         head: 'Model',
-        width: 200,
+        width: 184,
         grows: true,
         sort: 'id',
         cell: ({ id }) => (id === '*' ? '* (any other name)' : id),
@@ -61,7 +61,7 @@ export function ModelsPage() {
       {
         id: 'channels',
         head: 'Channels',
-        width: 184,
+        width: 144,
         grows: true,
         isWide: true,
         cell: ({ id }) => channels.get(id)?.join(', ') ?? <None why="No channel offers it under this name" />,
@@ -69,7 +69,7 @@ export function ModelsPage() {
       {
         id: 'price',
         head: 'In / out, USD per million tokens',
-        width: 208,
+        width: 216,
         align: 'right',
         cell: ({ price }) =>
           shortPrice(price) ?? <None why="No price of the operator: a library may have one" />,
@@ -97,7 +97,7 @@ export function ModelsPage() {
         isWide: true,
         cell: ({ aliases }) => aliases.join(', ') || <None />,
       },
-      { id: 'managed', head: 'Managed by', width: 88, isWide: true, cell: ({ managed_by }) => managed_by },
+      { id: 'managed', head: 'Managed by', width: 104, isWide: true, cell: ({ managed_by }) => managed_by },
     ]
   }, [offers.data])
   const add = (

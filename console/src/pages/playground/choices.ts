@@ -28,7 +28,8 @@ export function useKeys(search: string, chosen: string | undefined) {
   return { keys, isPending: found.isPending, error: found.error, again: () => void found.refetch() }
 }
 
-function isUsable({ revoked_at, disabled }: Schema<'Key'>): boolean {
+/** Of an expired key the gateway says so itself. */
+export function isUsable({ revoked_at, disabled }: Schema<'Key'>): boolean {
   return revoked_at === null && !disabled
 }
 

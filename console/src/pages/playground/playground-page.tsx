@@ -14,7 +14,7 @@ import { gatewayUrl } from '../../site.ts'
 import { curlSnippet } from '../../snippets/curl.ts'
 import { sdkSnippets } from '../../snippets/sdks.ts'
 import { AnswerView } from './answer-view.tsx'
-import { useKeys, useModels } from './choices.ts'
+import { isUsable, useKeys, useModels } from './choices.ts'
 import {
   type Endpoint,
   endpointOf,
@@ -26,6 +26,7 @@ import {
   type RequestBody,
 } from './formats.ts'
 import { draftOf, useRow } from './from-log.ts'
+import { useLastKey } from './last-key.ts'
 import classes from './playground.module.css'
 import { RequestForm } from './request-form.tsx'
 import { useRun } from './use-run.ts'
@@ -38,22 +39,28 @@ interface Draft {
 }
 
 /** Each person's own: two may use one tab after each other. */
-const storedFor = ({ id, name }: Session) => `tollgate.playground ${id ?? name}`
+const userOf = ({ id, name }: Session) => id ?? name
+const storedFor = (session: Session) => `tollgate.playground ${userOf(session)}`
 
 export function PlaygroundPage() {
   const search = useSearch({ strict: false }) as Texts
   const navigate = useNavigate()
   const mayPlay = useMay()('playground', 'write')
-  const stored = storedFor(useSession())
+  const session = useSession()
+  const stored = storedFor(session)
   const [draft, setDraft] = useState<Draft>(() => firstDraft(search, stored))
   const [note, setNote] = useState<string>()
   const { run, version, send, cancel } = useRun()
-  const keyId = one(search.key)
+  const [lastKey, keepLastKey] = useLastKey(userOf(session))
+  const from = one(search.from)
+  const wantedKey = one(search.key) ?? (from === undefined ? lastKey : undefined)
   const [typed, setTyped] = useState('')
   const [wanted] = useDebouncedValue(typed, 200)
-  const chosenKey = useKeys('', keyId).keys.find(({ id }) => id === keyId)
-  const found = useKeys(wanted === labelOf(chosenKey) ? '' : wanted, keyId)
-  const key = found.keys.find(({ id }) => id === keyId)
+  const chosenKey = useKeys('', wantedKey).keys.find(({ id }) => id === wantedKey)
+  const found = useKeys(wanted === labelOf(chosenKey) ? '' : wanted, wantedKey)
+  // Nobody pays who was not chosen: a key that is not there, or that works no more, is asked for anew.
+  const key = found.keys.find((key) => key.id === wantedKey && isUsable(key))
+  const keyId = key?.id
   const models = useModels(key, draft.endpoint)
   const read = parseRequest(draft.text)
   const request = 'request' in read ? read.request : undefined
@@ -61,18 +68,12 @@ export function PlaygroundPage() {
 
   const put = (next: RequestBody, endpoint = draft.endpoint) =>
     setDraft({ endpoint, text: JSON.stringify(next, null, 2) })
-  useFilledFrom(one(search.from), (next, words) => {
+  useFilledFrom(from, (next, words) => {
     if (next !== undefined) put(next.request, next.endpoint)
     setNote(words)
   })
 
-  // The first key and the first model, so that one click sends something.
-  const firstKey = found.keys[0]?.id
   const firstModel = models[0]
-  useEffect(() => {
-    if (keyId === undefined && firstKey !== undefined && one(search.from) === undefined)
-      void navigate({ to: '.', search: (now: Texts) => ({ ...now, key: firstKey }), replace: true } as never)
-  }, [keyId, firstKey, navigate, search.from])
   useEffect(() => {
     if (model !== '' || firstModel === undefined) return
     // A row of the log may have filled the draft since this page was drawn.
@@ -86,12 +87,17 @@ export function PlaygroundPage() {
     const timer = setTimeout(() => {
       void navigate({
         to: '.',
-        search: (now: Texts) => ({ ...now, endpoint: draft.endpoint, ...(model === '' ? {} : { model }) }),
+        search: (now: Texts) => ({
+          ...now,
+          endpoint: draft.endpoint,
+          ...(model === '' ? {} : { model }),
+          ...(keyId === undefined || now.key !== undefined ? {} : { key: keyId }),
+        }),
         replace: true,
       } as never)
     }, 400)
     return () => clearTimeout(timer)
-  }, [draft.endpoint, model, navigate])
+  }, [draft.endpoint, model, keyId, navigate])
 
   const isRunning = run?.state === 'running'
   const canSend = mayPlay && request !== undefined && keyId !== undefined && model !== ''
@@ -139,10 +145,11 @@ export function PlaygroundPage() {
           value={keyId ?? null}
           onSearchChange={setTyped}
           nothingFoundMessage="No such key"
-          onChange={(id) =>
-            id !== null &&
+          onChange={(id) => {
+            if (id === null) return
+            keepLastKey(id)
             void navigate({ to: '.', search: (now: Texts) => ({ ...now, key: id }), replace: true } as never)
-          }
+          }}
         />
         <Autocomplete
           label="Model"
@@ -182,6 +189,15 @@ export function PlaygroundPage() {
           </Button>
         )}
       </div>
+      <p className={classes.payer}>
+        {key === undefined ? (
+          'Choose a key: its tenant pays for the request.'
+        ) : (
+          <>
+            <strong>{key.tenant}</strong> pays for each request: it is made under its key {key.name}.
+          </>
+        )}
+      </p>
       {found.error === null ? null : <Problem error={found.error} onAgain={found.again} doing="Keys" />}
       {mayPlay ? null : <Notice tone="quiet">Your role may look at this page, and send nothing.</Notice>}
       {note === undefined ? null : (

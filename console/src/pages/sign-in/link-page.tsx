@@ -21,7 +21,7 @@ export function LinkPage() {
     enabled: token !== '',
     retry: false,
     refetchOnWindowFocus: false,
-    queryFn: ({ signal }) => ask(api.GET('/admin/v1/links/{token}', { params: { path: { token } }, signal })),
+    queryFn: ({ signal }) => ask(api.POST('/admin/v1/links/show', { body: { token }, signal })),
   })
   if (token === '') {
     return (
@@ -75,9 +75,8 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
     try {
       const asksForEmail = link.email === null
       await ask(
-        api.POST('/admin/v1/links/{token}', {
-          params: { path: { token } },
-          body: { password, ...(asksForEmail ? { email } : {}) },
+        api.POST('/admin/v1/links/use', {
+          body: { token, password, ...(asksForEmail ? { email } : {}) },
         }),
       )
       forgetSession()

@@ -1,5 +1,4 @@
-/** The page that uses a link of the API. The token stands behind the `#`, which browsers do not send. */
-export function pageOfLink(gatewayUrl: string, apiUrl: string): string {
-  const token = /tgl_[\w-]+/.exec(apiUrl)?.[0] ?? ''
+/** The page that uses a link. The token stands behind the `#`, which browsers do not send. */
+export function pageOfLink(gatewayUrl: string, token: string): string {
   return `${gatewayUrl}/console/link#${token}`
 }

@@ -186,7 +186,7 @@ export function LinkOnce({ link, onClose }: { link: Schema<'MadeLink'>; onClose(
         Copy the link now, and give it to {link.email ?? 'the person'}. It is not shown again. Whoever has it
         can use it, once, until <Moment at={link.expires_at} />.
       </Notice>
-      <Code text={pageOfLink(gatewayUrl, link.url)} what="the link" />
+      <Code text={pageOfLink(gatewayUrl, link.token)} what="the link" />
       <Group justify="flex-end">
         <Button onClick={onClose}>I have copied the link</Button>
       </Group>

@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { ApiError, api, ask, type Schema } from '../../api/client.ts'
+import { api, ask, type Schema } from '../../api/client.ts'
 
 export type Model = Schema<'Model'>
 export type Catalog = Schema<'PublicCatalog'>
@@ -10,12 +10,8 @@ export const catalogQuery = queryOptions({
   staleTime: 60_000,
   refetchOnWindowFocus: false,
   async queryFn({ signal }): Promise<Catalog | null> {
-    try {
-      return await ask(api.GET('/public/v1/catalog', { signal }))
-    } catch (error) {
-      if (error instanceof ApiError && error.status === 404) return null
-      throw error
-    }
+    const catalog = await ask(api.GET('/public/v1/catalog', { signal }))
+    return catalog.groups.length === 0 ? null : catalog
   },
 })
 

@@ -21,10 +21,11 @@ import { PriceTable } from './price-table.tsx'
 /** What a model can do, what it costs, and how to ask it. */
 export function ModelPage() {
   const { _splat: id = '' } = useParams({ strict: false })
-  useDocumentTitle(`${id} · ${site.name}`)
   const { data, error, refetch, isPending } = useQuery(catalogQuery)
   const offers = data ? findModel(data, id) : []
   const [first] = offers
+  const isMissing = data !== undefined && first === undefined
+  useDocumentTitle(`${isMissing ? 'No such model' : id} · ${site.name}`)
   return (
     <div className={classes.page}>
       <Link to="/models" className={classes.back}>

@@ -1,7 +1,7 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { api, ask } from '../../api/client.ts'
 import { Problem } from '../../parts/problem.tsx'
 
@@ -16,6 +16,9 @@ export function TenantList({
   onChange(id: string | undefined): void
 }) {
   const [words, setWords] = useState('')
+  const field = useRef<HTMLInputElement>(null)
+  // It is loaded after its frame has looked for something to focus.
+  useEffect(() => field.current?.focus(), [])
   const [looked] = useDebouncedValue(words.trim(), 150)
   const { data, error, refetch } = useQuery({
     queryKey: ['tenants', 'choice', looked],
@@ -42,10 +45,10 @@ export function TenantList({
   return (
     <Stack gap={4} w={232}>
       <TextInput
+        ref={field}
         size="xs"
         aria-label="Search tenants"
         placeholder="A part of the name"
-        data-autofocus
         value={words}
         onChange={(event) => setWords(event.currentTarget.value)}
       />

@@ -216,7 +216,7 @@ export function readConfig(env: Environment): Config {
 }
 
 /** A variable that `readConfig` refuses. */
-export interface WrongVariable {
+interface WrongVariable {
   name: string
   /** What it must be. */
   message: string

@@ -101,7 +101,7 @@ function nearest(name: string, known: ReadonlySet<string>): string | undefined {
 }
 
 /** Letters to change, add or remove, or neighbours to swap; more than `most` is some larger number. */
-export function editsBetween(a: string, b: string, most: number): number {
+function editsBetween(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1
   let before: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, at) => at)

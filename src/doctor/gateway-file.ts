@@ -17,11 +17,15 @@ export function checkGatewayFile(
   try {
     const file = readGatewaySource(path, { ...env }, bounds).parse()
     const { models, channels, groups, tenants } = file
-    const what = `${path}: ${models.length} models, ${channels.length} channels, ${groups.length} groups, ${tenants.length} tenants`
+    const what = `${path}: ${[count(models, 'model'), count(channels, 'channel'), count(groups, 'group'), count(tenants, 'tenant')].join(', ')}`
     return { findings: [well('gateway_yaml.read', what)], file }
   } catch (error) {
     return { findings: faultsOf(error, path), file: undefined }
   }
+}
+
+function count(entries: readonly unknown[], noun: string): string {
+  return `${entries.length} ${noun}${entries.length === 1 ? '' : 's'}`
 }
 
 /** One for each line of the message, which is a line of the file. */

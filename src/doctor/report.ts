@@ -2,10 +2,10 @@ import { areas, type Finding, type Verdict } from './finding.ts'
 
 const signs: Readonly<Record<Verdict, string>> = { well: '✓', warning: '!', wrong: '✗', skipped: '-' }
 const colours = { well: 'green', warning: 'yellow', wrong: 'red', skipped: 'grey' } as const
-export type Colour = (typeof colours)[Verdict] | 'bold'
+type Colour = (typeof colours)[Verdict] | 'bold'
 
 /** How a report is shown. */
-export interface Look {
+interface Look {
   columns: number
   paint(text: string, colour: Colour): string
 }

@@ -1,10 +1,10 @@
-import type { Attributes } from '@opentelemetry/api'
 import type { Usage } from '../canonical/usage.ts'
 import type { CloseRecord, OpenRecord } from '../ledger/record.ts'
 import { callsIn } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { named, own } from '../telemetry/traces/conventions.ts'
+import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 import type { Arrival, Received } from './received.ts'
 

@@ -8,7 +8,7 @@ import type { Span } from './span.ts'
 import type { TraceContext } from './trace.ts'
 
 /** Turns spans into the bytes of an OTLP request. `attributes`: of the process, as OpenTelemetry's resources have them. */
-export function spanEncoder(attributes: Readonly<Record<string, string>>, version: string) {
+export function spanEncoder(attributes: Readonly<Record<string, string | number>>, version: string) {
   const resource = resourceFromAttributes(attributes)
   const instrumentationScope = { name: 'tollgate', version }
   return (spans: readonly Span[]): Uint8Array =>

@@ -1,6 +1,8 @@
 import type { Attributes, SpanKind } from '@opentelemetry/api'
 import type { Trace } from './trace.ts'
 
+export type { Attributes } from '@opentelemetry/api'
+
 /** The kinds of OpenTelemetry: https://opentelemetry.io/docs/specs/otel/trace/api/#spankind */
 export const kinds = { internal: 0, server: 1, client: 2, consumer: 4 } as const satisfies Record<
   string,

@@ -23,7 +23,7 @@ export interface TracesOptions {
   withheldFrom: ReadonlySet<string>
   queue: { spansMax: number; batchMax: number; delayMs: number }
   /** As `resourceOf` makes it. */
-  resource: Readonly<Record<string, string>>
+  resource: Readonly<Record<string, string | number>>
   log: Log
 }
 
@@ -134,13 +134,13 @@ export function resourceOf({
   role: string
   serviceName: string | undefined
   attributes: Readonly<Record<string, string>> | undefined
-}): Record<string, string> {
+}): Record<string, string | number> {
   return {
     'service.name': 'tollgate',
     'service.version': packageJson.version,
     'service.instance.id': randomUUID(),
     'host.name': hostname(),
-    'process.pid': String(process.pid),
+    'process.pid': process.pid,
     'tollgate.role': role,
     ...attributes,
     ...(serviceName !== undefined && { 'service.name': serviceName }),

@@ -4,8 +4,7 @@ import { TraceState } from '@opentelemetry/core'
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer'
 import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
-import type { Span } from './span.ts'
-import type { TraceContext } from './trace.ts'
+import type { Span, TraceContext } from './span.ts'
 
 /** Turns spans into the bytes of an OTLP request. `attributes`: of the process, as OpenTelemetry's resources have them. */
 export function spanEncoder(attributes: Readonly<Record<string, string | number>>, version: string) {

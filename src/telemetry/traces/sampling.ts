@@ -8,7 +8,7 @@ import {
   SamplingDecision,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace'
-import type { TraceContext } from './trace.ts'
+import type { TraceContext } from './span.ts'
 
 /** The values of OTEL_TRACES_SAMPLER: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
 export type SamplerName =

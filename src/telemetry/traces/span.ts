@@ -1,5 +1,4 @@
 import type { Attributes, SpanKind } from '@opentelemetry/api'
-import type { Trace } from './trace.ts'
 
 export type { Attributes } from '@opentelemetry/api'
 
@@ -8,6 +7,23 @@ export const kinds = { internal: 0, server: 1, client: 2, consumer: 4 } as const
   string,
   SpanKind
 >
+
+/** The place in a trace that a caller names: https://www.w3.org/TR/trace-context/ */
+export interface TraceContext {
+  traceId: string
+  spanId: string
+  isSampled: boolean
+  /** As `tracestate` has it. Empty: there is none. */
+  state: string
+}
+
+/** What a span needs to know of its trace. */
+export interface TraceOfSpan {
+  readonly id: string
+  readonly parent: TraceContext | undefined
+  readonly link: TraceContext | undefined
+  readonly root: { readonly id: string }
+}
 
 export interface SpanEvent {
   name: string
@@ -18,7 +34,7 @@ export interface SpanEvent {
 
 /** One piece of the work on a request. It is only numbers and texts until it is exported. */
 export class Span {
-  readonly trace: Trace
+  readonly trace: TraceOfSpan
   readonly id: string
   readonly name: string
   readonly kind: SpanKind
@@ -28,7 +44,7 @@ export class Span {
   events: SpanEvent[] | undefined
   isError = false
 
-  constructor(trace: Trace, id: string, name: string, kind: SpanKind, startedAt: number = now()) {
+  constructor(trace: TraceOfSpan, id: string, name: string, kind: SpanKind, startedAt: number = now()) {
     this.trace = trace
     this.id = id
     this.name = name

@@ -1,14 +1,5 @@
 import type { SpanKind } from '@opentelemetry/api'
-import { kinds, now, Span } from './span.ts'
-
-/** The place in a trace that a caller names: https://www.w3.org/TR/trace-context/ */
-export interface TraceContext {
-  traceId: string
-  spanId: string
-  isSampled: boolean
-  /** As `tracestate` has it. Empty: there is none. */
-  state: string
-}
+import { kinds, now, Span, type TraceContext } from './span.ts'
 
 /** What a trace needs of the process. */
 export interface Tracer {

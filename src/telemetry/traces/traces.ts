@@ -7,9 +7,9 @@ import type { Log } from '../log.ts'
 import { Collector, type CollectorOptions } from './collector.ts'
 import { rejectedIn, spanEncoder } from './export-spans.ts'
 import { contextIn, type Sample, type SamplerName, samplerOf } from './sampling.ts'
-import type { Span } from './span.ts'
+import type { Span, TraceContext } from './span.ts'
 import { type SpanCounts, SpanQueue } from './span-queue.ts'
-import { Trace, type TraceContext, type Tracer } from './trace.ts'
+import { Trace, type Tracer } from './trace.ts'
 
 export interface TracesOptions {
   collector: CollectorOptions

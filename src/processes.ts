@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { onEndSignal, onReloadSignal } from './end-signals.ts'
-import type { ProcessesMetrics } from './processes-metrics.ts'
 import {
   type Orders,
   reloadMessage,
@@ -15,6 +14,7 @@ import {
   supervisorOfThisProcess,
 } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
+import type { ProcessesMetrics } from './telemetry/metrics/supervise-metrics.ts'
 
 /** Serves in this process until its end. */
 export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
@@ -94,9 +94,10 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
 
 /** Loaded only where METRICS_PORT is set. The answer is written by a library that is loaded when somebody asks. */
 async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics | undefined> {
-  if (config.metricsPort === undefined) return undefined
-  const { openProcessesMetrics } = await import('./processes-metrics.ts')
-  return await openProcessesMetrics(config, config.metricsPort, log)
+  const { metricsHost, metricsPort, processes } = config
+  if (metricsPort === undefined) return undefined
+  const { superviseMetrics } = await import('./telemetry/metrics/supervise-metrics.ts')
+  return await superviseMetrics(processes, { metricsHost, metricsPort }, log)
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { Snapshot } from './telemetry/metrics/store.ts'
+import type { MetricsSent, MetricsWanted } from './telemetry/metrics/supervise-metrics.ts'
 
 /**
  * The supervisor and its processes talk over Node's IPC channel. It closes when either process ends, even by SIGKILL.
@@ -22,18 +23,6 @@ export const reloadMessage = 'reload'
 export interface Serves {
   /** 0 for a process that only runs workers. */
   port: number
-}
-
-/** The supervisor asks for the metrics of a process. */
-export interface MetricsWanted {
-  metricsWanted: number
-  withShared: boolean
-}
-
-/** Its answer, with the number of the question. At its end a process answers once without a question: 0. */
-export interface MetricsSent {
-  metricsOf: number
-  snapshot: Snapshot
 }
 
 /** The supervisor, as one of its processes sees it. */

@@ -18,7 +18,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   redaction: ['canonical'],
   protocols: ['canonical'],
   db: ['canonical', 'telemetry', 'in-time.ts'],
-  telemetry: ['redaction'],
+  telemetry: ['redaction', 'in-time.ts'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry', 'in-time.ts'],
   access: [
@@ -272,8 +272,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   measures: ['canonical', 'catalog', 'config.ts', 'db', 'ledger', 'limits', 'stages', 'telemetry'],
   'supervised.ts': ['telemetry'],
-  'processes-metrics.ts': ['config.ts', 'in-time.ts', 'supervised.ts', 'telemetry'],
-  'processes.ts': ['end-signals.ts', 'processes-metrics.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
+  'processes.ts': ['end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts'],
 }
 

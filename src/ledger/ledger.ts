@@ -325,11 +325,12 @@ export class Ledger {
       case 'answers':
         this.answers.shippedTo(message.position)
         return
-      case 'lost':
-        this.#options.onAdopted?.({ journals: 0, orphans: message.orphans })
-        return
       case 'adopted':
-        this.#options.onAdopted?.({ journals: 1, orphans: message.orphans })
+        this.#options.onAdopted?.({
+          journals: message.instance === undefined ? 0 : 1,
+          orphans: message.orphans,
+        })
+        if (message.instance === undefined) return
         log.info(
           { instance: message.instance, orphans: message.orphans },
           'adopted the journal of a dead process',

@@ -11,6 +11,8 @@ export interface LostOptions {
   instanceId: string
   instanceDeadMs: number
   log: Log
+  /** Told of the orphaned rows of each. */
+  onLost(orphans: number): void
 }
 
 /** A neighbour on the same disk gets this time to adopt the journal, which says more. */
@@ -19,16 +21,15 @@ const neighbourMs = 10_000
 /**
  * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody has adopted
  * its journal, which may be gone with its machine. One transaction writes orphaned rows for its running requests, releases
- * what it held, and marks it `lost`. One process of all works at a time. Resolves with the number of orphaned rows.
+ * what it held, and marks it `lost`. One process of all works at a time.
  */
 export async function endLost(
   client: Client,
-  { instanceId, instanceDeadMs, log }: LostOptions,
-): Promise<number> {
+  { instanceId, instanceDeadMs, log, onLost }: LostOptions,
+): Promise<void> {
   const silentSeconds = (instanceDeadMs + neighbourMs) / 1000
   const claimed = await client.query<{ ok: boolean }>(`SELECT claim_sweep('lost', 4000) AS ok`)
-  if (claimed.rows[0]?.ok !== true) return 0
-  let written = 0
+  if (claimed.rows[0]?.ok !== true) return
   const lost = await client.query<{ id: string; columns: string[] }>(
     `SELECT id, open_columns AS columns FROM instances
      WHERE state = 'live' AND open_columns IS NOT NULL AND heartbeat_at < now() - make_interval(secs => $2) AND id <> $1`,
@@ -37,19 +38,18 @@ export async function endLost(
   for (const { id, columns } of lost.rows) {
     try {
       const orphans = await endOne(client, id, namesOf(columns), silentSeconds)
-      written += orphans ?? 0
-      if (orphans !== undefined)
-        log.warn(
-          { instance: id, orphans },
-          'a process is lost: what it ran is orphaned, what it held is released',
-        )
+      if (orphans === undefined) continue
+      onLost(orphans)
+      log.warn(
+        { instance: id, orphans },
+        'a process is lost: what it ran is orphaned, what it held is released',
+      )
     } catch (error) {
       if (!isOfOne(error)) throw error
       await client.query('ROLLBACK')
       log.error({ instance: id, error: String(error) }, 'what a lost process ran cannot be ended now')
     }
   }
-  return written
 }
 
 /** Returns the number of orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */

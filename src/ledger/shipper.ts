@@ -34,7 +34,7 @@ export type ToShipper =
 
 /**
  * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written before it.
- * `lost`: rows of a process whose journal nobody has. `away` and `back`: Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the
+ * `adopted` without an instance: what it ran, of which nobody has the journal. `away` and `back`: Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the
  * journal is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with `tail`.
  * `carry`: frames of that journal which nobody has shipped. `decided`: all of it is read; `orphaned` run here.
  */
@@ -42,8 +42,7 @@ export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
   | { type: 'answers'; position: AnswerPosition }
-  | { type: 'adopted'; instance: string; orphans: number }
-  | { type: 'lost'; orphans: number }
+  | { type: 'adopted'; instance?: string; orphans: number }
   | { type: 'adoption'; adoption: Adoption }
   | { type: 'live'; token: number }
   | { type: 'gone' }
@@ -324,8 +323,7 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       }
       // An adoption of our own has its lock on this connection, so it would not keep us from ending its process.
       if (performance.now() >= nextLost && !isAdopting) {
-        const orphans = await endLost(client, { ...data, log })
-        if (orphans > 0) post({ type: 'lost', orphans })
+        await endLost(client, { ...data, log, onLost: (orphans) => post({ type: 'adopted', orphans }) })
         nextLost = performance.now() + sweepMs
       }
       if (performance.now() >= nextRetirement && !isAdopting) {

@@ -83,6 +83,8 @@ function showChannels(metrics: Metrics, { catalog, routing }: Measured): void {
   const channels = [...catalog.snapshot.channels.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
   for (const [at, channel] of channels.entries()) {
     const label = at < namesMax ? channel.name : other
+    // From the start, so that Prometheus sees the first increase.
+    metrics.cells(declared.breakerOpenings).at(label)
     const add = (of: 'breakerOpen' | 'cooling' | 'channelInFlight', value: number) => {
       const cell = metrics.cells(declared[of]).at(label)
       cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value

@@ -1,3 +1,4 @@
+import { errorKinds } from '../canonical/error.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { AttemptRecord, CloseRecord, OnRow, OpenRecord } from '../ledger/record.ts'
 import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
@@ -33,6 +34,16 @@ export class RowMeter {
     this.#catalog = catalog
     this.#paths = new Set(paths)
     this.#beforeUpstream = metrics.distributions(declared.beforeUpstream).at()
+    this.#begin()
+  }
+
+  /**
+   * Prometheus sees no increase in the first value of a series. What an alert is about has a series from the start, at 0: the
+   * first error counts.
+   */
+  #begin(): void {
+    for (const kind of errorKinds) this.#metrics.cells(declared.errors).at(kind)
+    this.#metrics.cells(declared.requests).at(...orphanLabels)
   }
 
   /** Endpoints of our own have these paths. */
@@ -44,7 +55,7 @@ export class RowMeter {
   readonly adopted = ({ journals, orphans }: { journals: number; orphans: number }): void => {
     this.#metrics.cells(declared.adopted).at().value += journals
     if (orphans === 0) return
-    this.#metrics.cells(declared.requests).at(other, none, 'orphaned', '5xx', none).value += orphans
+    this.#metrics.cells(declared.requests).at(...orphanLabels).value += orphans
     this.#metrics.cells(declared.errors).at('internal').value += orphans
     this.#channelOf(null).unknownCost.value += orphans
   }
@@ -148,6 +159,9 @@ export class RowMeter {
     return made
   }
 }
+
+/** Of a request whose process died. */
+const orphanLabels = [other, none, 'orphaned', '5xx', none] as const
 
 const statusClasses: readonly (string | undefined)[] = [undefined, '1xx', '2xx', '3xx', '4xx', '5xx']
 

@@ -50,9 +50,9 @@ function measureDelays(metrics: Metrics): { stop(): void } {
     // It measures from tick to tick of its timer.
     const seconds = (ns: number) => Math.max(0, ns / 1e9 - resolutionMs / 1_000)
     last = {
-      '0.5': seconds(histogram.percentile(50)),
-      '0.99': seconds(histogram.percentile(99)),
-      '1': seconds(histogram.max),
+      p50: seconds(histogram.percentile(50)),
+      p99: seconds(histogram.percentile(99)),
+      max: seconds(histogram.max),
     }
   }
   const timer = setInterval(() => {
@@ -61,8 +61,8 @@ function measureDelays(metrics: Metrics): { stop(): void } {
   }, windowMs).unref()
   metrics.collect(() => {
     if (Object.keys(last).length === 0) read()
-    for (const [quantile, seconds] of Object.entries(last))
-      metrics.cells(declared.loopDelay).at(quantile).value = seconds
+    for (const [statistic, seconds] of Object.entries(last))
+      metrics.cells(declared.loopDelay).at(statistic).value = seconds
   })
   return {
     stop() {

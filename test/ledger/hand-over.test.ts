@@ -232,7 +232,14 @@ test('an answer whose request was orphaned while it waited for its commit ends w
       )
       .toHaveLength(1)
     await database.sql`UPDATE instances SET heartbeat_at = now() - interval '1 hour'`
-    await endLost(other, { instanceId: randomUUIDv7(), instanceDeadMs: 3_000, log: silentLog })
+    const lost: number[] = []
+    await endLost(other, {
+      instanceId: randomUUIDv7(),
+      instanceDeadMs: 3_000,
+      log: silentLog,
+      onLost: (orphans) => lost.push(orphans),
+    })
+    expect(lost).toEqual([1])
     expect(await database.sql`SELECT state FROM instances`).toEqual([{ state: 'lost' }])
     await blocker.query('ROLLBACK')
     expect(await ended).toContain('recorded this request as lost')

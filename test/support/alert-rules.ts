@@ -35,7 +35,9 @@ export function alertRules() {
 
 /** The queries of the dashboard, as Grafana would send them. */
 export function dashboardQueries(): { panel: string; query: string }[] {
-  const { panels } = dashboardFile.parse(JSON.parse(readFileSync(join(deploy, 'grafana/tollgate.json'), 'utf8')))
+  const { panels } = dashboardFile.parse(
+    JSON.parse(readFileSync(join(deploy, 'grafana/tollgate.json'), 'utf8')),
+  )
   return panels.flatMap(({ title, targets }) =>
     targets.map(({ expr }) => ({
       panel: title,

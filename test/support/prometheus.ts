@@ -14,19 +14,20 @@ export interface PrometheusServer {
   query(expression: string): Promise<{ metric: Record<string, string>; value: number }[]>
   /** GET an API path below `/api/v1`. Answers its `data`. */
   get(path: string): Promise<unknown>
-  /** Wait until all targets were scraped so often from now on. */
+  /** Wait until all targets have answered so often from now on. */
   scraped(times: number): Promise<void>
   close(): Promise<void>
 }
 
-const scrapeMs = 500
+/** It is also the time that Prometheus gives an answer, and a supervisor may wait for a second. */
+const scrapeMs = 2_000
 
 export async function startPrometheus(targets: readonly string[]): Promise<PrometheusServer> {
   const folder = mkdtempSync(join(tmpdir(), 'tollgate-prometheus-'))
   const config = readFileSync(join(deploy, 'prometheus/prometheus.yml'), 'utf8')
     .replaceAll('15s', `${scrapeMs}ms`)
     .replace('alerts.yml', join(deploy, 'prometheus/alerts.yml'))
-    .replace(/targets: \['127\.0\.0\.1:9464'\]/, `targets: ${JSON.stringify(targets)}`)
+    .replace(/targets: \[.*:9464.*\]/, `targets: ${JSON.stringify(targets)}`)
   writeFileSync(join(folder, 'prometheus.yml'), config)
   const port = await ownPort()
   const url = `http://127.0.0.1:${port}`
@@ -44,6 +45,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors += text
   })
+  process.once('exit', () => child.kill('SIGKILL'))
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
   const get = async (path: string): Promise<unknown> => {
     const answer = await fetch(`${url}/api/v1/${path}`)
@@ -70,7 +72,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
     get,
     async scraped(times) {
       const count = async () => {
-        const rows = await query(`count_over_time(up{job="tollgate"}[1h])`)
+        const rows = await query(`sum_over_time(up{job="tollgate"}[1h])`)
         return rows.length < targets.length ? 0 : Math.min(...rows.map(({ value }) => value))
       }
       const before = await count()

@@ -218,7 +218,7 @@ export const declared = {
     'tollgate_event_loop_delay_seconds',
     'Delay of the event loop in the last 10 seconds, of the slowest process.',
     'max',
-    { labels: ['quantile'], setsMax: 4 },
+    { labels: ['statistic'], setsMax: 4 },
   ),
   loopBusy: counter('tollgate_event_loop_busy_seconds_total', 'Time in which event loops worked.', {
     divisor: 1_000,

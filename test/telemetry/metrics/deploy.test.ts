@@ -9,24 +9,26 @@ import { alertRules, dashboardQueries } from '../../support/alert-rules.ts'
 const known = Object.values<Declaration>(declared)
 const sampleNames = new Map(
   known.flatMap((one) =>
-    (one.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map((end) => [one.name + end, one] as const),
+    (one.type === 'histogram' ? ['_bucket', '_sum', '_count'] : ['']).map(
+      (end) => [one.name + end, one] as const,
+    ),
   ),
 )
 
-test.each([...dashboardQueries().map(({ panel, query }) => [panel, query]), ...alertRules().map(({ alert, expr }) => [alert, expr])])(
-  '%s asks for metrics and labels that exist',
-  (_, query) => {
-    const named = [...(query ?? '').matchAll(/\b((?:tollgate|process)_\w+)(?:\{([^}]*)\})?/g)]
-    const isOnlyUp = /^up\{/.test(query ?? '')
-    expect(named.length).toBeGreaterThan(isOnlyUp ? -1 : 0)
-    for (const [, name = '', matchers = ''] of named) {
-      const declaration = sampleNames.get(name)
-      expect(declaration, `${name} is not declared`).toBeDefined()
-      const labels = [...matchers.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => label)
-      for (const label of labels) expect(['job', 'le', ...(declaration?.labels ?? [])], name).toContain(label)
-    }
-  },
-)
+test.each([
+  ...dashboardQueries().map(({ panel, query }) => [panel, query]),
+  ...alertRules().map(({ alert, expr }) => [alert, expr]),
+])('%s asks for metrics and labels that exist', (_, query) => {
+  const named = [...(query ?? '').matchAll(/\b((?:tollgate|process)_\w+)(?:\{([^}]*)\})?/g)]
+  const isOnlyUp = /^up\{/.test(query ?? '')
+  expect(named.length).toBeGreaterThan(isOnlyUp ? -1 : 0)
+  for (const [, name = '', matchers = ''] of named) {
+    const declaration = sampleNames.get(name)
+    expect(declaration, `${name} is not declared`).toBeDefined()
+    const labels = [...matchers.matchAll(/(\w+)(?:=~|!~|!=|=)/g)].map(([, label]) => label)
+    for (const label of labels) expect(['job', 'le', ...(declaration?.labels ?? [])], name).toContain(label)
+  }
+})
 
 test('each alert names a part of the runbook', () => {
   const runbook = readFileSync(resolve(import.meta.dirname, '../../../docs/runbook.md'), 'utf8')

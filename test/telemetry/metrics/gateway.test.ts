@@ -40,7 +40,7 @@ test('requests are those of the usage log: by outcome, status, endpoint, channel
       CASE WHEN endpoint LIKE '%made-up%' THEN 'other' ELSE endpoint END AS endpoint, sum(folded)::float8 AS requests
     FROM requests GROUP BY 1, 2, 3, 4, 5`
   const counted = after.samples
-    .filter(({ name }) => name === 'tollgate_requests_total')
+    .filter(({ name, value }) => name === 'tollgate_requests_total' && value > 0)
     .map(({ labels, value }) => ({ ...labels, requests: value }))
   expect(sorted(counted)).toEqual(sorted([...rows]))
   const outcomes = new Set(rows.map(({ outcome }) => outcome))
@@ -68,6 +68,12 @@ test('tokens, cost, images and attempts are those of the usage log, and models t
   expect(sorted(counted)).toEqual(sorted([...attempts]))
   const models = new Set(after.samples.flatMap(({ labels }) => labels.model ?? []))
   expect([...models].sort()).toEqual(['draw', 'other', 'priced'])
+})
+
+test('what an alert is about is there at 0 before it happens', () => {
+  expect(after.value('tollgate_request_errors_total', { kind: 'internal' })).toBe(0)
+  expect(after.value('tollgate_requests_total', { outcome: 'orphaned' })).toBe(0)
+  expect(after.value('tollgate_channel_breaker_openings_total', { channel: 'painter' })).toBe(0)
 })
 
 test('breakers, cooldowns, limits and money show what happened', () => {

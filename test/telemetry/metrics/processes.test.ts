@@ -28,14 +28,15 @@ async function ask(requests: number, model = 'priced'): Promise<void> {
 }
 
 async function rowsOf(): Promise<Record<string, number>> {
-  const rows = await bed.database.sql`SELECT outcome, sum(folded)::float8 AS requests FROM requests GROUP BY 1`
+  const rows = await bed.database
+    .sql`SELECT outcome, sum(folded)::float8 AS requests FROM requests GROUP BY 1`
   return Object.fromEntries(rows.map(({ outcome, requests }) => [String(outcome), Number(requests)]))
 }
 
 function outcomesOf(scraped: Scrape): Record<string, number> {
   const counted: Record<string, number> = {}
   for (const { name, labels, value } of scraped.samples) {
-    if (name !== 'tollgate_requests_total') continue
+    if (name !== 'tollgate_requests_total' || value === 0) continue
     const { outcome = '' } = labels
     counted[outcome] = (counted[outcome] ?? 0) + value
   }
@@ -165,7 +166,7 @@ test('a worker serves its own metrics, and counts the jobs that it has ended', a
   const counted = async () =>
     (await scrape(url)).value('tollgate_requests_total', { endpoint: '/v1/responses', outcome: 'succeeded' })
   await expect.poll(counted, patient).toBe(1)
-  expect((await api.scrape()).value('tollgate_requests_total')).toBeUndefined()
+  expect((await api.scrape()).value('tollgate_requests_total')).toBe(0)
   expect((await scrape(url)).value('tollgate_build_info', { role: 'worker' })).toBe(1)
   await expect.poll(queued, patient).toBe(0)
 }, 180_000)

@@ -29,9 +29,16 @@ function aState() {
     await state.show(metrics)
     const value = (of: 'webhooksDue' | 'reservedUsd' | 'sharedAge') => metrics.cells(declared[of]).at().value
     const jobs = metrics.cells(declared.jobs)
-    return { value, queued: () => jobs.at('image', 'queued').value, running: () => jobs.at('answer', 'running').value }
+    return {
+      value,
+      queued: () => jobs.at('image', 'queued').value,
+      running: () => jobs.at('answer', 'running').value,
+    }
   }
-  return { look, asked: () => asked, goAway: () => void (isAway = true) }
+  const goAway = () => {
+    isAway = true
+  }
+  return { look, asked: () => asked, goAway }
 }
 
 test('many looks within ten seconds make one read, of two questions', async () => {

@@ -1,11 +1,21 @@
 import type { ChildProcess } from 'node:child_process'
-import type { Config } from './config.ts'
-import { inTime } from './in-time.ts'
-import type { MetricsSent, MetricsWanted } from './supervised.ts'
-import type { Log } from './telemetry/log.ts'
-import { type Asked, MetricsOfProcesses } from './telemetry/metrics/of-processes.ts'
-import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
-import type { Snapshot } from './telemetry/metrics/store.ts'
+import { inTime } from '../../in-time.ts'
+import type { Log } from '../log.ts'
+import { type Asked, MetricsOfProcesses } from './of-processes.ts'
+import { serveMetrics } from './serve-metrics.ts'
+import type { Snapshot } from './store.ts'
+
+/** The supervisor asks for the metrics of a process. */
+export interface MetricsWanted {
+  metricsWanted: number
+  withShared: boolean
+}
+
+/** Its answer, with the number of the question. At its end a process answers once without a question: 0. */
+export interface MetricsSent {
+  metricsOf: number
+  snapshot: Snapshot
+}
 
 /** A process that does not answer within this time is left out. */
 const answerMs = 1_000
@@ -19,13 +29,13 @@ export interface ProcessesMetrics {
 }
 
 /** Rejects with an Error for the operator when the port is taken. */
-export async function openProcessesMetrics(
-  { metricsHost, processes }: Config,
-  metricsPort: number,
+export async function superviseMetrics(
+  processes: number,
+  place: { metricsHost: string; metricsPort: number },
   log: Log,
 ): Promise<ProcessesMetrics> {
   const metrics = new MetricsOfProcesses(processes)
-  await serveMetrics({ metricsHost, metricsPort }, log, () => metrics.collect())
+  await serveMetrics(place, log, () => metrics.collect())
   return {
     follow(child) {
       const asked = new AskedProcess(child)

@@ -51,7 +51,10 @@ tenants:
 }
 
 /** All traces are sampled unless `env` says otherwise. `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */
-export async function startTraced(env: Record<string, string> = {}, ownDatabaseUrl?: string): Promise<Traced> {
+export async function startTraced(
+  env: Record<string, string> = {},
+  ownDatabaseUrl?: string,
+): Promise<Traced> {
   const [{ url: databaseUrl, drop }, collector, upstream, painter] = await Promise.all([
     ownDatabaseUrl === undefined ? freshDatabase() : { url: ownDatabaseUrl, drop: async () => {} },
     startCollector(),

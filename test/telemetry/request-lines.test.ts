@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { startUpstream } from '../support/upstream.ts'
 import { until } from '../support/until.ts'
+import { startUpstream } from '../support/upstream.ts'
 
 const goodKey = 'key-of-the-lines-of-logs-01'
 const upstreamSecret = 'upstream-credential-of-lines'

@@ -104,7 +104,7 @@ export const traceSettings = {
 }
 
 /** The part of traces that is taken where no other is set. */
-const ratioDefault = 0.05
+const ratioDefault = 0.02
 
 type TraceSettings = Readonly<z.output<z.ZodObject<typeof traceSettings>>>
 
@@ -116,6 +116,6 @@ export function collectorUrlOf(settings: TraceSettings): string | undefined {
 }
 
 export function ratioOf({ otelTracesSampler: sampler, otelTracesSamplerArg: ratio }: TraceSettings): number {
-  // As OpenTelemetry has it: a sampler that the operator has chosen takes all without an argument.
+  // Without an argument the other samplers take all, as OpenTelemetry has it.
   return ratio ?? (sampler === 'parentbased_traceidratio' ? ratioDefault : 1)
 }

@@ -6,7 +6,6 @@ import { redactText } from '../redaction/redact.ts'
 import { named, own } from '../telemetry/traces/conventions.ts'
 import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
-import type { Arrival, Received } from './received.ts'
 
 /** End the trace of a request that has a row. Spans have what the row has, so no secret that the row must not have. */
 export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): void {
@@ -19,7 +18,7 @@ export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): vo
 }
 
 /** End the trace of a request that has no row, or not yet: `response` has its status. */
-export function traceAnswer({ id, trace, row, endpoint }: Arrival, status: number): void {
+export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number): void {
   if (trace === undefined) return
   const { root } = trace
   if (trace.isSampled) {
@@ -40,7 +39,7 @@ export function traceAnswer({ id, trace, row, endpoint }: Arrival, status: numbe
 /** What is known of a request when its headers have come. */
 export function traceArrival(
   { isSampled, root }: Trace,
-  { endpoint, request }: Pick<Received, 'endpoint' | 'request'>,
+  { endpoint, request }: { endpoint: Named; request: { method?: string | undefined; socket: object } },
 ) {
   if (!isSampled) return
   set(root.attributes, named.method, request.method)
@@ -50,7 +49,7 @@ export function traceArrival(
 }
 
 /** What a job keeps of the trace of its request, so that its worker goes on with it. */
-export function traceparentOf({ trace }: Pick<Received, 'trace'>): { traceparent?: string } {
+export function traceparentOf({ trace }: Pick<Traced, 'trace'>): { traceparent?: string } {
   return trace === undefined ? {} : { traceparent: trace.parentHeader() }
 }
 
@@ -60,6 +59,14 @@ export function spanNameOf(
   { path, isUnrouted }: Named,
 ): string {
   return isUnrouted === true ? method : `${method} ${path}`
+}
+
+/** What the trace of a request is told of it. */
+interface Traced {
+  id: string
+  trace: Trace | undefined
+  endpoint: Named
+  row: { identity: { tenantId: string; keyId: string } | null; requestedModel: string | null }
 }
 
 interface Named {

@@ -36,7 +36,7 @@ models:
 channels:
   - { name: scripted, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0001" ], models: { priced: priced, '*': '*' }, allow_private_address: true }
   - { name: 'broken "one"', protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0002" ], models: { broken: error-500 }, allow_private_address: true }
-  - { name: refusing, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0003" ], models: { refusing: error-429 }, allow_private_address: true }
+  - { name: refusing, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0003" ], models: { refusing: error-401 }, allow_private_address: true }
   - { name: painter, protocols: { openai-images: ${imageUrl} }, api_keys: [ "upstream-credential-0004" ], models: { draw: draw }, allow_private_address: true }
 groups:
   - { name: default, models: ['*'], channels: ['*'], client_gone: { policy: drain, seconds: 5 }, responses: { store: true, days: 2 } }
@@ -74,6 +74,7 @@ export async function startMetered(
       ATTEMPTS_MAX: '2',
       // On a machine that stands still for seconds too, Postgres is not away.
       ADMIT_MS: '30000',
+      CREDENTIAL_REST_MS: '600000',
       ...env,
     },
   })

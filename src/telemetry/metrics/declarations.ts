@@ -223,12 +223,11 @@ export const declared = {
   loopBusy: counter('tollgate_event_loop_busy_seconds_total', 'Time in which event loops worked.', {
     divisor: 1_000,
   }),
-  gcSeconds: counter('tollgate_gc_seconds_total', 'Time of garbage collection.', {
-    labels: ['kind'],
-    setsMax: 5,
-    divisor: 1_000,
-  }),
-  gcRuns: counter('tollgate_gc_runs_total', 'Garbage collections.', { labels: ['kind'], setsMax: 5 }),
+  gcRatio: gauge(
+    'tollgate_gc_time_ratio',
+    'Part of the time that garbage collection took, in one second of every ten, of the process with the most.',
+    'max',
+  ),
   heapUsed: gauge('tollgate_heap_used_bytes', "Used memory of V8's heaps.", 'sum'),
   external: gauge('tollgate_external_memory_bytes', "Memory outside of V8's heaps that it knows of.", 'sum'),
   resident: gauge('process_resident_memory_bytes', 'Resident memory.', 'sum'),

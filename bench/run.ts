@@ -8,6 +8,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measure, type Rig, startRig } from './measure.ts'
+import { startServer } from './peer.ts'
 import { profile } from './profile.ts'
 import { faultsOf, type Line, linesOf, tableOfLines } from './report.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
@@ -44,12 +45,16 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
   for (const scenario of list) {
     console.error(`${scenario.name} ...`)
     // New processes for each scenario, so that peak memory and garbage of one do not affect the next.
+    const collector = scenario.traces === undefined ? undefined : await startServer('collector.ts')
     const yardstick = await start(scenario.yardstick)
     const tollgate = options.null
       ? await start(scenario.yardstick)
       : await start('Tollgate', {
           durability: scenario.yardstick === 'journal' ? 'postgres' : 'journal',
           hasMetrics: scenario.yardstick === 'unmeasured',
+          ...(collector !== undefined && {
+            traces: { ...scenario.traces, OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` },
+          }),
         })
     const measured = await measure(rig, scenario, { yardstick, tollgate }, rounds)
     lines.push(...linesOf(scenario, measured))
@@ -63,6 +68,10 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
     }
     await yardstick.stop()
     await tollgate.stop()
+    if (collector !== undefined) {
+      console.error(`${scenario.name}: ${await collector.requests()} exports of traces`)
+      await collector.stop()
+    }
   }
   console.log(`\n${tableOfLines(lines)}\n`)
   console.log(
@@ -75,7 +84,7 @@ async function runAll(list: readonly Scenario[]): Promise<number> {
 
 async function start(
   what: Scenario['yardstick'] | 'Tollgate',
-  options: { durability?: 'journal' | 'postgres'; hasMetrics?: boolean } = {},
+  options: Parameters<typeof startGateway>[2] = {},
 ): Promise<Subject> {
   if (what === 'R') return await startReference(rig.upstream.port)
   return await startGateway(rig.upstream.port, rig.usageLog.url, options)
@@ -98,6 +107,7 @@ function describeRun({ usageLog }: Rig): string {
     'own line. The upstream speaks openai-chat. messages-*: the client speaks anthropic-messages to Tollgate, and chat, with',
     'the same body, to the yardstick: R, or "pass-through", a second Tollgate in a process of its own. durable-*: Tollgate',
     'has DURABILITY=postgres, and the yardstick "journal" is a second Tollgate without it. metrics-*: Tollgate has',
-    'METRICS_PORT, and the yardstick "unmeasured" is a second Tollgate without it.',
+    'METRICS_PORT, traces-* traces too, which a process of its own takes; the yardstick "unmeasured" is a second Tollgate',
+    'without them. traces-c16 samples as Tollgate does by default, traces-1-c16 1 %, traces-all-c16 all.',
   ].join('\n')
 }

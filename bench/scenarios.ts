@@ -8,11 +8,13 @@ export interface Scenario {
   /**
    * The other subject: R, or a second Tollgate with the same configuration whose client speaks openai-chat, so that it passes
    * answers through, or a second Tollgate with DURABILITY=journal where the measured one has DURABILITY=postgres, or a second one without
-   * METRICS_PORT where the measured one has it. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
+   * METRICS_PORT and traces where the measured one has them. Each runs in a process of its own, so that neither pays for the other's garbage or compiled code.
    */
   yardstick: 'R' | 'pass-through' | 'journal' | 'unmeasured'
   /** Chooses the mock upstream's answer, see answers.ts. */
   model: string
+  /** Where the measured one exports traces: how it samples them, as OTEL_TRACES_SAMPLER and its argument. */
+  traces?: Record<string, string>
   bodyBytes: number
   key: 'unlimited' | 'budgeted'
   drive: Drive
@@ -50,6 +52,18 @@ const request = {
   key: 'unlimited',
 } as const
 const durable = { ...request, yardstick: 'journal', goals: {} } as const
+const traced = {
+  ...request,
+  yardstick: 'unmeasured',
+  model: 'json',
+  bodyBytes: 900,
+  drive: closed(16),
+  goals: {},
+} as const
+const sampled = (ratio: string) => ({
+  OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+  OTEL_TRACES_SAMPLER_ARG: ratio,
+})
 const translated = { ...request, protocol: 'anthropic-messages' } as const
 
 export const scenarios: readonly Scenario[] = [
@@ -145,6 +159,10 @@ export const scenarios: readonly Scenario[] = [
     drive: closed(16),
     goals: { cpuRatioMax: 1.1 },
   },
+  // Metrics and traces together, against neither.
+  { ...traced, name: 'traces-c16', traces: {}, goals: { cpuRatioMax: 1.1 } },
+  { ...traced, name: 'traces-1-c16', traces: sampled('0.01') },
+  { ...traced, name: 'traces-all-c16', traces: sampled('1') },
   {
     ...durable,
     name: 'durable-200',

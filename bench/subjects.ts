@@ -33,14 +33,25 @@ export async function startGateway(
     nodeArgs = [],
     durability = 'journal',
     hasMetrics = false,
-  }: { nodeArgs?: string[]; durability?: 'journal' | 'postgres'; hasMetrics?: boolean } = {},
+    traces = {},
+  }: {
+    nodeArgs?: string[]
+    durability?: 'journal' | 'postgres'
+    hasMetrics?: boolean
+    traces?: Record<string, string>
+  } = {},
 ): Promise<Subject> {
   const gatewayYaml = gatewayFile(upstreamPort)
   const tollgate = await startTollgate({
     databaseUrl,
     gatewayYaml,
     nodeArgs,
-    env: { NODE_ENV: 'production', DURABILITY: durability, ...(hasMetrics ? { METRICS_PORT: '0' } : {}) },
+    env: {
+      NODE_ENV: 'production',
+      DURABILITY: durability,
+      ...(hasMetrics ? { METRICS_PORT: '0' } : {}),
+      ...traces,
+    },
   })
   return {
     isLogging: true,

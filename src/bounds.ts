@@ -266,6 +266,10 @@ export const boundSettings = {
   /** Lifetime of the set-up link that a start prints, and of a link that sets a new password. */
   resetLinkMinutes: count(60, 1, 1_000_000),
   invitationHours: count(72, 1, 100_000),
+  /** Lines of one second about refused or failed requests of callers with a key. */
+  failureLinesPerSecond: count(50, 0, 1_000_000),
+  /** The same of callers without a good key. */
+  unknownLinesPerSecond: count(5, 0, 1_000_000),
   idempotencyHours: count(24, 1, 100_000),
   /** A larger answer is not kept for repeats of its request. */
   idempotentAnswerBytesMax: count(4 * MiB),

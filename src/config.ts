@@ -2,6 +2,7 @@ import ipaddr from 'ipaddr.js'
 import { z } from 'zod'
 import { readBlock } from './address-blocks.ts'
 import { type Bounds, boundSettings, count } from './bounds.ts'
+import { traceSettings } from './trace-settings.ts'
 
 export type { Bounds } from './bounds.ts'
 
@@ -144,6 +145,8 @@ const settings = {
   plainHttp: oneOf(['loopback', 'allow']).default('loopback'),
   /** API processes that share the port. */
   processes: count(1, 1, 256),
+  /** Which requests have a line in the log: those that were refused or failed, all, or none. */
+  accessLog: oneOf(['failures', 'all', 'off']).default('failures'),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /**
    * What a row survives. `journal`: the death of its process. `postgres`: also the loss of its disk, because the caller waits
@@ -158,6 +161,7 @@ const settings = {
     .regex(/^[\w.-]+(\s*,\s*[\w.-]+)*$/, 'must be values of anthropic-beta, with commas between them')
     .transform((text) => text.split(',').map((value) => value.trim()))
     .optional(),
+  ...traceSettings,
 }
 
 /** All settings and bounds of a process, read once from the environment. */

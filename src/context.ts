@@ -46,8 +46,19 @@ import { Reservations } from './ledger/reservations.ts'
 import { keepRollups } from './ledger/rollups.ts'
 import { Verifications } from './ledger/verifications.ts'
 import type { Measures } from './measures/measures.ts'
+import { requestLines } from './measures/request-lines.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
-import { lazyQueues, openFiles, openKept, openLimits, openMeasures, openStorage } from './open-services.ts'
+import {
+  lazyQueues,
+  openFiles,
+  openKept,
+  openLimits,
+  openMeasures,
+  openStorage,
+  openTraces,
+  sealedBy,
+  tellAll,
+} from './open-services.ts'
 import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
@@ -113,6 +124,9 @@ const turnBytes = 512 * 1024
  */
 const lastShipmentMs = 5_000
 
+/** Longest wait for the collector of traces when a process ends. */
+const lastTracesMs = 3_000
+
 /** Longest wait for captured answers that are being put together when a process ends. */
 const lastAnswersMs = 2_000
 
@@ -124,11 +138,12 @@ const lastAnswersMs = 2_000
 export async function openContext(
   config: Config,
   environment: Record<string, string | undefined>,
-  log: Log,
+  ownLog: Log,
   keptUrl?: string,
 ): Promise<Context> {
   const { bounds } = config
   requireDuck(config)
+  const { traces, log } = await openTraces(config, ownLog)
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
@@ -208,6 +223,8 @@ export async function openContext(
   const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const measures = await openMeasures(config, { config, catalog, database })
+  const lines = requestLines(config, log)
+  const onRow = tellAll(measures?.rows.row, lines?.row)
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,
@@ -217,7 +234,7 @@ export async function openContext(
     bounds,
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
-    onRow: measures?.rows.row,
+    onRow,
     onAdopted: measures?.rows.adopted,
   })
   ownId = () => ledger.instance.id
@@ -272,7 +289,7 @@ export async function openContext(
     },
     waitMs: bounds.admitMs,
     queueWindow: bounds.imageQueueWindow,
-    onRow: measures?.rows.row,
+    onRow,
   }
   const jobs = new Jobs({ ...ofJobs, waitingMax: bounds.imageWaitingMax, leaseMs: bounds.imageLeaseMs })
   const backgroundAnswers = new BackgroundAnswers({ ...ofJobs, waitingMax: bounds.backgroundWaitingMax })
@@ -300,6 +317,8 @@ export async function openContext(
     keys,
     limits,
     onLimits: measures?.onLimits,
+    onUnlogged: lines?.unlogged,
+    traces,
     ledger,
     ledgerWatch,
     verifications,
@@ -307,19 +326,8 @@ export async function openContext(
     idempotency,
     keeper,
     answers,
-    people: {
-      database,
-      secrets: {
-        seal: (secret, owner) => keeper.seal('totp', secret, owner),
-        open: (sealed, owner) => keeper.open('totp', sealed, owner).toString('utf8'),
-      },
-      bounds,
-      log,
-    },
-    alertCipher: {
-      seal: (plain, ruleId) => keeper.seal('alertWebhook', plain, ruleId),
-      open: (sealed, ruleId) => keeper.open('alertWebhook', sealed, ruleId).toString('utf8'),
-    },
+    people: { database, secrets: sealedBy(keeper, 'totp'), bounds, log },
+    alertCipher: sealedBy(keeper, 'alertWebhook'),
     upstreams,
     routing,
     refusals: rememberRefusals(database, log),
@@ -357,6 +365,7 @@ export async function openContext(
     generatedKeys,
     gatewayFile,
     async close() {
+      const traced = traces?.end(lastTracesMs)
       await gatewayFile?.stop()
       partitions.stop()
       rollups.stop()
@@ -378,6 +387,7 @@ export async function openContext(
       ledgerWatch.stop()
       await verifications.close()
       await ledger.end(lastShipmentMs)
+      await traced
       await database.close()
       await embedded?.stop()
     },

@@ -6,12 +6,16 @@ import { fileStorage } from './images/storage/files.ts'
 import type { ImageStorage } from './images/storage/storage.ts'
 import type { Enqueued } from './jobs/jobs.ts'
 import { KeptAnswers } from './kept/kept-answers.ts'
+import type { OnRow } from './ledger/record.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import type { Measures } from './measures/measures.ts'
 import type { Queues } from './queue/queue.ts'
 import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
+import { tracedLog } from './telemetry/traces/traced-log.ts'
+import type { Traces } from './telemetry/traces/traces.ts'
+import { collectorUrlOf, ratioOf } from './trace-settings.ts'
 
 // What a process opens beside Postgres, as its configuration says. Each part is loaded only where it is used.
 
@@ -42,11 +46,15 @@ export async function openFiles(
 ): Promise<ClientFiles> {
   const storage = await makeStorage(config, join(dataDir, 'files'), `${config.s3Prefix}files/`)
   if (config.bounds.fileDays > 0) await storage.check()
-  const cipher = {
-    seal: (text: string, owner: string) => keeper.seal('upload', text, owner),
-    open: (sealed: Buffer, owner: string) => keeper.open('upload', sealed, owner).toString('utf8'),
+  return new ClientFiles({ database, storage, cipher: sealedBy(keeper, 'upload'), bounds: config.bounds })
+}
+
+/** Seals texts for one purpose, each bound to its owner. */
+export function sealedBy(keeper: SecretKeeper, purpose: Parameters<SecretKeeper['seal']>[0]) {
+  return {
+    seal: (plain: string, owner: string) => keeper.seal(purpose, plain, owner),
+    open: (sealed: Buffer, owner: string) => keeper.open(purpose, sealed, owner).toString('utf8'),
   }
-  return new ClientFiles({ database, storage, cipher, bounds: config.bounds })
 }
 
 async function makeStorage(config: Config, directory: string, prefix: string): Promise<ImageStorage> {
@@ -59,11 +67,7 @@ async function makeStorage(config: Config, directory: string, prefix: string): P
 }
 
 export function openKept({ answers }: Database, keeper: SecretKeeper, bounds: Config['bounds']): KeptAnswers {
-  const cipher = {
-    seal: (plain: string, owner: string) => keeper.seal('keptAnswer', plain, owner),
-    open: (sealed: Buffer, owner: string) => keeper.open('keptAnswer', sealed, owner).toString('utf8'),
-  }
-  return new KeptAnswers({ answers, cipher, bounds })
+  return new KeptAnswers({ answers, cipher: sealedBy(keeper, 'keptAnswer'), bounds })
 }
 
 export interface LazyQueues {
@@ -93,6 +97,16 @@ export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQ
   }
 }
 
+/** All who are told of rows. Undefined: nobody is. */
+export function tellAll(...told: readonly (OnRow | undefined)[]): OnRow | undefined {
+  const [first, second] = told.filter((each) => each !== undefined)
+  if (first === undefined || second === undefined) return first
+  return (open, close, job) => {
+    first(open, close, job)
+    second(open, close, job)
+  }
+}
+
 /** What METRICS_PORT asks for. A process without it measures nothing. */
 export async function openMeasures(
   config: Config,
@@ -101,6 +115,43 @@ export async function openMeasures(
   if (config.metricsPort === undefined) return undefined
   const { Measures } = await import('./measures/measures.ts')
   return new Measures(parts)
+}
+
+/**
+ * What OTEL_EXPORTER_OTLP_ENDPOINT asks for, and the log, whose lines have the ids of traces then. A process without it loads nothing of
+ * OpenTelemetry.
+ */
+export async function openTraces(
+  config: Config,
+  log: Log,
+): Promise<{ traces: Traces | undefined; log: Log }> {
+  const url = collectorUrlOf(config)
+  if (url === undefined) return { traces: undefined, log }
+  const { Traces, resourceOf } = await import('./telemetry/traces/traces.ts')
+  const traces = new Traces({
+    collector: {
+      url,
+      headers: { ...config.otelExporterOtlpHeaders, ...config.otelExporterOtlpTracesHeaders },
+      timeoutMs: config.otelExporterOtlpTimeout,
+    },
+    sampler: config.otelTracesSampler,
+    ratio: ratioOf(config),
+    clientContext: config.traceClientContext,
+    content: config.traceContent === 'captured',
+    withheldFrom: new Set(config.traceContextWithheld),
+    queue: {
+      spansMax: config.otelBspMaxQueueSize,
+      batchMax: Math.min(config.otelBspMaxExportBatchSize, config.otelBspMaxQueueSize),
+      delayMs: config.otelBspScheduleDelay,
+    },
+    resource: resourceOf({
+      role: config.role,
+      serviceName: config.otelServiceName,
+      attributes: config.otelResourceAttributes,
+    }),
+    log,
+  })
+  return { traces, log: tracedLog(log, (requestId) => traces.idOf(requestId)) }
 }
 
 async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log: Log): Promise<Queues> {

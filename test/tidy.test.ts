@@ -209,7 +209,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   'address-blocks.ts': [],
   'bounds.ts': [],
-  'config.ts': ['address-blocks.ts', 'bounds.ts'],
+  'trace-settings.ts': ['bounds.ts'],
+  'config.ts': ['address-blocks.ts', 'bounds.ts', 'trace-settings.ts'],
   'secret-key.ts': ['canonical'],
   'compiled-code.ts': [],
   'in-time.ts': [],
@@ -225,11 +226,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'images',
     'jobs',
     'kept',
+    'ledger',
     'limits',
     'measures',
     'queue',
     'secret-key.ts',
     'telemetry',
+    'trace-settings.ts',
   ],
   'context.ts': [
     'measures',
@@ -387,6 +390,7 @@ test('only queue/ imports BullMQ, only queue/ and limits/ import Redis, and only
     onlyIn(name, /^src\/queue\//, 'jobs are given to a JobQueue, and run by what its worker calls')
   }
   onlyIn('prom-client', /^src\/telemetry\/metrics\//, 'metrics are declared there, and counted by cells')
+  onlyIn('@opentelemetry', /^src\/telemetry\/traces\//, 'a request has a Trace, whose spans are ours')
   onlyIn('ioredis', /^src\/(queue|limits)\//, 'limits are asked for by Limits, jobs are given to a JobQueue')
   onlyIn('@aws-sdk', /^src\/images\/storage\//, 'images are kept by an ImageStorage')
 })

@@ -6,7 +6,12 @@ import type { Webhook } from '../src/jobs/jobs.ts'
 import { webhookKeysOf } from '../src/jobs/webhook-secret.ts'
 import { background } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { set } from '../src/stages/trace-request.ts'
+import { named } from '../src/telemetry/traces/conventions.ts'
+import { kinds } from '../src/telemetry/traces/span.ts'
+import type { Trace } from '../src/telemetry/traces/trace.ts'
 import { pauseAfter, sendWebhook } from '../src/webhooks/send-webhook.ts'
+import { endJobTrace, jobTrace } from './trace-job.ts'
 
 export interface WebhookOptions {
   allowPrivateAddresses: boolean
@@ -24,7 +29,11 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
     if (due === undefined) return
     const { webhookTriesMax, webhookBackoffMs } = gateway.bounds
     const webhook = opened(due.webhook)
-    const failure = webhook === undefined ? otherSecretKey : await deliver(gateway, options, due.job, webhook)
+    const trace = jobTrace(gateway, due.job, 'webhook', kinds.client)
+    const failure =
+      webhook === undefined ? otherSecretKey : await deliver(gateway, options, due.job, webhook, trace)
+    if (trace !== undefined) trace.root.isError = failure !== undefined
+    endJobTrace(trace, due.job)
     const tries = due.job.webhookTries + 1
     if (failure === undefined) return await jobs.noteWebhook(id, 'delivered', 0).then(() => undefined)
     const givesUp = tries >= webhookTriesMax || failure.final
@@ -53,6 +62,7 @@ async function deliver(
   { allowPrivateAddresses }: WebhookOptions,
   job: Job,
   { url, origin }: Webhook,
+  trace: Trace | undefined,
 ): Promise<{ problem: string; final: boolean } | undefined> {
   const { links, webhookKeys } = gateway.images
   const now = Date.now()
@@ -72,6 +82,12 @@ async function deliver(
     allowPrivateAddresses,
     withinMs: gateway.bounds.webhookMs,
   })
+  if (trace?.isSampled === true) {
+    const { attributes } = trace.root
+    set(attributes, named.method, 'POST')
+    set(attributes, named.status, receipt.status)
+    set(attributes, named.resends, job.webhookTries > 0 ? job.webhookTries : undefined)
+  }
   return receipt.taken ? undefined : receipt
 }
 

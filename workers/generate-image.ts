@@ -10,7 +10,9 @@ import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { asGatewayError } from '../src/stages/ending.ts'
+import { traceRow } from '../src/stages/trace-request.ts'
 import { holdLease } from './hold-lease.ts'
+import { endJobTrace, jobTrace } from './trace-job.ts'
 
 /** Pause between two tries to write the end of a job to Postgres. */
 const finishRetryMs = 1_000
@@ -51,7 +53,10 @@ export function imageRunner(gateway: ImageGateway): ImageRunner {
           enqueue(gateway, claim.enqueue)
           const generation = begin(gateway, claim.lease, claim.job, claim.request)
           running.add(generation)
-          return await run(gateway, claim.lease, generation).finally(() => running.delete(generation))
+          return await run(gateway, claim.lease, generation).finally(() => {
+            running.delete(generation)
+            endJobTrace(generation.trace, claim.job)
+          })
         }
       }
     },
@@ -153,6 +158,7 @@ function begin(gateway: ImageGateway, lease: Lease, job: Job, body: () => string
     credentials: new Set(),
     running: new Set(),
     ended: undefined,
+    trace: jobTrace(gateway, job, 'make images'),
     async takeTurn(channel) {
       if (channel.imageConcurrency === undefined && channel.imagesPerMinute === undefined) return 0
       const wait = await jobs.takeTurn(lease, channel)
@@ -240,7 +246,9 @@ async function finish(
   let retryMs = finishRetryMs
   while (generation.ended !== leaseLost) {
     try {
+      generation.trace?.station('record')
       const done = await gateway.images.jobs.finish(lease, 'running', job, last)
+      if (done && generation.trace !== undefined) traceRow(generation.trace, job.opened, last.close)
       if (done && last.state === 'failed') {
         gateway.log.warn(
           {

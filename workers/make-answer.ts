@@ -170,7 +170,14 @@ class Making {
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
     this.#run = makeInBackground(
       this.#context,
-      { id, body, headers: kept.headers, clientAddress: opened.clientAddress, identity },
+      {
+        id,
+        body,
+        headers: kept.headers,
+        clientAddress: opened.clientAddress,
+        identity,
+        traceparent: opened.traceparent,
+      },
       { event: (text) => this.#take(text, view) },
     )
     const result = await this.#run.done

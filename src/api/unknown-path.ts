@@ -77,7 +77,7 @@ function isAdmin(path: string): boolean {
 
 function formatOf(request: RoutedRequest): PathFormat {
   const path = pathOf(request)
-  const format = formatAt(path, request.headers)
+  const format = { ...formatAt(path, request.headers), isUnrouted: true }
   return isAdmin(path) ? { ...format, client: { ...format.client, encodeError: adminError } } : format
 }
 

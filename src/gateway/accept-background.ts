@@ -18,6 +18,7 @@ import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeTokens } from '../stages/take-limits.ts'
+import { traceparentOf } from '../stages/trace-request.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { answerNow } from './background-jobs.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
@@ -105,6 +106,7 @@ export async function acceptBackground(
   }
   const job = jobOf(gateway, asked, request, { amountNano, webhook })
   const { answers, queue } = gateway.background
+  asked.trace?.station('accept')
   const { verdict, enqueue } = await acceptOrRetry(
     () => answers.accept(job, kept, now),
     gateway.bounds.admitMs,
@@ -152,7 +154,7 @@ function jobOf(
   const opened = openRecordOf(gateway, asked)
   return {
     kind: 'answer',
-    opened: { ...opened, body: null },
+    opened: { ...opened, body: null, ...traceparentOf(asked) },
     // Copied at once: redaction reuses its memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,
@@ -181,6 +183,7 @@ const leftOut: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',
   'authorization',
+  'baggage',
   'connection',
   'content-encoding',
   'content-length',
@@ -192,6 +195,8 @@ const leftOut: ReadonlySet<string> = new Set([
   'prefer',
   'proxy-authorization',
   'te',
+  'traceparent',
+  'tracestate',
   'transfer-encoding',
   'upgrade',
   'x-api-key',

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
+import { callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf, secretsOf } from '../routing/credentials.ts'
@@ -8,6 +9,7 @@ import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Life } from '../stages/life.ts'
 import type { Received } from '../stages/received.ts'
+import { traceAttempt } from '../stages/trace-attempt.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
 export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
@@ -23,7 +25,7 @@ const refusalBytesMax = 64 * 1024
  */
 export async function askUpstream<T>(
   gateway: Gateway,
-  { life, row }: Received,
+  { life, row, trace, endpoint }: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy' | 'traits'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
@@ -38,6 +40,12 @@ export async function askUpstream<T>(
   row.sentAt ??= sentAt
   row.credentials.push(...secretsOf(target))
   const side = upstreamSide(target.protocol)
+  const traced = traceAttempt(gateway, trace, {
+    record: attempt,
+    target,
+    path: endpoint.path,
+    before: callsIn(row.attempts) - 1,
+  })
   try {
     const { status, headers, body } = await readWhole(
       gateway,
@@ -46,6 +54,7 @@ export async function askUpstream<T>(
       {
         ...question,
         stream: false,
+        traceHeaders: traced?.headers,
         authHeaders: side.authHeaders,
       },
       (status, headers) => {
@@ -62,6 +71,7 @@ export async function askUpstream<T>(
     throw error
   } finally {
     attempt.totalMs = Date.now() - sentAt
+    traced?.end()
     life.running = undefined
   }
 }

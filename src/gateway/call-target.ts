@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/error.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
+import { type AttemptRecord, callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
@@ -15,6 +15,8 @@ import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { meter } from '../stages/meter.ts'
 import { refuse } from '../stages/refuse.ts'
+import { traceAttempt } from '../stages/trace-attempt.ts'
+import { setUsage } from '../stages/trace-request.ts'
 import { timeoutsOf } from '../upstream/timeouts.ts'
 import type { CaptureAnswer } from './client-answer.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
@@ -74,7 +76,7 @@ export function callPrepared(
   { modelCandidates, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
   { prepared, record }: { prepared: Prepared; record: AttemptRecord },
 ): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
-  const { row, life, id } = admitted
+  const { row, life, id, trace } = admitted
   row.sentAt ??= Date.now()
   if (prepared.request.frames !== undefined)
     prepared.request.note = (why) => {
@@ -82,6 +84,16 @@ export function callPrepared(
     }
   setRouteHeaders(gateway, admitted, target, modelCandidates)
   const breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
+  const traced =
+    trace === undefined
+      ? undefined
+      : traceAttempt(gateway, trace, {
+          record,
+          target,
+          path: admitted.endpoint.path,
+          before: callsIn(row.attempts) - 1,
+        })
+  prepared.request.traceHeaders = traced?.headers
   let copy: KeptCopy | undefined
   return new Promise((done) => {
     const relay = new Relay({
@@ -97,6 +109,8 @@ export function callPrepared(
       },
       isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
       settle: (answer, last) => {
+        const span = traced?.end(row.firstTokenAt)
+        if (span !== undefined) setUsage(span.attributes, answer.observation.usage)
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)
@@ -108,6 +122,7 @@ export function callPrepared(
           done(relayed)
           return
         }
+        traced?.end()
         // The client has seen nothing of this answer.
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)

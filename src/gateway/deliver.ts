@@ -28,7 +28,8 @@ export interface Route {
 
 /** Try the targets in order until one answers, or until no other may be tried. */
 export async function deliver(gateway: Gateway, admitted: Admitted, route: Route): Promise<void> {
-  const { life } = admitted
+  const { life, trace } = admitted
+  trace?.station(undefined)
   const { planned, findSession, preparation } = route
   let last: Failure = noTargetTried
   const caller = new TargetCaller(gateway, admitted, preparation)

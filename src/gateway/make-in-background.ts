@@ -20,6 +20,8 @@ export interface BackgroundRequest {
   headers: Record<string, string>
   clientAddress: string | null
   identity: Identity
+  /** The place in the trace of its client. */
+  traceparent: string | undefined
 }
 
 export interface BackgroundListener {
@@ -51,7 +53,7 @@ export interface BackgroundRun {
  */
 export function makeInBackground(
   gateway: Gateway,
-  { id, body, headers, clientAddress, identity }: BackgroundRequest,
+  { id, body, headers, clientAddress, identity, traceparent }: BackgroundRequest,
   listener: BackgroundListener,
 ): BackgroundRun {
   const key = `job-${id}`
@@ -115,7 +117,7 @@ export function makeInBackground(
       end: () => {},
     },
   )
-  receiveAs(exchange.request, id)
+  receiveAs(exchange.request, { id, traceparent })
   const startedAt = Date.now()
   const done = chat(own, endpoint)(exchange.request, exchange.response).then(() => {
     const refusal = refused.length === 0 ? undefined : parseObject(Buffer.concat(refused).toString('utf8'))

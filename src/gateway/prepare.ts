@@ -17,6 +17,8 @@ import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
 import type { Asked } from '../stages/read.ts'
 import { redactError } from '../stages/redact-error.ts'
+import { own } from '../telemetry/traces/conventions.ts'
+import { kinds, type Span } from '../telemetry/traces/span.ts'
 import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
@@ -192,8 +194,10 @@ export class Preparation {
     if (known instanceof Error) throw known
     if (known !== undefined) return known
     if (this.#asked.large !== undefined) throw new Error('a large body was not translated ahead')
+    const span = this.#beginSpan(target)
     const { body, notes, reader } = translate(this.#translatable(model, target.traits), target)
     const bytes = Buffer.from(JSON.stringify(body))
+    span?.end()
     const translated = { body: bytes, notes, reader, sent: () => sentIn(bytes) }
     this.#translations.set(key, translated)
     return translated
@@ -209,12 +213,20 @@ export class Preparation {
       ...this.#wishes(model, traits),
     }
     const key = keyOf(target, model)
+    const span = this.#beginSpan(target)
     try {
       const translated = await inThread(this.#gateway, this.#asked, { name: 'translate', input })
       this.#translations.set(key, this.#fromThread(translated, target))
     } catch (error) {
       this.#translations.set(key, error instanceof Error ? error : new Error(String(error)))
     }
+    span?.end()
+  }
+
+  #beginSpan({ protocol }: TranslationTarget): Span | undefined {
+    const span = this.#asked.trace?.begin('translate', kinds.internal)
+    if (span !== undefined) span.attributes[own.upstreamProtocol] = protocol
+    return span
   }
 
   #fromThread({ bytes, notes, tools, asked, sent }: ThreadTranslated, target: TranslationTarget): Translated {

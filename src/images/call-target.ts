@@ -9,6 +9,8 @@ import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
 import { newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
+import { type TracedAttempt, traceAttempt } from '../stages/trace-attempt.ts'
+import { setUsage } from '../stages/trace-request.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import { fetchImage } from './fetch-image.ts'
 import type { Generated, Generation } from './generation.ts'
@@ -88,6 +90,7 @@ async function callOnce(
   const attempt = newAttempt(target)
   generation.attempts.push(attempt)
   let breakerCall: BreakerCall | undefined
+  let traced: TracedAttempt | undefined
   try {
     const context = callContext(request, target, share.count)
     const { body, notes } = side.encodeRequest(request, context)
@@ -95,6 +98,12 @@ async function callOnce(
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
     breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
+    traced = traceAttempt(gateway, generation.trace, {
+      record: attempt,
+      target,
+      path: generation.job.opened.endpoint,
+      before: generation.attempts.length - 1,
+    })
     const answer = await send(
       gateway,
       generation,
@@ -104,7 +113,10 @@ async function callOnce(
       Buffer.from(JSON.stringify(body)),
       context,
       share.first,
+      traced?.headers,
     )
+    const span = traced?.end()
+    if (span !== undefined) setUsage(span.attributes, answer.answer.usage)
     breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
     // The host of the links may be another one: its failures say nothing about the channel.
     breakerCall = undefined
@@ -117,6 +129,7 @@ async function callOnce(
     if (generation.ended !== undefined) breakerCall?.end('nothing', '')
     else if (breakerCall !== undefined) recordFailure(gateway, generation.job.id, target, error, breakerCall)
     recordError(generation, attempt, error)
+    traced?.end()
     throw error
   }
 }
@@ -158,6 +171,7 @@ function send(
   body: Buffer,
   { count, stream }: ImageContext,
   first: number,
+  traceHeaders: readonly string[] | undefined,
 ): Promise<CallAnswer> {
   const seen = new Map<number, number>()
   /** An upstream numbers the previews of each image from 0: the same number again belongs to the next image. */
@@ -184,7 +198,15 @@ function send(
     })
     upstream = gateway.upstreams.call(
       target,
-      { method: 'POST', path: side.path, body, stream, headers: [], authHeaders: side.authHeaders },
+      {
+        method: 'POST',
+        path: side.path,
+        body,
+        stream,
+        headers: [],
+        traceHeaders,
+        authHeaders: side.authHeaders,
+      },
       call,
     )
     generation.running.add(upstream)

@@ -6,6 +6,7 @@ import type { Channel } from '../catalog/snapshot.ts'
 import type { Job, JobPartial } from '../jobs/job.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { Target } from '../routing/candidates.ts'
+import type { Trace } from '../telemetry/traces/trace.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import type { CallAnswer } from './image-call.ts'
 import type { ReceivedImage } from './storage/receive.ts'
@@ -24,6 +25,8 @@ export interface Generation {
   running: Set<UpstreamCall>
   /** Set when the client wants the images no more, or another worker has the job. */
   ended: GatewayError | undefined
+  /** Of this run. */
+  readonly trace: Trace | undefined
   /** 0: we may call the channel now. Otherwise the time in ms until we may. Rejects when the lease is lost. */
   takeTurn(channel: Channel): Promise<number>
   /** Store the attempts for the worker that may have to continue. Rejects when the lease is lost. */

@@ -23,6 +23,7 @@ import { openRecordOf } from '../stages/open-record.ts'
 import { type Asked, read, requireModel } from '../stages/read.ts'
 import type { Received } from '../stages/received.ts'
 import { takeTokens } from '../stages/take-limits.ts'
+import { traceparentOf } from '../stages/trace-request.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { answerAtOnce, answerStream, answerWhenDone } from './image-answer.ts'
 import { findEncodingError } from './image-encoding.ts'
@@ -91,6 +92,7 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
     const advice = 'Ask for fewer, smaller or cheaper images'
     if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
   }
+  asked.trace?.station('accept')
   const { verdict, enqueue } = await acceptOrRetry(
     () => images.jobs.accept(job),
     bounds.admitMs,
@@ -121,7 +123,12 @@ function jobOf(
   const opened = openRecordOf(gateway, asked)
   return {
     kind: 'image',
-    opened: { ...opened, endUser: endUserText(facts.user ?? facts.safetyIdentifier), body: null },
+    opened: {
+      ...opened,
+      endUser: endUserText(facts.user ?? facts.safetyIdentifier),
+      body: null,
+      ...traceparentOf(asked),
+    },
     // Copied at once: redaction, and the request's body, reuse their memory.
     body: opened.body?.toString('utf8') ?? null,
     tenantId: identity.tenantId,

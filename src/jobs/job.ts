@@ -21,7 +21,7 @@ export interface Job {
   priority: number
   model: string
   quote: JobQuote
-  opened: OpenRecord
+  opened: JobOpened
   createdAt: Date
   startedAt: Date | null
   finishedAt: Date | null
@@ -39,6 +39,12 @@ export interface Job {
   costNano: bigint | null
   webhookState: 'pending' | 'delivered' | 'failed' | null
   webhookTries: number
+}
+
+/** The first half of its row. */
+export interface JobOpened extends OpenRecord {
+  /** The place in the trace of its client. Absent: there is none, or an older release accepted the job. */
+  traceparent?: string
 }
 
 /** The basis of a job's cost, fixed when it was accepted. */

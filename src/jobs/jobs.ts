@@ -4,9 +4,19 @@ import type { Channel } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { Scope } from '../ledger/queries.ts'
-import type { AttemptRecord, CloseRecord, OnRow, OpenRecord } from '../ledger/record.ts'
+import type { AttemptRecord, CloseRecord, OnRow } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
-import type { Job, JobError, JobKind, JobPartial, JobQuote, JobResult, JobState, Lease } from './job.ts'
+import type {
+  Job,
+  JobError,
+  JobKind,
+  JobOpened,
+  JobPartial,
+  JobQuote,
+  JobResult,
+  JobState,
+  Lease,
+} from './job.ts'
 import { keptWebhook, quoteText, readKept } from './kept-json.ts'
 import {
   countBefore,
@@ -49,7 +59,7 @@ export interface JobsOptions {
 
 export interface NewJob {
   kind: JobKind
-  opened: OpenRecord
+  opened: JobOpened
   /** Redacted; null when the usage log keeps no body. */
   body: string | null
   tenantId: string

@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { optional } from '../canonical/checked.ts'
 import { errorKinds } from '../canonical/error.ts'
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
-import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import type { AttemptRecord } from '../ledger/record.ts'
 import { protocolNames } from '../protocols/protocol.ts'
-import type { JobError, JobPartial, JobQuote, JobResult } from './job.ts'
+import type { JobError, JobOpened, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
  * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
@@ -66,7 +66,7 @@ export const keptQuote: z.ZodType<JobQuote> = z.object({
   stream: z.boolean(),
 })
 
-export const keptOpened: z.ZodType<OpenRecord> = z.looseObject({
+export const keptOpened: z.ZodType<JobOpened> = z.looseObject({
   id: text,
   tenantId: textOrNull,
   keyId: textOrNull,
@@ -81,6 +81,7 @@ export const keptOpened: z.ZodType<OpenRecord> = z.looseObject({
   reservedAccountId: textOrNull,
   capture: z.enum(['none', 'shape', 'content']),
   body: z.null(),
+  traceparent: text.exactOptional(),
 })
 
 export const keptAttempts: z.ZodType<AttemptRecord[]> = z.array(

@@ -9,7 +9,10 @@ import type { Metrics } from '../telemetry/metrics/store.ts'
 
 /** The parts of a process whose state is shown. */
 export interface Measured
-  extends Pick<Gateway, 'requests' | 'bodies' | 'bodyThreads' | 'limits' | 'routing' | 'draining'> {
+  extends Pick<
+    Gateway,
+    'requests' | 'bodies' | 'bodyThreads' | 'limits' | 'routing' | 'draining' | 'traces'
+  > {
   bounds: Bounds
   catalog: Pick<Catalog, 'snapshot'>
   ledger: Ledger
@@ -42,6 +45,7 @@ export function showProcess(metrics: Metrics, process: Measured): void {
     set('processesExpected', 1)
   })
   metrics.collect(() => showLedger(process, set))
+  metrics.collect(() => showTraces(metrics, process))
   metrics.collect(() => showChannels(metrics, process))
 }
 
@@ -64,6 +68,13 @@ function showLedger(
   set('setAside', setAside.length)
   set('adopting', adoption.current === undefined ? 0 : 1)
   set('adoptionFailures', adoption.failed.length)
+}
+
+function showTraces(metrics: Metrics, { traces }: Measured): void {
+  if (traces === undefined) return
+  const spans = metrics.cells(declared.traceSpans)
+  for (const [result, count] of Object.entries(traces.counts)) spans.at(result).value = count
+  metrics.cells(declared.traceWaiting).at().value = traces.waiting
 }
 
 /** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */

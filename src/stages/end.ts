@@ -6,6 +6,7 @@ import type { Metered } from './meter.ts'
 import { openRecordOf } from './open-record.ts'
 import type { Arrival, Received, RowSoFar } from './received.ts'
 import { redactError, secretsOf } from './redact-error.ts'
+import { traceAnswer, traceRow } from './trace-request.ts'
 
 /**
  * The one exit of every request: writes its row and releases all that it holds. A second call does nothing. Resolves when
@@ -18,7 +19,7 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
   if (life.ended) return
   life.ended = true
   try {
-    if (how === 'unlogged') giveBack(arrival, 0, true)
+    if (how === 'unlogged') endUnlogged(gateway, arrival)
     else await writeRow(gateway, arrival, how)
   } finally {
     gateway.requests.delete(life)
@@ -29,29 +30,54 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
  * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
  * limits, until its answer has been sent. `tokens`: those that its job counts as against its limits.
  */
-export function endAsJob(gateway: Gateway, { life, row, response }: Received, tokens = 0): void {
+export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void {
+  const { life, row, response, trace } = received
   life.ended = true
+  trace?.station('wait for the job')
   const { lease } = life
   for (const release of [...life.releases, ...life.slabs]) release()
   row.body = null
   const finish = () => {
     lease?.settle(tokens)
     gateway.requests.delete(life)
+    traceAnswer(received, response.statusCode)
   }
   if (response.destroyed) finish()
   else response.once('close', finish)
 }
 
+function endUnlogged({ onUnlogged }: Gateway, arrival: Arrival & { response?: Received['response'] }): void {
+  giveBack(arrival, 0, true)
+  const { id, endpoint, row, startedAt, trace, response } = arrival
+  if (trace === undefined && onUnlogged === undefined) return
+  const tell = (status: number) => {
+    const { identity } = row
+    onUnlogged?.({ id, path: endpoint.path, status, identity, ms: Date.now() - startedAt })
+    traceAnswer(arrival, status)
+  }
+  // Its answer may still be to come.
+  if (response === undefined || response.destroyed) tell(leftStatus)
+  else response.once('close', () => tell(response.statusCode))
+}
+
+/** The client has left. */
+const leftStatus = 499
+
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
-  const { row, life } = arrival
+  const { row, life, trace } = arrival
+  trace?.station('record')
   const close = closeRecordOf(arrival, redactEnding(arrival, ending))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
-  if (row.opened !== null) await closeRow(gateway, arrival, close, row.opened)
-  else if (row.identity !== null) await gateway.ledger.refuse(open, close)
-  else await gateway.ledger.refuseUnknown(open, close)
-  if (keyFreed !== undefined) await keyFreed
+  try {
+    if (row.opened !== null) await closeRow(gateway, arrival, close, row.opened)
+    else if (row.identity !== null) await gateway.ledger.refuse(open, close)
+    else await gateway.ledger.refuseUnknown(open, close)
+    if (keyFreed !== undefined) await keyFreed
+  } finally {
+    if (trace !== undefined) traceRow(trace, open, close)
+  }
 }
 
 async function closeRow(gateway: Gateway, { life }: Arrival, close: CloseRecord, open: OpenRecord) {

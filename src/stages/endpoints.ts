@@ -129,6 +129,8 @@ export interface PathFormat {
   answers?: AnswerFormat
   /** True: it compacts a conversation. */
   compacts?: boolean
+  /** True: no endpoint has this path. */
+  isUnrouted?: boolean
 }
 
 /** The format of an endpoint's requests and answers. */

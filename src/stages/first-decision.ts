@@ -13,6 +13,7 @@ export function decideFirst(
   gateway: Gateway,
   identified: Identified,
 ): Promise<GatewayError | undefined> | undefined {
+  identified.trace?.station('limits')
   if (isKeyed(identified)) return decideKeyed(gateway, identified)
   return takeLimits(gateway, identified)?.then(() => undefined)
 }

@@ -21,14 +21,20 @@ import type { Envelope } from '../protocols/envelope.ts'
 import type { Routing } from '../routing/routing.ts'
 import type { RunningCounts } from '../running-counts.ts'
 import type { Log } from '../telemetry/log.ts'
+import type { Traces } from '../telemetry/traces/traces.ts'
 import type { Upstreams } from '../upstream/upstreams.ts'
 import type { FileSource } from './file-source.ts'
 import type { Life } from './life.ts'
+import type { Unlogged } from './unlogged.ts'
 
 /** The parts of a process that requests need. A Context has them all and more. */
 export interface Gateway {
   bounds: Bounds
   log: Log
+  /** Told of each request that ends without a row; undefined: nobody listens. */
+  onUnlogged: ((request: Unlogged) => void) | undefined
+  /** Undefined: nobody wants traces. */
+  traces: Traces | undefined
   catalog: Pick<Catalog, 'snapshot'>
   /** The upstreams' own lists of models. */
   modelLists: { readonly lists: ModelLists }

@@ -24,9 +24,10 @@ export function isMoneyLimited({ snapshot, identity, group }: Identified): boole
  */
 export async function holdMoney(
   gateway: Gateway,
-  { id, identity, life, row, startedAt }: Identified,
+  { id, identity, life, row, startedAt, trace }: Identified,
   { nano: amountNano, advice }: Amount,
 ): Promise<boolean> {
+  trace?.station('hold money')
   const { tenantId, keyId, groupId } = identity
   row.reservedAccountId = tenantId
   const verdict = await gateway.reservations.hold({

@@ -17,7 +17,12 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
     serve,
     refuse(request, response, refusal) {
       const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
-      const received = receive(gateway, formatAt(path, request.headers), request, response)
+      const received = receive(
+        gateway,
+        { ...formatAt(path, request.headers), isUnrouted: true },
+        request,
+        response,
+      )
       received.headers.connection = 'close'
       void refuseSafely(gateway, received, refusal)
     },

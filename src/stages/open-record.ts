@@ -1,11 +1,14 @@
 import { type Names, namesIn, noNames } from '../bodies/names.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import { type CaptureMode, redactBody, redactText } from '../redaction/redact.ts'
+import { own } from '../telemetry/traces/conventions.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { endUserText, labelsOf } from './labels.ts'
 import type { Arrival, RowSoFar } from './received.ts'
 
+/** A collector takes a request of a few megabytes, with many spans in it. */
+const tracedBodyBytesMax = 16 * 1024
 const userAgentCharactersMax = 256
 const idempotencyKeyCharactersMax = 256
 
@@ -14,6 +17,7 @@ const idempotencyKeyCharactersMax = 256
  * `unavailable`.
  */
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
+  identified.trace?.station('journal')
   const opened = openRecordOf(gateway, identified)
   const standing = gateway.ledger.open(opened)
   // The journal has written the body, and redaction reuses its memory.
@@ -31,6 +35,9 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
   const { row, endpoint, request } = arrival
   const { identity } = row
   const capture = identity?.capture ?? 'none'
+  const body = capturedOf(gateway, arrival, capture)
+  if (arrival.trace?.isSampled === true && gateway.traces?.content === true && body !== null)
+    arrival.trace.root.attributes[own.body] = body.toString('utf8', 0, tracedBodyBytesMax)
   return {
     id: arrival.id,
     tenantId: identity?.tenantId ?? null,
@@ -46,7 +53,7 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     ...labelsOf(request?.headers ?? {}, namesOf(row)),
     reservedAccountId: row.reservedAccountId,
     capture,
-    body: capturedOf(gateway, arrival, capture),
+    body,
   }
 }
 

@@ -80,6 +80,7 @@ export async function read<Facts extends AskedFacts>(
   row.requestedModel = facts.model
   row.stream = facts.stream
   if (isKeyed(identified)) {
+    identified.trace?.station('idempotency')
     const print = result?.fingerprint ?? fingerprintOf(endpoint.path, body)
     if (await answeredBefore(gateway, identified, Buffer.from(print), replayJob)) return 'answered'
   }
@@ -105,7 +106,8 @@ export async function readWhole(
   identified: Identified,
   mayBeLarge = false,
 ): Promise<Buffer | undefined> {
-  const { life, row, identity } = identified
+  const { life, row, identity, trace } = identified
+  trace?.station('read')
   if (life.clientGone) return undefined
   const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
   life.releases.push(share.release)

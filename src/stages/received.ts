@@ -10,9 +10,13 @@ import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
+import { kinds } from '../telemetry/traces/span.ts'
+import type { Trace } from '../telemetry/traces/trace.ts'
+import type { Traces } from '../telemetry/traces/traces.ts'
 import type { PathFormat } from './endpoints.ts'
 import type { Gateway } from './gateway.ts'
 import { type Life, newLife } from './life.ts'
+import { spanNameOf, traceArrival } from './trace-request.ts'
 
 /**
  * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add properties to
@@ -39,6 +43,8 @@ export interface Arrival {
   readonly request?: IncomingMessage
   /** The key that the client sent, whether we know it or not. */
   readonly token?: string | undefined
+  /** Undefined: nobody wants traces, or we could not read the bytes as a request. */
+  readonly trace: Trace | undefined
   readonly row: RowSoFar
   readonly life: Life
 }
@@ -72,11 +78,16 @@ export interface RowSoFar {
 /** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
-/** The ids of requests that jobs make: they are those of the jobs, whose rows they write. */
-const jobIds = new WeakMap<IncomingMessage, string>()
+/** What a request has of the job that makes it: its id, since the job writes its row, and the place in the trace of who asked for it. */
+interface JobOf {
+  id: string
+  traceparent: string | undefined
+}
 
-export function receiveAs(request: IncomingMessage, jobId: string): void {
-  jobIds.set(request, jobId)
+const jobs = new WeakMap<IncomingMessage, JobOf>()
+
+export function receiveAs(request: IncomingMessage, job: JobOf): void {
+  jobs.set(request, job)
 }
 
 /** The newest request of each connection, until it has come whole and its answer has been sent. */
@@ -89,11 +100,17 @@ export function receive(
   request: IncomingMessage,
   response: ServerResponse,
 ): Received {
+  const job = jobs.get(request)
+  const arrived = arrive(endpoint, clientAddressOf(request), job?.id)
   const received: Received = {
-    ...arrive(endpoint, clientAddressOf(request), jobIds.get(request)),
+    ...arrived,
     request,
     response,
     token: tokenFrom(request.headers),
+    trace:
+      gateway.traces === undefined
+        ? undefined
+        : beginTrace(gateway.traces, arrived.id, endpoint, request, job),
     headers: {},
   }
   gateway.requests.add(received.life)
@@ -105,6 +122,21 @@ export function receive(
     if (request.complete && newest.get(socket) === received) newest.delete(socket)
   })
   return received
+}
+
+function beginTrace(
+  traces: Traces,
+  requestId: string,
+  endpoint: PathFormat,
+  request: IncomingMessage,
+  job: JobOf | undefined,
+): Trace {
+  const trace =
+    job === undefined
+      ? traces.begin({ requestId, name: spanNameOf(request, endpoint), kind: kinds.server }, request.headers)
+      : traces.continue({ requestId, name: 'make answer', kind: kinds.consumer }, job.traceparent)
+  if (job === undefined) traceArrival(trace, { endpoint, request })
+  return trace
 }
 
 /** The last request that began on a connection; undefined when it is over. */
@@ -123,6 +155,7 @@ export function arrive<Endpoint extends Arrival['endpoint']>(
     endpoint,
     startedAt: Date.now(),
     clientAddress,
+    trace: undefined,
     row: emptyRow(),
     life: newLife(),
   } satisfies Arrival

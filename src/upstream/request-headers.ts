@@ -8,6 +8,7 @@ interface HeadedRequest {
   /** Names and values in turn, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
+  traceHeaders?: readonly string[] | undefined
 }
 
 /**
@@ -16,7 +17,7 @@ interface HeadedRequest {
  */
 export function headersOf(
   credential: Credential | undefined,
-  { stream, body, headers: own, authHeaders }: HeadedRequest,
+  { stream, body, headers: own, authHeaders, traceHeaders }: HeadedRequest,
   connection: Connection | undefined,
 ): string[] {
   const plain = [
@@ -30,6 +31,7 @@ export function headersOf(
     'tollgate/0.1',
     ...own,
   ]
+  if (traceHeaders !== undefined && credential !== undefined) plain.push(...traceHeaders)
   const extra = credential === undefined ? undefined : connection?.headers
   const headers = extra === undefined ? plain : replaced(plain, extra)
   if (isParts(body)) headers.push('content-length', String(sizeOf(body)))

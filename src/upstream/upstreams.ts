@@ -28,6 +28,8 @@ export interface UpstreamRequest {
   /** Names and values in turn, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
+  /** Our place in a trace: names and values in turn. A WebSocket serves many requests, so it has none of it. */
+  traceHeaders?: readonly string[] | undefined
   /** Present for a call that may go by WebSocket, where the channel says so. */
   frames?: FrameFormat | undefined
   /** Told why a call does not go the way that its channel says. */

@@ -16,6 +16,7 @@ beforeAll(async () => {
     OIDC_ISSUER: 'https://issuer.example.com',
     OIDC_CLIENT_ID: 'tollgate',
     OIDC_DOMAINS: 'example.com',
+    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=the-key-of-the-collector',
   })
 })
 afterAll(() => bed?.close())
@@ -26,6 +27,8 @@ test('settings say of a secret whether it is set, and never what it is', async (
   })
   expect(response.status).toBe(200)
   const text = await response.text()
+  expect(text).toContain('OTEL_EXPORTER_OTLP_HEADERS')
+  expect(text).not.toContain('the-key-of-the-collector')
   for (const [name, value] of Object.entries(values)) {
     expect(text, name).not.toContain(value)
   }

@@ -323,6 +323,7 @@ describe('the end of making images', () => {
       credentials: new Set(),
       running: new Set(),
       ended: undefined,
+      trace: undefined,
       takeTurn: (channel) => takeTurn(generation, channel),
       noteAttempts: async () => {},
       notePartial: async () => {},

@@ -89,6 +89,7 @@ function begin(
     credentials: new Set(),
     running: new Set(),
     ended: undefined,
+    trace: undefined,
     takeTurn: async ({ name }) => takeTurn?.(name) ?? 0,
     noteAttempts: async () => {},
     notePartial: async () => {},

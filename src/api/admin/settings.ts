@@ -60,6 +60,8 @@ const secrets: ReadonlySet<string> = new Set([
   'oidcClientSecret',
   's3AccessKeyId',
   's3SecretAccessKey',
+  'otelExporterOtlpHeaders',
+  'otelExporterOtlpTracesHeaders',
 ])
 
 /** Settings of the whole gateway. */

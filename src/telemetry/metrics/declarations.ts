@@ -178,6 +178,13 @@ export const declared = {
   postgresUp: gauge('tollgate_postgres_up', '1 while Postgres takes the journal.', 'min'),
   journalWritable: gauge('tollgate_journal_writable', '1 while the journal can be written.', 'min'),
 
+  // Traces, where they are exported.
+  traceSpans: counter('tollgate_trace_spans_total', 'Spans, by what became of them.', {
+    labels: ['result'],
+    setsMax: 3,
+  }),
+  traceWaiting: gauge('tollgate_trace_spans_waiting', 'Spans that wait for the collector.', 'sum'),
+
   // What all processes share. One of them asks Postgres.
   jobs: gauge('tollgate_jobs', 'Jobs that have not ended, up to 10000 of each state.', 'max', {
     labels: ['kind', 'state'],

@@ -1,0 +1,78 @@
+import type { Config } from '../config.ts'
+import type { OnRow } from '../ledger/record.ts'
+import type { Unlogged } from '../stages/unlogged.ts'
+import type { Log } from '../telemetry/log.ts'
+import { LineBudget } from './line-budget.ts'
+
+export interface RequestLines {
+  row: OnRow
+  /** Undefined: such requests have no line. */
+  unlogged: ((request: Unlogged) => void) | undefined
+}
+
+/**
+ * The lines of requests in the log, one for each that ended, as ACCESS_LOG says. They have what the row has, without texts of clients and
+ * upstreams. Lines about refusals are bounded, for anybody can be refused a thousand times a second.
+ */
+export function requestLines(
+  { accessLog, bounds }: Pick<Config, 'accessLog' | 'bounds'>,
+  log: Log,
+): RequestLines | undefined {
+  if (accessLog === 'off') return undefined
+  const isForAll = accessLog === 'all'
+  const budget = (perSecond: number, of: string) =>
+    new LineBudget(perSecond, (leftOut) =>
+      log.info(
+        { leftOut },
+        `too many requests of ${of} were refused or failed in one second: these have no line`,
+      ),
+    )
+  const unknown = budget(bounds.unknownLinesPerSecond, 'callers without a good key')
+  const known = budget(bounds.failureLinesPerSecond, 'callers with a key')
+  return {
+    row(open, close, job) {
+      const { outcome, error } = close
+      const isFailure = outcome !== 'succeeded' && outcome !== 'cancelled'
+      if (!isForAll && !isFailure) return
+      if (open.keyId === null ? !unknown.take() : !isForAll && !known.take()) return
+      log.info(
+        {
+          request: open.id,
+          endpoint: open.endpoint,
+          status: close.status,
+          outcome,
+          error: error?.kind,
+          upstreamStatus: error?.upstreamStatus ?? undefined,
+          tenant: open.tenantId ?? undefined,
+          key: open.keyId ?? undefined,
+          channel: close.channel ?? undefined,
+          ms: close.totalMs,
+          ...(job === 'job' && { by: 'job' }),
+        },
+        messages[outcome],
+      )
+    },
+    unlogged: isForAll
+      ? ({ id, path, status, identity, ms }) =>
+          log.info(
+            {
+              request: id,
+              endpoint: path,
+              status,
+              tenant: identity?.tenantId,
+              key: identity?.keyId,
+              ms,
+            },
+            'a request without a row was answered',
+          )
+      : undefined,
+  }
+}
+
+const messages = {
+  succeeded: 'a request was answered',
+  failed: 'a request failed',
+  refused: 'a request was refused',
+  cancelled: 'the client of a request left',
+  orphaned: 'a request was lost with its process',
+} as const

@@ -1,0 +1,145 @@
+import type { Usage } from '../canonical/usage.ts'
+import type { CloseRecord, OpenRecord } from '../ledger/record.ts'
+import { callsIn } from '../ledger/record.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { redactText } from '../redaction/redact.ts'
+import { named, own } from '../telemetry/traces/conventions.ts'
+import type { Attributes } from '../telemetry/traces/span.ts'
+import type { Trace } from '../telemetry/traces/trace.ts'
+
+/** End the trace of a request that has a row. Spans have what the row has, so no secret that the row must not have. */
+export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): void {
+  if (trace.isSampled) {
+    const { attributes } = trace.root
+    Object.assign(attributes, attributesOfRow(open, close))
+    trace.root.isError = close.outcome === 'failed' || close.status >= 500
+  }
+  trace.end()
+}
+
+/** End the trace of a request that has no row, or not yet: `response` has its status. */
+export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number): void {
+  if (trace === undefined) return
+  const { root } = trace
+  if (trace.isSampled) {
+    const { identity, requestedModel } = row
+    set(root.attributes, named.status, status)
+    set(root.attributes, own.requestId, id)
+    set(root.attributes, own.tenantId, identity?.tenantId)
+    set(root.attributes, own.keyId, identity?.keyId)
+    if (requestedModel !== null) {
+      set(root.attributes, named.operation, operationOf(endpoint.path))
+      set(root.attributes, named.requestModel, redactText(requestedModel))
+    }
+    root.isError = status >= 500
+  }
+  trace.end()
+}
+
+/** What is known of a request when its headers have come. */
+export function traceArrival(
+  { isSampled, root }: Trace,
+  { endpoint, request }: { endpoint: Named; request: { method?: string | undefined; socket: object } },
+) {
+  if (!isSampled) return
+  set(root.attributes, named.method, request.method)
+  set(root.attributes, named.scheme, 'encrypted' in request.socket ? 'https' : 'http')
+  set(root.attributes, named.path, endpoint.path)
+  if (endpoint.isUnrouted !== true) set(root.attributes, named.route, endpoint.path)
+}
+
+/** What a job keeps of the trace of its request, so that its worker goes on with it. */
+export function traceparentOf({ trace }: Pick<Traced, 'trace'>): { traceparent?: string } {
+  return trace === undefined ? {} : { traceparent: trace.parentHeader() }
+}
+
+/** The span's name of a request. An unknown path is not in it: anybody can make up any number of those. */
+export function spanNameOf(
+  { method = '' }: { method?: string | undefined },
+  { path, isUnrouted }: Named,
+): string {
+  return isUnrouted === true ? method : `${method} ${path}`
+}
+
+/** What the trace of a request is told of it. */
+interface Traced {
+  id: string
+  trace: Trace | undefined
+  endpoint: Named
+  row: { identity: { tenantId: string; keyId: string } | null; requestedModel: string | null }
+}
+
+interface Named {
+  path: string
+  isUnrouted?: boolean
+}
+
+function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
+  const attributes: Attributes = {}
+  set(attributes, named.status, close.status)
+  set(attributes, named.errorType, close.error?.kind)
+  set(attributes, own.requestId, open.id)
+  set(attributes, own.tenantId, open.tenantId)
+  set(attributes, own.keyId, open.keyId)
+  set(attributes, own.groupId, open.groupId)
+  set(attributes, own.outcome, close.outcome)
+  set(attributes, own.protocol, open.clientProtocol)
+  set(attributes, own.streamEnd, close.streamEnd)
+  if (open.requestedModel === null) return attributes
+  set(attributes, named.operation, operationOf(open.endpoint))
+  set(attributes, named.requestModel, open.requestedModel)
+  set(attributes, named.stream, open.stream)
+  set(attributes, named.provider, providerOf(close.upstreamProtocol))
+  set(attributes, named.responseModel, close.servedModel)
+  if (close.finishReason !== null) attributes[named.finishReasons] = [close.finishReason]
+  if (open.clientProtocol === 'openai-images') set(attributes, named.outputType, 'image')
+  set(attributes, own.channel, close.channel)
+  set(attributes, own.attempts, callsIn(close.attempts))
+  if (close.costNano !== null) set(attributes, own.costUsd, Number(close.costNano) / 1e9)
+  setUsage(attributes, close.usage)
+  return attributes
+}
+
+/** The convention counts cached tokens among the input, and reasoning among the output. */
+export function setUsage(attributes: Attributes, usage: Usage | null | undefined): void {
+  if (usage === null || usage === undefined) return
+  const { input, cacheRead, cacheWrite, output, reasoning } = usage
+  set(attributes, named.inputTokens, input + cacheRead + cacheWrite)
+  set(attributes, named.outputTokens, output + reasoning)
+  if (cacheRead > 0) set(attributes, named.cacheReadTokens, cacheRead)
+  if (cacheWrite > 0) set(attributes, named.cacheWriteTokens, cacheWrite)
+  if (reasoning > 0) set(attributes, named.reasoningTokens, reasoning)
+}
+
+/** Null and undefined are left out. */
+export function set(
+  attributes: Attributes,
+  name: string,
+  value: string | number | boolean | null | undefined,
+) {
+  if (value !== null && value !== undefined) attributes[name] = value
+}
+
+/** The convention's word for what an endpoint does. */
+export function operationOf(path: string): string {
+  if (path.startsWith('/v1/images/')) return 'generate_content'
+  if (path === '/v1/embeddings') return 'embeddings'
+  if (path === '/v1/completions') return 'text_completion'
+  return path === '/v1/moderations' ? 'moderation' : 'chat'
+}
+
+/** The convention's word for whose format the upstream speaks: who runs the upstream is not known. */
+export function providerOf(protocol: ProtocolName | null): string | undefined {
+  switch (protocol) {
+    case 'openai-chat':
+    case 'openai-responses':
+    case 'openai-images':
+      return 'openai'
+    case 'anthropic-messages':
+      return 'anthropic'
+    case 'gemini':
+      return 'gcp.gemini'
+    case null:
+      return undefined
+  }
+}

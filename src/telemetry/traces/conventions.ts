@@ -1,0 +1,45 @@
+// The names of attributes. Those that are not `tollgate.*` are of OpenTelemetry's conventions, and a test holds them against its package:
+// https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ and https://opentelemetry.io/docs/specs/semconv/http/http-spans/
+
+export const named = {
+  method: 'http.request.method',
+  route: 'http.route',
+  path: 'url.path',
+  scheme: 'url.scheme',
+  status: 'http.response.status_code',
+  resends: 'http.request.resend_count',
+  errorType: 'error.type',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
+  operation: 'gen_ai.operation.name',
+  provider: 'gen_ai.provider.name',
+  requestModel: 'gen_ai.request.model',
+  stream: 'gen_ai.request.stream',
+  outputType: 'gen_ai.output.type',
+  responseModel: 'gen_ai.response.model',
+  finishReasons: 'gen_ai.response.finish_reasons',
+  firstChunkSeconds: 'gen_ai.response.time_to_first_chunk',
+  inputTokens: 'gen_ai.usage.input_tokens',
+  outputTokens: 'gen_ai.usage.output_tokens',
+  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
+  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
+} as const
+
+export const own = {
+  requestId: 'tollgate.request.id',
+  tenantId: 'tollgate.tenant.id',
+  keyId: 'tollgate.key.id',
+  groupId: 'tollgate.group.id',
+  channel: 'tollgate.channel',
+  outcome: 'tollgate.outcome',
+  streamEnd: 'tollgate.stream_end',
+  attempts: 'tollgate.attempts',
+  costUsd: 'tollgate.cost.usd',
+  protocol: 'tollgate.protocol',
+  upstreamProtocol: 'tollgate.upstream.protocol',
+  upstreamRequestId: 'tollgate.upstream.request_id',
+  reason: 'tollgate.attempt.reason',
+  run: 'tollgate.job.run',
+  body: 'tollgate.request.body',
+} as const

@@ -1,0 +1,144 @@
+import type { Span } from './span.ts'
+
+/** What a collector said of a batch. `later`: it may take the same batch after a pause. */
+export type Sent =
+  | { kind: 'taken'; rejected: number }
+  | { kind: 'refused' | 'later'; why: string; afterMs?: number }
+
+export interface SpanQueueOptions {
+  spansMax: number
+  batchMax: number
+  /** Time that spans wait for more. */
+  delayMs: number
+  send(spans: readonly Span[]): Promise<Sent>
+  /** Told once of the first failure, and once when the collector takes spans again. */
+  onState(failure: string | undefined): void
+}
+
+/** Spans that were exported, and those that are lost, by reason. */
+export interface SpanCounts {
+  exported: number
+  /** The queue was full. */
+  dropped: number
+  /** The collector refused them, or did not take them in time. */
+  failed: number
+}
+
+/** Tries of one batch. The pause before a try doubles each time. */
+const triesMax = 5
+const firstPauseMs = 1_000
+const longestPauseMs = 15_000
+
+/**
+ * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no room are dropped, and counted.
+ * One batch is sent at a time, and nobody waits for it.
+ */
+export class SpanQueue {
+  readonly counts: SpanCounts = { exported: 0, dropped: 0, failed: 0 }
+  readonly #options: SpanQueueOptions
+  #waiting: Span[] = []
+  /** Spans of the batch that is being sent. They count against the bound too. */
+  #sending = 0
+  #timer: NodeJS.Timeout | undefined
+  #pause: { timer: NodeJS.Timeout; end(): void } | undefined
+  #running: Promise<void> | undefined
+  #isEnding = false
+  #failure: string | undefined
+
+  constructor(options: SpanQueueOptions) {
+    this.#options = options
+  }
+
+  /** Spans that wait or are being sent. */
+  get size(): number {
+    return this.#waiting.length + this.#sending
+  }
+
+  /** All of them or, where they have no room, none: half of a trace misleads. */
+  add(spans: readonly Span[]): void {
+    const { spansMax, batchMax, delayMs } = this.#options
+    if (this.#isEnding || this.size + spans.length > spansMax) {
+      this.counts.dropped += spans.length
+      return
+    }
+    for (const span of spans) this.#waiting.push(span)
+    if (this.#running !== undefined) return
+    if (this.#waiting.length >= batchMax) this.#start()
+    else this.#timer ??= setTimeout(() => this.#start(), delayMs).unref()
+  }
+
+  /** Send what is left, for at most `withinMs`. What is left then is counted as failed. */
+  async end(withinMs: number): Promise<void> {
+    this.#isEnding = true
+    this.#pause?.end()
+    if (this.#running === undefined && this.#waiting.length > 0) this.#start()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, withinMs)
+    })
+    await Promise.race([this.#running, late])
+    clearTimeout(timer)
+    this.counts.failed += this.size
+    this.#waiting = []
+    this.#sending = 0
+  }
+
+  #start(): void {
+    clearTimeout(this.#timer)
+    this.#timer = undefined
+    this.#running = this.#run().finally(() => {
+      this.#running = undefined
+      if (this.#waiting.length > 0 && !this.#isEnding)
+        this.#timer = setTimeout(() => this.#start(), this.#options.delayMs).unref()
+    })
+  }
+
+  async #run(): Promise<void> {
+    const { batchMax } = this.#options
+    do {
+      const batch = this.#waiting.splice(0, batchMax)
+      this.#sending = batch.length
+      await this.#sendBatch(batch)
+      this.#sending = 0
+    } while (this.#waiting.length >= batchMax || (this.#isEnding && this.#waiting.length > 0))
+  }
+
+  async #sendBatch(batch: readonly Span[]): Promise<void> {
+    let pauseMs = firstPauseMs
+    for (let tries = 1; ; tries++) {
+      const sent = await this.#options.send(batch)
+      // `end` has counted it.
+      if (this.#sending === 0) return
+      if (sent.kind === 'taken') {
+        this.counts.exported += batch.length - sent.rejected
+        this.counts.failed += sent.rejected
+        this.#note(undefined)
+        return
+      }
+      this.#note(sent.why)
+      if (sent.kind === 'refused' || tries === triesMax || this.#isEnding) {
+        this.counts.failed += batch.length
+        return
+      }
+      await this.#wait(Math.min(Math.max(pauseMs, sent.afterMs ?? 0), longestPauseMs))
+      pauseMs *= 2
+    }
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const end = () => {
+        clearTimeout(this.#pause?.timer)
+        this.#pause = undefined
+        resolve()
+      }
+      this.#pause = { timer: setTimeout(end, ms).unref(), end }
+    })
+  }
+
+  #note(failure: string | undefined): void {
+    const wasFailing = this.#failure !== undefined
+    this.#failure = failure
+    if (wasFailing !== (failure !== undefined)) this.#options.onState(failure)
+  }
+}

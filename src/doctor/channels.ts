@@ -19,6 +19,7 @@ import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
 import { Upstreams } from '../upstream/upstreams.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
+import { presentKeys } from './present-keys.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('channels')
 
@@ -62,15 +63,11 @@ async function channelsOf(config: Config, file: GatewayFile | undefined): Promis
   }
   if (config.gatewayConfig !== undefined) return undefined
   const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
-  const { secretKey, secretKeyPrevious } = config
-  if (url === undefined) return []
+  const keys = presentKeys(config)
+  if (url === undefined || keys === undefined) return undefined
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
   try {
-    return await inTime(
-      readChannels(connections, { secretKey: secretKey ?? '', secretKeyPrevious }),
-      8_000,
-      'Postgres',
-    )
+    return await inTime(readChannels(connections, keys), 8_000, 'Postgres')
   } catch {
     return undefined
   } finally {

@@ -1,11 +1,9 @@
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
 import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
 import { planMigration } from '../db/migration-plan.ts'
-import { resolveSecretKey } from '../secret-key.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { presentKeys } from './present-keys.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'
@@ -99,18 +97,13 @@ export async function checkConnections(sql: Sql, config: Config): Promise<Findin
 
 /** Whether SECRET_KEY opens the master keys, and with them every secret. */
 export async function checkMasters(sql: Sql, config: Config): Promise<Finding[]> {
-  const { secretKey, secretKeyPrevious, databaseUrl } = config
-  const dataDir = resolve(config.dataDir)
-  const embedded = databaseUrl === undefined
-  if (secretKey === undefined && !(embedded && existsSync(join(dataDir, 'secret.key'))))
+  const keys = presentKeys(config)
+  if (keys === undefined)
     return [
       skipped('database.secret_key', 'without SECRET_KEY nothing can be said of the secrets in the database'),
     ]
   try {
-    await readKeeper(sql, {
-      secretKey: resolveSecretKey({ secretKey, dataDir, embedded }),
-      secretKeyPrevious,
-    })
+    await readKeeper(sql, keys)
     return [well('database.secret_key', 'SECRET_KEY opens the secrets in the database')]
   } catch (error) {
     if (!(error instanceof Error) || 'code' in error) throw error

@@ -17,7 +17,7 @@ import { checkPooler, settingsRefused } from './pooler.ts'
 const { well, skipped, wrong } = findingsOf('database')
 
 /** The longest that one step waits for Postgres. */
-const answerMs = 5_000
+const answerMs = 10_000
 
 /** Look at the database of this configuration. Nothing is written, and the embedded Postgres is not started. */
 export async function checkDatabase(config: Config): Promise<Finding[]> {

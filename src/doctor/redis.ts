@@ -5,7 +5,7 @@ import { networkFailure } from './network-failure.ts'
 
 const { well, warning, wrong } = findingsOf('redis')
 const docs = 'docs/runbook.md#redis-does-not-answer-in-time'
-const answerMs = 5_000
+const answerMs = 10_000
 
 export async function checkRedis({ redisUrl: url, processes }: Config): Promise<Finding[]> {
   if (url === undefined) {

@@ -233,6 +233,15 @@ describe('a channel', () => {
     await onlyWrong(code, { GATEWAY_CONFIG: file('away.yaml', gatewayYaml(url)) })
   })
 
+  test('of the database, where there is no GATEWAY_CONFIG', async () => {
+    const { url, drop } = await freshDatabase()
+    onTestFinished(drop)
+    const env = { ...bed.env, DATABASE_URL: url, MAIN_KEY: 'hunter2-is-wrong' }
+    const applied = await runTollgate(['apply', bed.env.GATEWAY_CONFIG ?? '', '--yes'], env)
+    expect(applied.code, applied.errors).toBe(0)
+    await onlyWrong('channels.credential', { DATABASE_URL: url, GATEWAY_CONFIG: '', MAIN_KEY: '' })
+  })
+
   test('is not asked with --offline', async () => {
     const before = bed.upstream.requests.length
     const found = await bed.diagnose({ MAIN_KEY: 'hunter2-is-wrong' }, { args: ['--offline'] })

@@ -98,12 +98,16 @@ async function callOnce(
     await generation.noteAttempts()
     if (generation.ended !== undefined) throw generation.ended
     breakerCall = gateway.routing.breakers.begin(target.channel.id, target.channel.name)
-    traced = traceAttempt(gateway, generation.trace, {
-      record: attempt,
-      target,
-      path: generation.job.opened.endpoint,
-      before: generation.attempts.length - 1,
-    })
+    const { trace, job } = generation
+    traced =
+      trace === undefined
+        ? undefined
+        : traceAttempt(gateway, trace, {
+            record: attempt,
+            target,
+            path: job.opened.endpoint,
+            before: generation.attempts.length - 1,
+          })
     const answer = await send(
       gateway,
       generation,

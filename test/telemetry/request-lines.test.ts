@@ -40,7 +40,7 @@ tenants: [{ name: one, keys: [{ name: one, group: default, secret: ${goodKey} }]
     })
   })
   afterAll(async () => {
-    await tollgate.stop()
+    await tollgate?.stop()
     await Promise.all([upstream.close(), database.close()])
     await drop()
   })

@@ -12,7 +12,7 @@ describe('traces of requests', () => {
   beforeAll(async () => {
     traced = await startTraced()
   })
-  afterAll(async () => await traced.close())
+  afterAll(async () => await traced?.close())
 
   /** The answer, read to its end, and the spans of the request. */
   async function ask(body: object, { path = '/v1/chat/completions', ...options }: AskOptions = {}) {
@@ -234,7 +234,7 @@ describe('with other settings of traces', () => {
       OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=a-key-of-the-collector',
     })
   })
-  afterAll(async () => await traced.close())
+  afterAll(async () => await traced?.close())
 
   test('the context of a client is a link, and does not decide', async () => {
     const answer = await traced.post(

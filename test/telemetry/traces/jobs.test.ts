@@ -12,7 +12,7 @@ beforeAll(async () => {
   traced = await startTraced({ ROLE: 'api' })
   worker = await traced.start({ ROLE: 'worker' })
 })
-afterAll(async () => await traced.close())
+afterAll(async () => await traced?.close())
 
 test('an image job is one trace over the API process, the queue and the worker', async () => {
   const answer = await traced.post('/v1/images/generations', { model: 'draw', prompt: 'fail-first:1' })

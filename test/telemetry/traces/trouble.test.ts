@@ -19,7 +19,7 @@ describe('a collector in trouble', () => {
     })
     metrics = await metricsUrl(traced.tollgate)
   })
-  afterAll(async () => await traced.close())
+  afterAll(async () => await traced?.close())
 
   const spans = async (result: string) =>
     (await scrape(metrics)).value('tollgate_trace_spans_total', { result }) ?? 0

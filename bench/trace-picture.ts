@@ -67,7 +67,7 @@ function waterfall(spans: readonly SeenSpan[]): string {
     const x = left + (width * tick) / 5
     return `<path d="M${x} ${top - 8}V${height - 28}" stroke="#e5e7eb"/><text class="note" x="${x}" y="${top - 14}" text-anchor="middle">${Math.round((totalMs * tick) / 5)} ms</text>`
   })
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="1080" height="${height}" viewBox="0 0 1080 ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#111827">
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="1080" height="${height}" viewBox="0 0 1080 ${height}" font-family="system-ui, sans-serif" font-size="12" fill="#111827" role="img" aria-label="One streamed request, translated, whose first channel fails">
 <style>.note { font-size: 11px } text:not([fill]).note { fill: #4b5563 }</style>
 <rect width="1080" height="${height}" fill="#fff"/>
 <text x="12" y="20" font-weight="600">One streamed request, translated, whose first channel fails</text>

@@ -7,7 +7,10 @@ export interface Step {
 /** The stages of a Dockerfile that starts each with FROM. Comments are left out, and a line that ends in a backslash goes on. */
 export function stagesOf(text: string): Step[][] {
   const stages: Step[][] = []
-  for (const line of text.replace(/^#.*\n/gm, '').replaceAll('\\\n', '').split('\n')) {
+  for (const line of text
+    .replace(/^#.*\n/gm, '')
+    .replaceAll('\\\n', '')
+    .split('\n')) {
     const [, verb = '', words = ''] = /^([A-Z]+)\s+(.*)$/.exec(line.trim()) ?? []
     if (verb === 'FROM') stages.push([])
     if (verb !== '') stages.at(-1)?.push({ verb, words })

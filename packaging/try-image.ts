@@ -1,5 +1,14 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
@@ -19,7 +28,8 @@ const work = mkdtempSync(join(tmpdir(), 'tollgate-image-'))
 const base = join(tmpdir(), 'tollgate-image-base')
 const port = 18_787
 const say = (text: string) => process.stdout.write(`${text}\n`)
-const run = (program: string, ...words: string[]) => execFileSync(program, words, { stdio: ['ignore', 'ignore', 'inherit'] })
+const run = (program: string, ...words: string[]) =>
+  execFileSync(program, words, { stdio: ['ignore', 'ignore', 'inherit'] })
 
 if (process.getuid?.() !== 0) throw new Error('a chroot needs root')
 const mounts: string[] = []
@@ -79,7 +89,12 @@ function build(): Image {
   return image
 }
 
-function take(image: Image, { verb, words }: Step, context: readonly string[], images: ReadonlyMap<string, Image>): void {
+function take(
+  image: Image,
+  { verb, words }: Step,
+  context: readonly string[],
+  images: ReadonlyMap<string, Image>,
+): void {
   say(`${verb} ${words.slice(0, 120)}`)
   const inside = (path: string) => join(image.folder, resolve(image.directory, path))
   switch (verb) {
@@ -103,7 +118,16 @@ function take(image: Image, { verb, words }: Step, context: readonly string[], i
       return
     }
     case 'RUN':
-      run('chroot', image.folder, 'env', '-i', ...variablesOf(image), 'sh', '-c', `cd ${image.directory} && ${words}`)
+      run(
+        'chroot',
+        image.folder,
+        'env',
+        '-i',
+        ...variablesOf(image),
+        'sh',
+        '-c',
+        `cd ${image.directory} && ${words}`,
+      )
       return
     case 'ENTRYPOINT':
     case 'CMD':
@@ -121,7 +145,12 @@ function take(image: Image, { verb, words }: Step, context: readonly string[], i
 }
 
 /** `COPY . .`, `COPY FILE... FOLDER/` and `COPY FILE FILE`. */
-function copy(context: readonly string[], sources: readonly string[], target: string, inside: (path: string) => string): void {
+function copy(
+  context: readonly string[],
+  sources: readonly string[],
+  target: string,
+  inside: (path: string) => string,
+): void {
   const isFolder = target.endsWith('/') || target === '.' || sources.length > 1
   for (const source of sources) {
     const files = context.filter((file) => source === '.' || file === source || file.startsWith(`${source}/`))
@@ -153,7 +182,11 @@ function mount(...words: string[]): void {
 }
 
 function variablesOf({ environment }: Image): string[] {
-  const usual = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: '/root', NODE_EXTRA_CA_CERTS: '/tmp/host-ca.pem' }
+  const usual = {
+    PATH: '/usr/local/bin:/usr/bin:/bin',
+    HOME: '/root',
+    NODE_EXTRA_CA_CERTS: '/tmp/host-ca.pem',
+  }
   return Object.entries({ ...usual, ...environment }).map(([name, value]) => `${name}=${value}`)
 }
 
@@ -166,7 +199,9 @@ function listOf(words: string): string[] {
 /** `docker run --read-only --user 1000 --tmpfs /tmp --volume data:/data`, with a Postgres of this machine. */
 async function tryIt(image: Image): Promise<void> {
   const sizeOf = (path: string) => execFileSync('du', ['-sm', path], { encoding: 'utf8' }).split('\t')[0]
-  say(`the image has ${sizeOf(join(image.folder, 'app'))} MB in /app; ${readdirSync(join(image.folder, 'app')).join(' ')}`)
+  say(
+    `the image has ${sizeOf(join(image.folder, 'app'))} MB in /app; ${readdirSync(join(image.folder, 'app')).join(' ')}`,
+  )
   mount('--bind', image.folder, image.folder)
   run('mount', '-o', 'remount,ro,bind', image.folder)
   for (const path of ['tmp', 'data']) mount('-t', 'tmpfs', '-o', 'mode=1777', path, join(image.folder, path))
@@ -201,17 +236,25 @@ async function tryIt(image: Image): Promise<void> {
     if (child.exitCode !== null) throw new Error('it has ended')
     await sleep(50)
   }
-  say(`ready after ${((performance.now() - begun) / 1000).toFixed(1)} s, as user 1000, with a root that is read-only`)
+  say(
+    `ready after ${((performance.now() - begun) / 1000).toFixed(1)} s, as user 1000, with a root that is read-only`,
+  )
   const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(output) ?? []
   execFileSync('chroot', inside(image.health), { stdio: 'inherit' })
   say('HEALTHCHECK: well')
   const body = JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, { method: 'POST', headers, body })
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {
+    method: 'POST',
+    headers,
+    body,
+  })
   say(`a request: ${answer.status}`)
   const page = await fetch(`http://127.0.0.1:${port}/console`)
   say(`the console: ${page.status} ${page.headers.get('content-type')}`)
-  const verified = execFileSync('chroot', inside([...image.command.slice(0, -1), 'ledger', 'verify']), { encoding: 'utf8' })
+  const verified = execFileSync('chroot', inside([...image.command.slice(0, -1), 'ledger', 'verify']), {
+    encoding: 'utf8',
+  })
   say(verified.trim().split('\n').at(-1) ?? '')
   child.kill('SIGTERM')
   say(`SIGTERM: exit code ${await exited}`)

@@ -4,7 +4,13 @@ import { enableCompileCache, flushCompileCache } from 'node:module'
 const entry = (name) => new URL(`../${name}.js`, import.meta.url).href
 const { compiledCode } = await import(entry('src/compiled-code'))
 enableCompileCache(compiledCode)
-for (const name of ['src/processes', 'src/serve', 'src/commands/registry', 'src/commands/serve-forever', 'workers/main'])
+for (const name of [
+  'src/processes',
+  'src/serve',
+  'src/commands/registry',
+  'src/commands/serve-forever',
+  'workers/main',
+])
   await import(entry(name))
 flushCompileCache()
 // A library may hold something open.

@@ -20,7 +20,8 @@ import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
 import { rememberRefusals } from './catalog/refusals.ts'
 import type { Config } from './config.ts'
-import { type Connections, openConnections } from './db/connections.ts'
+import { checkFirst } from './db/check-first.ts'
+import type { Connections } from './db/connections.ts'
 import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
@@ -50,6 +51,7 @@ import { requestLines } from './measures/request-lines.ts'
 import { FollowedLists } from './model-lists/follow-lists.ts'
 import {
   lazyQueues,
+  listBoundsOf,
   openFiles,
   openKept,
   openLimits,
@@ -394,15 +396,4 @@ export async function openContext(
   }
   measures?.show(context)
   return context
-}
-
-/** Run a check of the start before anything in the database changes. */
-async function checkFirst<T>(url: string, check: (connections: Connections) => Promise<T>): Promise<T> {
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
-  return await check(connections).finally(() => connections.end())
-}
-
-/** Workers answer no clients, so they list no models. */
-function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
-  return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
 }

@@ -169,3 +169,8 @@ async function openQueues({ redisUrl, bounds }: Config, databaseUrl: string, log
     log,
   })
 }
+
+/** Workers answer no clients, so they list no models. */
+export function listBoundsOf({ role, bounds }: Config): Config['bounds'] {
+  return role === 'worker' ? { ...bounds, modelListRefreshMs: 0 } : bounds
+}

@@ -35,7 +35,9 @@ export const restore = command({
       onProgress: progress.show,
     })
       .catch((error: unknown) => {
-        throw error instanceof CommandError ? error : wrongUsage(`it is not restored: ${messageOf(error)}`, error)
+        throw error instanceof CommandError
+          ? error
+          : wrongUsage(`it is not restored: ${messageOf(error)}`, error)
       })
       .finally(progress.end)
     const restoredMs = performance.now() - begunMs
@@ -48,8 +50,7 @@ export const restore = command({
     terminal.tell('Verifying the ledger ...')
     const { restored, secretKey } = await look({ env, terminal }, manifest)
     const seconds = { restored: restoredMs / 1000, total: (performance.now() - begunMs) / 1000 }
-    if (json)
-      terminal.printJson({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds })
+    if (json) terminal.printJson({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds })
     else for (const line of linesOf(manifest, restored, secretKey, seconds)) terminal.print(line)
     const isBroken = restored.verification.findings.some(({ differences }) => differences > 0)
     const isWell = !isBroken && restored.differences.length === 0 && secretKey === 'opens'

@@ -175,6 +175,14 @@ async function removeOfTenant(
       DELETE FROM held_answers WHERE (tenant_id, answer_id) IN (
         SELECT h.tenant_id, h.answer_id FROM held_answers h
         WHERE h.tenant_id = ${tenantId} AND h.created_at >= ${since} AND h.created_at < ${to} LIMIT ${most})`,
+    key_networks: (sql) => sql`
+      DELETE FROM key_networks WHERE (key_id, network) IN (
+        SELECT n.key_id, n.network FROM keys k JOIN key_networks n ON n.key_id = k.id
+        WHERE k.tenant_id = ${tenantId} AND n.last_request_at >= ${since} AND n.last_request_at < ${to} LIMIT ${most})`,
+    key_uses: (sql) => sql`
+      DELETE FROM key_uses WHERE key_id IN (
+        SELECT u.key_id FROM keys k JOIN key_uses u ON u.key_id = k.id
+        WHERE k.tenant_id = ${tenantId} AND u.last_used_at >= ${since} AND u.last_used_at < ${to} LIMIT ${most})`,
   }
   for (const [name, remove] of Object.entries(others)) {
     for (;;) {

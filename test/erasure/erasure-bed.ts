@@ -142,6 +142,8 @@ export async function erasureBed() {
       tags: await sql`SELECT * FROM request_tags WHERE tenant_id = ${tenant.id} ORDER BY request_id, tag`,
       jobs: await sql`SELECT * FROM image_jobs WHERE tenant_id = ${tenant.id} ORDER BY id`,
       held: await sql`SELECT * FROM held_answers WHERE tenant_id = ${tenant.id} ORDER BY answer_id`,
+      networks: await sql`SELECT * FROM key_networks WHERE key_id = ${tenant.keyId} ORDER BY network`,
+      uses: await sql`SELECT * FROM key_uses WHERE key_id = ${tenant.keyId}`,
       repeats: await sql`SELECT * FROM idempotency_keys WHERE key_id = ${tenant.keyId} ORDER BY key_hash`,
     }),
     async faults(): Promise<string[]> {
@@ -265,6 +267,12 @@ async function seedDay(
   await sql`
     INSERT INTO held_answers (tenant_id, answer_id, channel, created_at)
     VALUES (${tenant.id}, ${`resp-${marker}-${day}`}, 'eu', ${first.created_at})`
+  await sql`
+    INSERT INTO key_networks (key_id, network, address, first_request_at, noted_at, last_request_at)
+    VALUES (${tenant.keyId}, ${`${marker} ${day}`}, ${marker}, ${first.created_at}, ${first.created_at}, ${first.created_at})`
+  await sql`
+    INSERT INTO key_uses (key_id, last_used_at, last_network) VALUES (${tenant.keyId}, ${first.created_at}, ${marker})
+    ON CONFLICT DO NOTHING`
   await sql`
     INSERT INTO image_jobs (id, tenant_id, key_id, group_id, state, priority, model, quote, opened, body, created_at, partials, result, error, cost_nano)
     VALUES (${first.id}, ${tenant.id}, ${tenant.keyId}, ${tenant.groupId}, 'succeeded', 0, 'main', '{}',

@@ -44,6 +44,8 @@ test('nothing of an erased tenant is found anywhere in the database; the other t
       image_jobs: 3,
       images: 6,
       held_answers: 3,
+      key_networks: 3,
+      key_uses: 1,
       verdicts: 3,
     },
   })

@@ -9,6 +9,10 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   { title: 'Pages', fits: /^(PAGES|SITE_)/ },
   { title: 'Buckets', fits: /^S3_/ },
   {
+    title: 'Metrics, traces and log lines',
+    fits: /^(METRICS_|OTEL_|TRACE_|ACCESS_LOG|FAILURE_LINES|UNKNOWN_LINES)/,
+  },
+  {
     title: 'Upstreams and routing',
     fits: /^(UPSTREAM_|BREAKER_|ATTEMPTS_|CREDENTIAL_|MODEL_LIST_|RETRY_|ROUTING_|PROBE_|DENIED_BETAS|OUTPUT_TOKENS|SSE_|WATCHED_)/,
   },
@@ -21,7 +25,7 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   { title: 'Keys, limits and money', fits: /^(KEY_|KEYS_|KNOWN_|LIMITS_|BUDGET_|MONEY_)/ },
   {
     title: 'Place and process',
-    fits: /^(HOST|PORT|PUBLIC_URL|DATA|SECRET_|GATEWAY_|TLS_|TRUSTED_|PLAIN_HTTP|PROCESSES|LOG_LEVEL|ROLE|REDIS_|DRAIN_|REVISION_)/,
+    fits: /^(HOST|PORT|PUBLIC_URL|DATA|SECRET_|GATEWAY_|TLS_|TRUSTED_|PLAIN_HTTP|PROCESSES|LOG_LEVEL|ROLE|REDIS_|DRAIN_|SHUTDOWN_|REVISION_)/,
   },
   { title: 'Connections to Postgres', fits: /_CONNECTIONS$|^READS_/ },
   {

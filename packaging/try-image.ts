@@ -204,6 +204,7 @@ async function tryIt(image: Image): Promise<void> {
   )
   mount('--bind', image.folder, image.folder)
   run('mount', '-o', 'remount,ro,bind', image.folder)
+  for (const path of ['proc', 'dev']) mount('--bind', `/${path}`, join(image.folder, path))
   for (const path of ['tmp', 'data']) mount('-t', 'tmpfs', '-o', 'mode=1777', path, join(image.folder, path))
   const postgres = await startEmbedded({ dataDir: join(work, 'postgres'), log: silentLog })
   const variables = {

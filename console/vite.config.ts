@@ -38,7 +38,7 @@ export default defineConfig(({ command }) => {
  * what is on the disk: vite changes the code of a bundle until it writes it.
  */
 function compressed(): Plugin {
-  const least = 1_024
+  const least = 256
   return {
     name: 'tollgate-compressed',
     apply: 'build',

@@ -233,7 +233,7 @@ async function tryIt(image: Image): Promise<void> {
     output += text
   })
   const exited = new Promise<number | null>((resolve) => child.once('exit', resolve))
-  while ((await statusOf('/readyz')) !== 200) {
+  while ((await statusOf('/readyz')) !== 200 || !output.includes('new key')) {
     if (child.exitCode !== null) throw new Error('it has ended')
     await sleep(50)
   }

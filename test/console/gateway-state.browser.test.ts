@@ -138,7 +138,7 @@ test('the ledger is verified by its page: it goes on when the page is left, is c
   await axe(page)
   await page.goto('/console/keys')
   await page.getByRole('link', { name: 'Ledger' }).click()
-  await page.getByRole('progressbar', { name: 'How far the verification is' }).waitFor()
+  await page.getByRole('progressbar', { name: 'How far the verification is' }).waitFor({ state: 'attached' })
   await page.getByRole('button', { name: 'Cancel it' }).click()
   await page.getByText('It was cancelled, and has found nothing out.').waitFor()
   await holder.unsafe('ROLLBACK')

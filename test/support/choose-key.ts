@@ -1,7 +1,16 @@
 import type { Page } from 'playwright-core'
+import { until } from './until.ts'
 
-/** Choose the key that pays, such as `free / abort`, in the playground. */
+/** Choose the key that pays in the playground, such as `free / free`. While keys come, the list is made anew under the pointer. */
 export async function chooseKey(page: Page, label: string): Promise<void> {
-  await page.getByRole('combobox', { name: 'Key' }).fill(label)
-  await page.getByRole('option', { name: label, exact: true }).click()
+  const box = page.getByRole('combobox', { name: 'Key' })
+  const option = page.getByRole('option', { name: label, exact: true })
+  await until(async () => {
+    await box.fill(label)
+    const isChosen = await option.click({ timeout: 2_000 }).then(
+      () => true,
+      () => false,
+    )
+    return isChosen && (await box.inputValue()) === label
+  })
 }

@@ -63,6 +63,8 @@ test('what somebody wrote in the playground is not there for the next one in the
   const cookies = await page.context().cookies()
 
   // The session ends without a sign-out, and somebody else signs in.
+  // No page is open that would lead to the sign-in by itself.
+  await page.goto('about:blank')
   await page.context().clearCookies()
   await page.goto('/console/playground')
   await signIn(page, email)

@@ -78,17 +78,25 @@ export class Metrics {
 
 function mergeValue(cell: Cell, value: number, merge: Declaration['merge']): void {
   if (Number.isNaN(cell.value)) cell.value = value
-  else if (merge === 'sum') cell.value += value
+  else if (merge === 'sum') cell.value = exactSum(cell.value, value)
   else cell.value = merge === 'max' ? Math.max(cell.value, value) : Math.min(cell.value, value)
 }
 
 function mergeCounts(distribution: Distribution, value: readonly number[]): void {
   const { counts } = distribution
   for (let at = 0; at < counts.length; at++) counts[at] = (counts[at] ?? 0) + (value[at] ?? 0)
-  distribution.sum += value[counts.length] ?? 0
+  distribution.sum = exactSum(distribution.sum, value[counts.length] ?? 0)
 }
 
 function known<T>(family: T | undefined, name: string): T {
   if (family === undefined) throw new Error(`${name} is not declared`)
   return family
+}
+
+/**
+ * The sum in whole millionths. Sums of fractions depend on their order, so that a total would fall by a last digit when a process ends and
+ * is added elsewhere: Prometheus takes that for a restart, and counts all of it again.
+ */
+function exactSum(a: number, b: number): number {
+  return (Math.round(a * 1e6) + Math.round(b * 1e6)) / 1e6
 }

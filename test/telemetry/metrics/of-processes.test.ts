@@ -113,3 +113,18 @@ test('counts of a process that ended stay, once, and the one in its place adds t
   expect(value('processes')).toBe(1)
   processes.stop()
 })
+
+test('a sum of fractions is the same in any order, so that no total falls when a process ends', () => {
+  const sumOf = (values: readonly number[]) => {
+    const all = new Metrics()
+    for (const value of values) {
+      const one = new Metrics()
+      one.distributions(declared.firstToken).at('scripted').observe(value)
+      one.cells(declared.cost).at('scripted', 'main').value += value
+      all.merge(one.values())
+    }
+    return all.values()
+  }
+  expect(0.1 + 0.2 + 0.3).not.toBe(0.3 + 0.2 + 0.1)
+  expect(sumOf([0.1, 0.2, 0.3])).toEqual(sumOf([0.3, 0.2, 0.1]))
+})

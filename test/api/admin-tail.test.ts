@@ -237,6 +237,20 @@ test('of too many rows the newest come, and the number of the others', async () 
   tail.leave()
 })
 
+test('a tail with filters gets its row among too many others, and does not count those', async () => {
+  const failed = await follow('?outcome=failed')
+  await until(async () => {
+    await add({ outcome: 'failed' })
+    return failed.rows().length > 0
+  })
+  const oldest = rowOf({ outcome: 'failed' })
+  const rows = [oldest, ...Array.from({ length: 1_500 }, () => rowOf())]
+  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  await until(() => failed.ids().includes(oldest.id))
+  expect(failed.dropped()).toBe(0)
+  failed.leave()
+})
+
 test('a wrong id of an event is refused, and so is one that would change the statement', async () => {
   for (const place of [
     'nonsense',

@@ -1,6 +1,7 @@
 import type postgres from 'postgres'
 import { requestColumns } from '../row.ts'
-import type { LogRow } from './filter.ts'
+import { conditionsOf, joined } from './conditions.ts'
+import type { AdminFilter, LogRow } from './filter.ts'
 
 /**
  * A place in the order in which rows became visible. That is not the order of their moments: a row is written when its request
@@ -51,7 +52,8 @@ export interface NewRows {
 }
 
 /**
- * The rows that have become visible since a place, each once. `until`: none that became visible after this snapshot. Most are
+ * The rows that have become visible since a place, each once. `filter`: only these, with ids as `withIds` makes it. `until`:
+ * none that became visible after this snapshot. Most are
  * noted. Those that were written before a tail was open are in the blocks from the place on, but for small ones: Postgres puts these
  * into free room of any block. It keeps the transaction of each row in `xmin`.
  * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
@@ -59,7 +61,7 @@ export interface NewRows {
 export async function newRows(
   sql: postgres.Sql,
   { snapshot, blocks }: TailPlace,
-  { until, most }: { until?: string | undefined; most: number },
+  { until, filter, most }: { until?: string; filter?: AdminFilter; most: number },
 ): Promise<NewRows> {
   const before = until === undefined ? sql`` : sql`and pg_visible_in_snapshot(x.id, ${until}::pg_snapshot)`
   const parts = Object.entries(blocks).flatMap(([name, block], at) => {
@@ -76,9 +78,11 @@ export async function newRows(
     cross join lateral (select n.transaction::text::xid8) as x (id)
     where n.transaction >= pg_snapshot_xmin(${snapshot}::pg_snapshot)::text::bigint
       and not pg_visible_in_snapshot(x.id, ${snapshot}::pg_snapshot) ${before}`
+  const conditions = filter === undefined ? [] : conditionsOf(sql, filter)
+  const where = conditions.length === 0 ? sql`` : sql`where ${joined(sql, conditions, sql`and`)}`
   const found = await sql<(LogRow & { tail_count: string; tail_snapshot: string })[]>`
     select *, count(*) over () as tail_count, pg_current_snapshot()::text as tail_snapshot
-    from (select distinct on (id) * from (${parts} ${union} ${noted}) as found) as fresh order by id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
+    from (select distinct on (id) * from (${parts} ${union} ${noted}) as found) as fresh ${where} order by id desc limit ${sql.unsafe(String(Math.trunc(most)))}`
   return {
     rows: found.toReversed(),
     count: Number(found[0]?.tail_count ?? 0),

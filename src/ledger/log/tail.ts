@@ -2,20 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { AdminFilter, LogRow } from './filter.ts'
 import { matches } from './matches.ts'
 import { type NamesOf, namesFor } from './names-queries.ts'
-import { newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
+import { type NewRows, newRows, type TailPlace, tailSizes, watchRows } from './new-rows-queries.ts'
 import type { AskLog } from './walk.ts'
 
 /** What a tail gets from one search. */
 export interface TailBatch {
   rows: readonly LogRow[]
   names: NamesOf
-  /** New rows that are not among `rows`: there were too many. Rows that do not match may be counted. */
+  /** New rows that match and are not among `rows`: there were too many. */
   dropped: number
   /** For `from` of a later tail, which goes on behind this batch. */
   place: TailPlace
 }
 
 interface Tail {
+  filter: AdminFilter
   matches(row: LogRow): boolean
   /** Where it wants to begin; undefined: now. Cleared when it has got what it had missed. */
   from: TailPlace | undefined
@@ -44,7 +45,7 @@ export class LogTail {
    * there are no rows, and then those of that time.
    */
   follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
-    const tail: Tail = { matches: matches(filter), from, take, end }
+    const tail: Tail = { filter, matches: matches(filter), from, take, end }
     this.#tails.add(tail)
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
@@ -74,38 +75,36 @@ export class LogTail {
     }
     const now = await this.#ask((sql) => tailSizes(sql), terms)
     const begin = place ?? { snapshot: now.snapshot, blocks: now.sizes }
-    // A partition that is new has no rows that came before.
-    const blocks = Object.fromEntries(
-      Object.entries(now.sizes).map(([name, size]) => [name, startOf(begin.blocks[name] ?? 0, size)]),
-    )
-    const found = await this.#ask((sql) => newRows(sql, { ...begin, blocks }, { most: rowsMax }), terms)
+    const from = { ...begin, blocks: blocksFrom(begin, now.sizes) }
+    const found = await this.#ask((sql) => newRows(sql, from, { most: rowsMax }), terms)
     const next = { snapshot: found.snapshot, blocks: blocksAfter(sizes, now.sizes) }
     for (const tail of tails) {
       try {
-        const { from } = tail
-        const missed = from === undefined ? found : await this.#missed(from, next, now.sizes)
-        await this.#give(tail, missed, next)
+        await this.#give(tail, await this.#rowsOf(tail, found, from, next, now.sizes), next)
         tail.from = undefined
       } catch {
         // The next search reads it again, for this tail alone.
-        tail.from ??= { ...begin, blocks }
+        tail.from ??= from
       }
     }
     return next
   }
 
-  #missed(from: TailPlace, { snapshot: until }: TailPlace, sizes: Readonly<Record<string, number>>) {
-    const blocks = Object.fromEntries(
-      Object.entries(sizes).map(([name, size]) => [name, startOf(from.blocks[name] ?? 0, size)]),
-    )
-    return this.#ask((sql) => newRows(sql, { ...from, blocks }, { until, most: rowsMax }), terms)
+  /** What the common search found, unless this tail began elsewhere, or its rows may be among those that were too many. */
+  async #rowsOf(
+    { from, filter }: Tail,
+    found: NewRows,
+    begin: TailPlace,
+    { snapshot: until }: TailPlace,
+    sizes: Readonly<Record<string, number>>,
+  ): Promise<NewRows> {
+    const isWhole = found.count === found.rows.length || filter.conditions.length === 0
+    if (from === undefined && isWhole) return found
+    const place = from === undefined ? begin : { ...from, blocks: blocksFrom(from, sizes) }
+    return await this.#ask((sql) => newRows(sql, place, { until, filter, most: rowsMax }), terms)
   }
 
-  async #give(
-    tail: Tail,
-    { rows, count }: { rows: readonly LogRow[]; count: number },
-    place: TailPlace,
-  ): Promise<void> {
+  async #give(tail: Tail, { rows, count }: NewRows, place: TailPlace): Promise<void> {
     const matching = rows.filter((row) => tail.matches(row))
     const kept = matching.slice(-shownMax)
     const dropped = count - rows.length + matching.length - kept.length
@@ -128,6 +127,13 @@ function blocksAfter(sizes: Sizes[], blocks: Readonly<Record<string, number>>): 
   const settled = sizes[0]?.blocks ?? {}
   return Object.fromEntries(
     Object.keys(blocks).map((name) => [name, Math.max(0, (settled[name] ?? 0) - blocksBehind)]),
+  )
+}
+
+/** Where a search begins in each partition. One that is new has no rows that came before. */
+function blocksFrom({ blocks }: TailPlace, sizes: Readonly<Record<string, number>>): Record<string, number> {
+  return Object.fromEntries(
+    Object.entries(sizes).map(([name, size]) => [name, startOf(blocks[name] ?? 0, size)]),
   )
 }
 

@@ -288,6 +288,28 @@ test('sums by minute and by hour are deleted past their time, and late rows do n
   )
 })
 
+test('a pass does not read all sums by hour in search of old ones', async () => {
+  const { database } = await startRollupsBed()
+  await database.sql`
+    INSERT INTO rollup_hours
+    SELECT date_trunc('hour', now()) - n % 500 * interval '1 hour', NULL, NULL, NULL, 'model-' || n, NULL, 'succeeded',
+      1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0
+    FROM generate_series(1, 20000) AS n`
+  await database.sql`ANALYZE rollup_hours`
+  const session = await database.sql.reserve()
+  const scans = async () => {
+    await session`SELECT pg_stat_force_next_flush()`
+    const [row] =
+      await session`SELECT seq_scan::integer AS scans FROM pg_stat_user_tables WHERE relname = 'rollup_hours'`
+    return row?.scans
+  }
+  const before = await scans()
+  await rollUp(session, plan)
+  expect(await session`SELECT FROM sweeps WHERE name = 'rollups'`).toHaveLength(1)
+  expect(await scans()).toBe(before)
+  session.release()
+})
+
 test('ledger:verify finds a sum that is wrong, in each table, and a delta that is missing', async () => {
   const { database, insert, fold } = await startRollupsBed()
   const { sql } = database

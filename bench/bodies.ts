@@ -86,7 +86,7 @@ interface Neighbours {
 async function neighbours(): Promise<Neighbours> {
   await loopGap(tollgate)
   const cpuUs = processCpuUs(tollgate.pid)
-  const task = { origin: tollgate.url, key: smallKey, protocol: 'openai-chat', bodyBytes: 900 } as const
+  const task = { origin: tollgate.url, keys: [smallKey], protocol: 'openai-chat', bodyBytes: 900 } as const
   const windowMs = seconds * 1000
   const [asked, streamed] = await Promise.all([
     load(small, {

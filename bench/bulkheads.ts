@@ -200,7 +200,7 @@ async function traffic({ rig, tollgate }: Bed, name: string): Promise<LoadResult
   const drive: Task['drive'] = { kind: 'rate', perSecond: ratePerSecond, durationMs: windowMs }
   const task: Task = {
     origin: tollgate.url,
-    key: other,
+    keys: [other],
     protocol: 'openai-chat',
     model: 'json',
     bodyBytes: 900,

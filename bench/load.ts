@@ -12,7 +12,8 @@ import { percentile } from './percentile.ts'
 export interface Task {
   /** Origin of the subject. */
   origin: string
-  key: string
+  /** The calls take them by turns. */
+  keys: readonly string[]
   protocol: ClientProtocol
   model: string
   /** Size of the request body, roughly. */
@@ -67,10 +68,20 @@ async function run(task: Task): Promise<LoadResult> {
   })
   const isStream = answer.kind !== 'json'
   const body = Buffer.from(requestBody(task.model, task.bodyBytes, isStream))
-  const headers = client.headers(task.key)
-  const request = { path: client.path, method: 'POST' as const, headers, body }
+  const requests = task.keys.map((key) => ({
+    path: client.path,
+    method: 'POST' as const,
+    headers: client.headers(key),
+    body,
+  }))
+  let turn = 0
+  const nextRequest = () => {
+    const request = requests[turn++ % requests.length]
+    if (request === undefined) throw new Error('The task has no key.')
+    return request
+  }
   const bytes = client.bytes(answer)
-  const first = bytes === undefined ? await readOne(pool, request, answer) : undefined
+  const first = bytes === undefined ? await readOne(pool, nextRequest(), answer) : undefined
   const expected: Expected = {
     bytes: bytes ?? first?.bytes ?? 0,
     events: client.events(answer),
@@ -79,7 +90,7 @@ async function run(task: Task): Promise<LoadResult> {
   const calls: Promise<Call>[] = []
   const open = (intendedUs: number) => {
     const call = Call.make(expected, intendedUs)
-    pool.dispatch(request, call)
+    pool.dispatch(nextRequest(), call)
     calls.push(call.ended)
     return call.ended
   }

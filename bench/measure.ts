@@ -84,20 +84,20 @@ export async function sampleSubject(
   subject: Subject,
   protocol: ClientProtocol,
 ): Promise<Sample> {
-  const at = { origin: subject.origin, key: subject.keys[scenario.key], protocol }
+  const at = { origin: subject.origin, keys: [subject.keys[scenario.key]], protocol }
   return await sample(rig, scenario, at, () => processCpuUs(subject.pid))
 }
 
 async function sampleDirect(rig: Rig, scenario: Scenario): Promise<Sample> {
   const origin = `http://127.0.0.1:${rig.upstream.port}`
-  const at = { origin, key: 'none', protocol: 'openai-chat' as const }
+  const at = { origin, keys: ['none'], protocol: 'openai-chat' as const }
   return await sample(rig, scenario, at, () => processCpuUs(rig.upstream.pid))
 }
 
 async function sample(
   rig: Rig,
   scenario: Scenario,
-  at: Pick<Task, 'origin' | 'key' | 'protocol'>,
+  at: Pick<Task, 'origin' | 'keys' | 'protocol'>,
   readCpuUs: () => number,
 ): Promise<Sample> {
   const { model, bodyBytes, drive } = scenario

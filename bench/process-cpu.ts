@@ -6,6 +6,12 @@ export function processCpuUs(pid: number): number {
   return (stat.user + stat.system) * tickUs
 }
 
+/** The same for its main thread alone: in Node, the thread with the event loop that serves requests. */
+export function mainThreadCpuUs(pid: number): number {
+  const stat = readStat(pid, `task/${pid}/`)
+  return (stat.user + stat.system) * tickUs
+}
+
 /** The same for a whole Postgres: the postmaster, its children, and the children that have ended. */
 export function postgresCpuUs(postmasterPid: number): number {
   const postmaster = readStat(postmasterPid)
@@ -36,8 +42,8 @@ export function peakResidentMb(pid: number): number {
 // Linux reports these times in ticks of 1/100 s, whatever the kernel's own tick is (proc_pid_stat(5)).
 const tickUs = 10_000
 
-function readStat(pid: number) {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
+function readStat(pid: number, below = '') {
+  const text = readFileSync(`/proc/${pid}/${below}stat`, 'utf8')
   // The name before the last parenthesis may hold spaces; the fields after it do not.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   const field = (index: number) => Number(fields[index])

@@ -93,6 +93,34 @@ test('a sweep reads no whole table', async () => {
   session.release()
 })
 
+test('holding and settling money reads no whole table of keys', async () => {
+  const { sql } = bed.database
+  const payer = await bed.aKey(await bed.aTenant(100n), await bed.aGroup())
+  await sql`
+    INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by)
+    SELECT gen_random_uuid(), tenant_id, group_id, 'key ' || n, sha256(n::text::bytea), 'sk-', 'admin'
+    FROM keys, generate_series(1, 20000) AS n WHERE id = ${payer.keyId}`
+  await sql`ANALYZE keys`
+  const session = await sql.reserve()
+  const scans = async () => {
+    await session`SELECT pg_stat_force_next_flush()`
+    const [row] =
+      await session`SELECT seq_scan::integer AS scans FROM pg_stat_user_tables WHERE relname = 'keys'`
+    return row?.scans
+  }
+  const before = await scans()
+  const id = randomUUIDv7()
+  const { tenantId, keyId, groupId } = payer
+  expect(
+    await session`SELECT verdict FROM try_reserve_money(${instance}, ${[id]}::uuid[], ${[tenantId]}::uuid[],
+      ${[keyId]}::uuid[], ${[groupId]}::uuid[], ${['5']}::bigint[], true)`,
+  ).toEqual([{ verdict: 'granted' }])
+  await session`SELECT settle_money(${[id]}::uuid[], ${[tenantId]}::uuid[], ${[keyId]}::uuid[], ${[groupId]}::uuid[],
+    ${[new Date().toISOString()]}::timestamptz[], ${['0']}::bigint[])`
+  expect(await scans()).toBe(before)
+  session.release()
+})
+
 test('what is old is deleted by one process at a time: held answers, budget periods, ended processes', async () => {
   const { sql, db } = bed.database
   const [tenant, ended, lost, holding, young, live] = Array.from({ length: 6 }, () => randomUUIDv7())

@@ -40,7 +40,9 @@ BEGIN
       FROM (
         SELECT unnest(budget_owners(t.key_id, t.group_id)) AS owner_id, t.moment, t.charge
         FROM unnest(charged_keys, charged_groups, moments, charges) AS t (key_id, group_id, moment, charge)
-      ) AS c JOIN budgets b ON b.owner_id = c.owner_id
+      ) AS c
+      -- OFFSET 0: each owner is looked up by its id. A plan for all owners at once would read all keys.
+      CROSS JOIN LATERAL (SELECT * FROM budgets u WHERE u.owner_id = c.owner_id OFFSET 0) AS b
       GROUP BY 1, 2, 3
     ) AS s;
     -- Nobody is admitted to a period that is over: it needs no row if it has none.

@@ -50,7 +50,9 @@ BEGIN
         date_trunc('day', uuid_moment(t.request_id), 'UTC') AS day
       FROM unnest(request_ids, account_ids, key_ids, group_ids) AS t (request_id, account_id, key_id, group_id)
       WHERE t.account_id <> ALL (others)
-    ) AS o JOIN budgets b ON b.owner_id = o.owner_id
+    ) AS o
+    -- OFFSET 0: as in settle_money.
+    CROSS JOIN LATERAL (SELECT * FROM budgets u WHERE u.owner_id = o.owner_id OFFSET 0) AS b
   ) AS s;
   IF owners IS NOT NULL THEN
     PERFORM open_budget_periods(owners, periods, starts);

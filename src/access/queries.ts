@@ -14,18 +14,31 @@ export type NewKey = typeof keys.$inferInsert
 type Id = string
 
 export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promise<Identity | undefined> {
-  const [found] = await db
-    .select()
-    .from(keys)
-    .leftJoin(parents, eq(parents.id, keys.parentId))
-    .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
-    // A key whose present secret it is comes before a key whose former secret it is.
-    .orderBy(desc(eq(keys.secretHash, secretHash)))
-    .limit(1)
+  const lookup = lookups.get(db) ?? prepareLookup(db)
+  lookups.set(db, lookup)
+  const [found] = await lookup.execute({ secretHash })
   if (found === undefined) return undefined
   const { keys: row, parent } = found
   const isFormer = !row.secretHash.equals(secretHash)
   return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
+}
+
+/** The statement takes longer to write than Postgres takes to answer it, and after a start every key is looked up. */
+const lookups = new WeakMap<TypedQueries, ReturnType<typeof prepareLookup>>()
+
+function prepareLookup(db: TypedQueries) {
+  const secretHash = sql.placeholder('secretHash')
+  return (
+    db
+      .select()
+      .from(keys)
+      .leftJoin(parents, eq(parents.id, keys.parentId))
+      .where(or(eq(keys.secretHash, secretHash), eq(keys.formerSecretHash, secretHash)))
+      // A key whose present secret it is comes before a key whose former secret it is.
+      .orderBy(desc(eq(keys.secretHash, secretHash)))
+      .limit(1)
+      .prepare('key_by_hash')
+  )
 }
 
 const parents = alias(keys, 'parent')

@@ -57,8 +57,18 @@ beforeAll(async () => {
 afterAll(() => bed?.close())
 
 const variants = [
-  { name: 'light and wide', viewport: { width: 1280, height: 800 }, colorScheme: 'light', looks: [axe, fitsSideways, listsFit] },
-  { name: 'dark and on a phone', viewport: { width: 390, height: 844 }, colorScheme: 'dark', looks: [axe, fitsSideways] },
+  {
+    name: 'light and wide',
+    viewport: { width: 1280, height: 800 },
+    colorScheme: 'light',
+    looks: [axe, fitsSideways, listsFit],
+  },
+  {
+    name: 'dark and on a phone',
+    viewport: { width: 390, height: 844 },
+    colorScheme: 'dark',
+    looks: [axe, fitsSideways],
+  },
 ] as const
 
 test.each(variants)(

@@ -36,11 +36,11 @@ export function ChannelsPage() {
   const columns = useMemo<readonly Column<Channel>[]>(() => {
     const of = ({ id }: Channel) => health?.channels.find((channel) => channel.id === id)
     return [
-      { id: 'name', head: 'Name', width: 144, grows: true, cell: ({ name }) => name },
+      { id: 'name', head: 'Name', width: 136, grows: true, cell: ({ name }) => name },
       {
         id: 'state',
         head: 'State',
-        width: 232,
+        width: 216,
         grows: true,
         cell: (channel) => {
           const { tone, words } = stateOf(channel, of(channel))

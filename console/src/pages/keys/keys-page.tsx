@@ -93,7 +93,7 @@ export function KeysPage() {
     {
       id: 'name',
       head: 'Name',
-      width: 176,
+      width: 152,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (
@@ -102,24 +102,24 @@ export function KeysPage() {
         </Link>
       ),
     },
-    { id: 'state', head: 'State', width: 120, cell: (key) => <KeyState of={key} /> },
+    { id: 'state', head: 'State', width: 104, cell: (key) => <KeyState of={key} /> },
     ...(isMember
       ? []
       : [
           {
             id: 'tenant',
             head: 'Tenant',
-            width: 136,
+            width: 120,
             grows: true,
             isWide: true,
             cell: ({ tenant }: Key) => tenant,
           },
         ]),
-    { id: 'group', head: 'Group', width: 104, isWide: true, cell: ({ group }) => group },
+    { id: 'group', head: 'Group', width: 96, isWide: true, cell: ({ group }) => group },
     {
       id: 'last_use',
       head: 'Last use',
-      width: 176,
+      width: 144,
       sort: 'last_used_at',
       isWide: true,
       cell: ({ last_used_at }) => <Moment at={last_used_at} none="none known" />,
@@ -127,7 +127,7 @@ export function KeysPage() {
     {
       id: 'last_network',
       head: 'Last network',
-      width: 144,
+      width: 136,
       isWide: true,
       cell: (key) => <FromNetwork of={key} network={key.last_network} />,
     },
@@ -136,6 +136,7 @@ export function KeysPage() {
       head: 'New network',
       about: 'The network that was new last, and when its first request came',
       width: 232,
+      isExtra: true,
       sort: 'new_network_at',
       isWide: true,
       cell: (key) =>
@@ -179,7 +180,7 @@ export function KeysPage() {
     {
       id: 'spend',
       head: 'Spend, 30 days',
-      width: 128,
+      width: 112,
       align: 'right',
       cell: ({ id }) => {
         const row = spendOf(id)
@@ -191,7 +192,7 @@ export function KeysPage() {
     {
       id: 'expires',
       head: 'Expires',
-      width: 176,
+      width: 136,
       sort: 'expires_at',
       isWide: true,
       cell: ({ expires_at }) => <Moment at={expires_at} none="never" />,

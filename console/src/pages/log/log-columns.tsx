@@ -64,7 +64,7 @@ export const logColumns: readonly Column<Row>[] = [
   {
     id: 'key',
     head: 'Tenant / key',
-    width: 160,
+    width: 144,
     grows: true,
     isWide: true,
     value: (row) => row.key?.name ?? undefined,
@@ -81,7 +81,7 @@ export const logColumns: readonly Column<Row>[] = [
     id: 'model',
     head: 'Model',
     about: 'The model that was asked for, and the one that answered',
-    width: 128,
+    width: 124,
     grows: true,
     value: (row) => row.requested_model ?? row.served_model ?? undefined,
     cell: ({ requested_model, served_model }) =>
@@ -93,11 +93,11 @@ export const logColumns: readonly Column<Row>[] = [
         </span>
       ),
   },
-  plain('channel', 'Channel', 96, (row) => row.channel, { isWide: true }),
+  plain('channel', 'Channel', 92, (row) => row.channel, { isWide: true }),
   {
     id: 'status',
     head: 'Status',
-    width: 148,
+    width: 136,
     value: (row) => String(row.status),
     cell: (row) => <Ending row={row} />,
   },

@@ -47,7 +47,7 @@ export function ModelsPage() {
       {
         id: 'id',
         head: 'Model',
-        width: 184,
+        width: 168,
         grows: true,
         sort: 'id',
         cell: ({ id }) => (id === '*' ? '* (any other name)' : id),
@@ -55,13 +55,13 @@ export function ModelsPage() {
       {
         id: 'state',
         head: 'State',
-        width: 104,
+        width: 96,
         cell: ({ state }) => <State tone={state === 'enabled' ? 'good' : 'quiet'}>{state}</State>,
       },
       {
         id: 'channels',
         head: 'Channels',
-        width: 144,
+        width: 136,
         grows: true,
         isWide: true,
         cell: ({ id }) => channels.get(id)?.join(', ') ?? <None why="No channel offers it under this name" />,
@@ -69,7 +69,7 @@ export function ModelsPage() {
       {
         id: 'price',
         head: 'In / out, USD per million tokens',
-        width: 216,
+        width: 200,
         align: 'right',
         cell: ({ price }) =>
           shortPrice(price) ?? <None why="No price of the operator: a library may have one" />,
@@ -77,7 +77,7 @@ export function ModelsPage() {
       {
         id: 'context',
         head: 'Context',
-        width: 88,
+        width: 80,
         align: 'right',
         isWide: true,
         cell: ({ context_length }) => (context_length === null ? <None /> : short(context_length)),
@@ -93,11 +93,11 @@ export function ModelsPage() {
       {
         id: 'aliases',
         head: 'Aliases',
-        width: 120,
+        width: 112,
         isWide: true,
         cell: ({ aliases }) => aliases.join(', ') || <None />,
       },
-      { id: 'managed', head: 'Managed by', width: 104, isWide: true, cell: ({ managed_by }) => managed_by },
+      { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
     ]
   }, [offers.data])
   const add = (

@@ -52,10 +52,14 @@ export function useModels(key: Schema<'Key'> | undefined, endpoint: Endpoint): s
   const known = models.data?.data ?? []
   if (known.length === 0) return (key?.allowed_models ?? []).filter((name) => !name.includes('*'))
   const isImage = kindOf(endpoint) === 'image'
-  return known
-    .filter(({ state, images }) => state === 'enabled' && (images !== null) === isImage)
-    .map(({ id }) => id)
-    .filter((id) => matches(group.data?.models ?? ['*'], id) && matches(key?.allowed_models ?? ['*'], id))
+  return (
+    known
+      .filter(({ state, images }) => state === 'enabled' && (images !== null) === isImage)
+      .map(({ id }) => id)
+      // The entry for any other name is no name.
+      .filter((id) => !id.includes('*'))
+      .filter((id) => matches(group.data?.models ?? ['*'], id) && matches(key?.allowed_models ?? ['*'], id))
+  )
 }
 
 /** `gpt-*` has a star for any text. */

@@ -68,7 +68,7 @@ function AllTenants() {
     {
       id: 'name',
       head: 'Name',
-      width: 176,
+      width: 160,
       grows: true,
       sort: 'name',
       cell: ({ id, name }) => (
@@ -77,12 +77,12 @@ function AllTenants() {
         </Link>
       ),
     },
-    { id: 'state', head: 'State', width: 104, cell: (tenant) => <TenantState of={tenant} /> },
-    { id: 'balance', head: 'Balance', width: 128, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
+    { id: 'state', head: 'State', width: 96, cell: (tenant) => <TenantState of={tenant} /> },
+    { id: 'balance', head: 'Balance', width: 112, align: 'right', cell: (tenant) => <Balance of={tenant} /> },
     {
       id: 'spend',
       head: 'Spend, 30 days',
-      width: 128,
+      width: 112,
       align: 'right',
       isWide: true,
       cell: ({ id }) => {
@@ -95,7 +95,7 @@ function AllTenants() {
     {
       id: 'requests',
       head: 'Requests, 30 days',
-      width: 136,
+      width: 128,
       align: 'right',
       isWide: true,
       cell: ({ id }) => {
@@ -112,16 +112,16 @@ function AllTenants() {
     {
       id: 'limits',
       head: 'Limits',
-      width: 168,
+      width: 136,
       grows: true,
       isWide: true,
       cell: ({ limits }) => limitsInWords(limits) ?? <span className="tg-quiet">unbounded</span>,
     },
-    { id: 'managed', head: 'Managed by', width: 104, isWide: true, cell: ({ managed_by }) => managed_by },
+    { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
     {
       id: 'made',
       head: 'Made',
-      width: 176,
+      width: 136,
       sort: 'created_at',
       isWide: true,
       cell: ({ created_at }) => <Moment at={created_at} />,

@@ -14,9 +14,12 @@ export interface UsageLog {
   close(): Promise<void>
 }
 
-/** A new database on the server of `serverUrl`, or on an embedded Postgres that `close` removes. */
-export async function openUsageLog(serverUrl: string | undefined): Promise<UsageLog> {
-  const server = serverUrl ? { url: serverUrl, stop: async () => {} } : await startTemporary()
+/** A new database on the server of `serverUrl`, or on an embedded Postgres with `settings` that `close` removes. */
+export async function openUsageLog(
+  serverUrl: string | undefined,
+  settings: Record<string, string> = {},
+): Promise<UsageLog> {
+  const server = serverUrl ? { url: serverUrl, stop: async () => {} } : await startTemporary({ settings })
   const admin = postgres(server.url, { max: 1 })
   const name = `tollgate_bench_${process.pid}`
   await admin.unsafe(`CREATE DATABASE ${name}`)

@@ -5,6 +5,7 @@ import { startTollgate } from '../../test/support/tollgate.ts'
 import type { LoadResult, Task } from '../load.ts'
 import { type Peer, type ServerPeer, startPeer, startServer } from '../peer.ts'
 import { mainThreadCpuUs, peakResidentMb, processCpuUs } from '../process-cpu.ts'
+import { startReference } from '../subjects.ts'
 import { openUsageLog, type UsageLog } from '../usage-log.ts'
 
 /** What surrounds the measured gateways: a load driver and a mock upstream, each in a process of its own. */
@@ -33,13 +34,17 @@ export interface Costs {
   walBytes: number
 }
 
-export interface Deployment {
+/** What can be loaded and measured. */
+export interface Measurable {
   origin: string
   keys: readonly string[]
+  costs(): Promise<Costs>
+}
+
+export interface Deployment extends Measurable {
   sql: postgres.Sql
   /** Milliseconds from the start of the program to its readiness. */
   readyMs: number
-  costs(): Promise<Costs>
   /** Highest so far, of all its processes together. */
   residentMb(): number
   stop(): Promise<void>
@@ -65,7 +70,8 @@ export async function startDeployment(rig: Rig, options: DeploymentOptions = {})
     for (const end of ends.splice(0).reverse()) await end()
   }
   try {
-    const usageLog = options.usageLog ?? (await openUsageLog(process.env.DATABASE_URL))
+    const usageLog =
+      options.usageLog ?? (await openUsageLog(process.env.DATABASE_URL, { max_connections: '1000' }))
     if (options.usageLog === undefined) ends.push(() => usageLog.close())
     const sql = postgres(usageLog.url, { max: 1, onnotice: () => {} })
     ends.push(() => sql.end())
@@ -116,6 +122,20 @@ export async function startDeployment(rig: Rig, options: DeploymentOptions = {})
   }
 }
 
+/** A bare proxy, which checks a key and forwards bytes: what Node and the kernel ask for by themselves. */
+export async function startBareProxy(rig: Rig): Promise<Measurable & { stop(): Promise<void> }> {
+  const { pid, origin, keys, stop } = await startReference(rig.upstream.port)
+  return {
+    origin,
+    keys: [keys.unlimited],
+    stop,
+    costs: async () => {
+      const mainUs = mainThreadCpuUs(pid)
+      return { mainUs, othersUs: processCpuUs(pid) - mainUs, postgresUs: 0, redisUs: 0, walBytes: 0 }
+    },
+  }
+}
+
 export interface Measured extends Costs {
   load: LoadResult
 }
@@ -126,15 +146,15 @@ const settleMs = 1_500
 /** One load, measured. Throws when an answer was wrong. Costs are those of one call; of one event for held streams. */
 export async function measureLoad(
   rig: Rig,
-  deployment: Deployment,
+  subject: Measurable,
   task: Omit<Task, 'origin' | 'keys'>,
 ): Promise<Measured> {
-  rig.load.send({ ...task, origin: deployment.origin, keys: deployment.keys } satisfies Task)
+  rig.load.send({ ...task, origin: subject.origin, keys: subject.keys } satisfies Task)
   await rig.load.receive()
-  const before = await deployment.costs()
+  const before = await subject.costs()
   await rig.load.receive()
   if (task.drive.kind !== 'hold') await sleep(settleMs)
-  const after = await deployment.costs()
+  const after = await subject.costs()
   const load = (await rig.load.receive()) as LoadResult
   const errors = Object.entries(load.errors)
   if (errors.length > 0) throw new Error(`Wrong answers: ${JSON.stringify(errors.slice(0, 3))}`)
@@ -151,7 +171,7 @@ export async function measureLoad(
 }
 
 /** What the deployment costs in one second without any request. */
-export async function measureIdle(deployment: Deployment, durationMs: number): Promise<Costs> {
+export async function measureIdle(deployment: Measurable, durationMs: number): Promise<Costs> {
   const before = await deployment.costs()
   await sleep(durationMs)
   const after = await deployment.costs()
@@ -175,13 +195,13 @@ export function rate(perSecond: number): Task['drive'] {
 export const windowMs = Number(process.env.BENCH_MS ?? 20_000)
 const warmUpMs = 4_000
 
-/** The code of a new process is compiled after some thousands of requests. */
+/** The code of a new process is compiled after some thousands of requests, and each key is looked up once. */
 export async function warmUp(
   rig: Rig,
-  deployment: Deployment,
+  subject: Measurable,
   task: Omit<Task, 'origin' | 'keys' | 'drive'> = small,
 ) {
-  await measureLoad(rig, deployment, {
+  await measureLoad(rig, subject, {
     ...task,
     drive: { kind: 'closed', inFlight: 16, durationMs: warmUpMs },
   })

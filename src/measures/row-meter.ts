@@ -52,7 +52,13 @@ export class RowMeter {
   }
 
   /** Rows that this process wrote for dead ones: nobody knows more of these requests. */
-  readonly adopted = ({ journals, orphans }: { journals: number; orphans: number }): void => {
+  readonly adopted = ({
+    journals,
+    orphans: { length: orphans },
+  }: {
+    journals: number
+    orphans: readonly string[]
+  }): void => {
     this.#metrics.cells(declared.adopted).at().value += journals
     if (orphans === 0) return
     this.#metrics.cells(declared.requests).at(...orphanLabels).value += orphans

@@ -95,7 +95,7 @@ const podsOf = (resources: readonly Resource[]) =>
   )
 
 test('what is scraped in a cluster has the job that alerts and dashboard ask for', () => {
-  const resources = render([...needed, 'metrics.podMonitor.enabled=true'])
+  const resources = render([...proxied, 'metrics.podMonitor.enabled=true'])
   const [monitor] = resources.filter(({ kind }) => kind === 'PodMonitor')
   expect(monitor?.spec?.jobLabel).toBe('app.kubernetes.io/name')
   expect(podsOf(resources).map(({ metadata }) => metadata.labels['app.kubernetes.io/name'])).toEqual(

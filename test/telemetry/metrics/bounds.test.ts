@@ -155,6 +155,21 @@ test('a clock that is set back makes no sum fall', () => {
   expect(counts.reduce((a, b) => a + b, 0)).toBe(2)
 })
 
+test('while an answer is written, requests have their turns', async () => {
+  const { metrics, meter } = meterOf(['known'])
+  meter.row(anOpen({ requestedModel: 'known' }), aClose())
+  let turns = 0
+  let next = setImmediate(function turn() {
+    turns++
+    next = setImmediate(turn)
+  })
+  const text = await renderText(metrics.values())
+  clearImmediate(next)
+  const written = text.match(/^# TYPE /gm)?.length ?? 0
+  expect(written).toBeGreaterThan(10)
+  expect(turns).toBeGreaterThanOrEqual(written - 1)
+})
+
 test('a supervisor that adds up many processes stays below the same bound', () => {
   const sum = new Metrics()
   for (let process = 0; process < 20; process++) {

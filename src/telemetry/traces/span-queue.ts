@@ -54,10 +54,14 @@ export class SpanQueue {
     return this.#waiting.length + this.#sending
   }
 
-  /** All of them or, where they have no room, none: half of a trace misleads. */
-  add(spans: readonly Span[]): void {
+  /**
+   * All of them or, where they have no room, none: half of a trace misleads. `isAsked`: only a client asks for them. They get half of the
+   * room, so that a client that asks for all of its traces leaves some for those that we chose.
+   */
+  add(spans: readonly Span[], isAsked = false): void {
     const { spansMax, batchMax, delayMs } = this.#options
-    if (this.#isEnding || this.size + spans.length > spansMax) {
+    const most = isAsked ? spansMax / 2 : spansMax
+    if (this.#isEnding || this.size + spans.length > most) {
       this.counts.dropped += spans.length
       return
     }

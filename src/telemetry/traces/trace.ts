@@ -4,8 +4,8 @@ import { kinds, now, Span, type TraceContext } from './span.ts'
 /** What a trace needs of the process. */
 export interface Tracer {
   newSpanId(): string
-  /** Takes the spans of a trace that is over. */
-  take(spans: readonly Span[]): void
+  /** Takes the spans of a trace that is over. `isAsked`: as the trace. */
+  take(spans: readonly Span[], isAsked: boolean): void
   /** A trace is over. */
   forget(trace: Trace): void
 }
@@ -95,6 +95,6 @@ export class Trace {
     if (!this.isSampled || (this.isAsked && isStranger)) return
     const at = now()
     for (const span of this.#spans) span.end(at)
-    this.#tracer.take(this.#spans)
+    this.#tracer.take(this.#spans, this.isAsked)
   }
 }

@@ -114,8 +114,8 @@ export class Traces implements Tracer {
     return this.#ids.generateSpanId()
   }
 
-  take(spans: readonly Span[]): void {
-    this.#queue.add(spans)
+  take(spans: readonly Span[], isAsked: boolean): void {
+    this.#queue.add(spans, isAsked)
   }
 
   forget(trace: Trace): void {

@@ -16,7 +16,7 @@ const tracesOf = (sampler: SamplerName, ratio: number) =>
     clientContext: 'parent',
     content: false,
     withheldFrom: new Set(),
-    queue: { spansMax: 1_000, batchMax: 1_000, delayMs: 600_000 },
+    queue: { spansMax: 1_000, batchMax: 10_000, delayMs: 600_000 },
     resource: {},
     log: silentLog,
   })
@@ -34,6 +34,16 @@ test.for(['parentbased_traceidratio', 'traceidratio', 'parentbased_always_off'] 
     expect(traces.waiting).toBe(1)
   },
 )
+
+test('traces that clients ask for leave half of the room for others', () => {
+  const traces = tracesOf('parentbased_traceidratio', 1e-9)
+  for (let each = 0; each < 2_000; each++) traces.begin(begun, asks).end()
+  expect(traces.waiting).toBe(500)
+  expect(traces.counts.dropped).toBe(1_500)
+  // Jobs go on with a trace of ours: they get all of it.
+  for (let each = 0; each < 2_000; each++) traces.continue(begun, asks.traceparent).end()
+  expect(traces.waiting).toBe(1_000)
+})
 
 test('where all is recorded, so are callers without a good key', () => {
   const traces = tracesOf('parentbased_always_on', 1)

@@ -237,7 +237,7 @@ export async function openContext(
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
     onRow,
-    onAdopted: measures?.rows.adopted,
+    onAdopted: tellAll(measures?.rows.adopted, lines?.adopted),
   })
   ownId = () => ledger.instance.id
   const capturedAnswers = new CapturedAnswers({

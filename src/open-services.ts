@@ -6,7 +6,6 @@ import { fileStorage } from './images/storage/files.ts'
 import type { ImageStorage } from './images/storage/storage.ts'
 import type { Enqueued } from './jobs/jobs.ts'
 import { KeptAnswers } from './kept/kept-answers.ts'
-import type { OnRow } from './ledger/record.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import type { Measures } from './measures/measures.ts'
@@ -98,12 +97,14 @@ export function lazyQueues(config: Config, databaseUrl: string, log: Log): LazyQ
 }
 
 /** All who are told of rows. Undefined: nobody is. */
-export function tellAll(...told: readonly (OnRow | undefined)[]): OnRow | undefined {
+export function tellAll<What extends unknown[]>(
+  ...told: readonly (((...what: What) => void) | undefined)[]
+): ((...what: What) => void) | undefined {
   const [first, second] = told.filter((each) => each !== undefined)
   if (first === undefined || second === undefined) return first
-  return (open, close, job) => {
-    first(open, close, job)
-    second(open, close, job)
+  return (...what) => {
+    first(...what)
+    second(...what)
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Server } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /**
@@ -10,8 +10,10 @@ export async function leave(
   server: Server,
 ): Promise<void> {
   work.leaving = true
-  server.prependListener('request', (_request, response) => {
+  const isLast = (_request: IncomingMessage, response: ServerResponse) => {
     response.shouldKeepAlive = false
-  })
+  }
+  // Node tells of a request with `expect: 100-continue` by an event of its own.
+  server.prependListener('request', isLast).prependListener('checkContinue', isLast)
   await sleep(work.bounds.shutdownDelayMs)
 }

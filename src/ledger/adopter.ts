@@ -21,7 +21,8 @@ export interface AdopterOptions {
   keepMs: number
   batchBytes: number
   log: Log
-  onAdopted(instance: string, orphans: number): void
+  /** `orphans`: the ids of the requests whose rows it has written. */
+  onAdopted(instance: string, orphans: readonly string[]): void
   /** Called when it begins or ends to adopt a journal, and when one cannot be adopted. */
   onChange(adoption: Adoption): void
 }

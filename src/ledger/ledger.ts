@@ -42,7 +42,8 @@ export interface LedgerOptions {
   onCut: Cut
   /** Told of all rows, before they are aggregated, and of those that this process writes for others. */
   onRow?: OnRow | undefined
-  onAdopted?: ((rows: { journals: 0 | 1; orphans: number }) => void) | undefined
+  /** `orphans`: the ids of the latter. */
+  onAdopted?: ((rows: { journals: 0 | 1; orphans: readonly string[] }) => void) | undefined
 }
 
 /** Between two calls to all processes: each of them costs every process a notification, a shipment and an answer. */
@@ -332,7 +333,7 @@ export class Ledger {
         })
         if (message.instance === undefined) return
         log.info(
-          { instance: message.instance, orphans: message.orphans },
+          { instance: message.instance, orphans: message.orphans.length },
           'adopted the journal of a dead process',
         )
         return

@@ -11,8 +11,8 @@ export interface LostOptions {
   instanceId: string
   instanceDeadMs: number
   log: Log
-  /** Told of the orphaned rows of each. */
-  onLost(orphans: number): void
+  /** Told of the requests of each that are orphaned, by their ids. */
+  onLost(orphans: readonly string[]): void
 }
 
 /** A neighbour on the same disk gets this time to adopt the journal, which says more. */
@@ -41,7 +41,7 @@ export async function endLost(
       if (orphans === undefined) continue
       onLost(orphans)
       log.warn(
-        { instance: id, orphans },
+        { instance: id, orphans: orphans.length },
         'a process is lost: what it ran is orphaned, what it held is released',
       )
     } catch (error) {
@@ -52,13 +52,13 @@ export async function endLost(
   }
 }
 
-/** Returns the number of orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */
+/** Returns the ids of the orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */
 async function endOne(
   client: Client,
   instance: string,
   columns: readonly string[],
   silentSeconds: number,
-): Promise<number | undefined> {
+): Promise<string[] | undefined> {
   await client.query('BEGIN')
   await client.query(`SET LOCAL lock_timeout = '500ms'`)
   const locked = await client.query<{ ok: boolean }>(
@@ -96,7 +96,7 @@ async function endOne(
   }
   await client.query('DELETE FROM open_requests WHERE instance_id = $1', [instance])
   await client.query('COMMIT')
-  return open.length
+  return open.map(({ id }) => id)
 }
 
 async function writeOrphans(

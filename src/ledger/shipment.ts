@@ -154,11 +154,11 @@ export class Shipment {
 
   /**
    * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned rows for the
-   * open requests, releases the reservations, and marks the instance. Returns the number of orphaned rows.
+   * open requests, releases the reservations, and marks the instance. Returns the ids of the orphaned rows.
    *
    * `silentMs`: only its heartbeat tells that the process is dead. Throws PositionError when it is heard of again.
    */
-  async adopt(client: Client, silentMs?: number): Promise<number> {
+  async adopt(client: Client, silentMs?: number): Promise<string[]> {
     const { open } = this.#journal.batches
     const ids = [...open.keys()].map((id) => uuidText(Buffer.from(id, 'latin1')))
     await client.query('BEGIN')
@@ -170,7 +170,7 @@ export class Shipment {
     if (silentMs !== undefined) await this.#requireSilent(client, silentMs)
     await this.#endInstance(client, 'adopted')
     await client.query('COMMIT')
-    return orphans.length
+    return ids.filter((id) => !existing.has(id))
   }
 
   /** Postgres refuses some of them for what they are: each of these is set aside, and gets a row without texts. */

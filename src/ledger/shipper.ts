@@ -42,7 +42,7 @@ export type FromShipper =
   | { type: 'shipped'; token: number }
   | { type: 'position'; position: JournalPosition }
   | { type: 'answers'; position: AnswerPosition }
-  | { type: 'adopted'; instance?: string; orphans: number }
+  | { type: 'adopted'; instance?: string; orphans: readonly string[] }
   | { type: 'adoption'; adoption: Adoption }
   | { type: 'live'; token: number }
   | { type: 'gone' }

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
-import { other } from '../telemetry/metrics/family.ts'
+import { type Cell, other } from '../telemetry/metrics/family.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
 
 /** The parts of a process whose state is shown. */
@@ -46,7 +46,7 @@ export function showProcess(metrics: Metrics, process: Measured): void {
   })
   metrics.collect(() => showLedger(process, set))
   metrics.collect(() => showTraces(metrics, process))
-  metrics.collect(() => showChannels(metrics, process))
+  metrics.collect(() => showChannels(metrics, channelStates(process)))
 }
 
 function showLedger(
@@ -77,20 +77,42 @@ function showTraces(metrics: Metrics, { traces }: Measured): void {
   metrics.cells(declared.traceWaiting).at().value = traces.waiting
 }
 
-/** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */
-function showChannels(metrics: Metrics, { catalog, routing }: Measured): void {
+interface ChannelState {
+  name: string
+  isOpen: boolean
+  /** Credentials in a cooldown, by its reason. */
+  cooling: Readonly<Record<string, number>>
+  running: number
+}
+
+function channelStates({ catalog, routing }: Measured): ChannelState[] {
   const cooling = routing.cooldowns.counts()
-  const channels = [...catalog.snapshot.channels.values()].sort((a, b) => (a.name < b.name ? -1 : 1))
-  for (const [at, channel] of channels.entries()) {
-    const label = at < namesMax ? channel.name : other
+  return [...catalog.snapshot.channels.values()].map((channel) => ({
+    name: channel.name,
+    isOpen: routing.breakers.isOpen(channel.id),
+    cooling: cooling.get(channel.id) ?? noneCooling,
+    running: routing.load.of(channel).running,
+  }))
+}
+
+const noneCooling = { limited: 0, refused: 0, forbidden: 0 }
+
+/** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */
+export function showChannels(metrics: Metrics, states: readonly ChannelState[]): void {
+  const channels = states.toSorted((a, b) => (a.name < b.name ? -1 : 1))
+  for (const [at, { name, isOpen, cooling, running }] of channels.entries()) {
+    const label = at < namesMax ? name : other
     // From the start, so that Prometheus sees the first increase.
     metrics.cells(declared.breakerOpenings).at(label)
-    const add = (of: 'breakerOpen' | 'cooling' | 'channelInFlight', value: number) => {
-      const cell = metrics.cells(declared[of]).at(label)
-      cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value
-    }
-    add('breakerOpen', routing.breakers.isOpen(channel.id) ? 1 : 0)
-    add('cooling', cooling.get(channel.id) ?? 0)
-    add('channelInFlight', routing.load.of(channel).running)
+    const open = metrics.cells(declared.breakerOpen).at(label)
+    open.value = isOpen || open.value === 1 ? 1 : 0
+    add(metrics.cells(declared.channelInFlight).at(label), running)
+    for (const [why, count] of Object.entries(cooling))
+      add(metrics.cells(declared.cooling).at(label, why), count)
   }
+}
+
+/** `cell`: perhaps of several channels. */
+function add(cell: Cell, value: number): void {
+  cell.value = (Number.isNaN(cell.value) ? 0 : cell.value) + value
 }

@@ -6,6 +6,8 @@ import { LineBudget } from './line-budget.ts'
 
 export interface RequestLines {
   row: OnRow
+  /** Requests of dead processes, whose rows this process has written. */
+  adopted: (rows: { orphans: readonly string[] }) => void
   /** Undefined: such requests have no line. */
   unlogged: ((request: Unlogged) => void) | undefined
 }
@@ -51,6 +53,11 @@ export function requestLines(
         },
         messages[outcome],
       )
+    },
+    adopted({ orphans }) {
+      for (const request of orphans)
+        if (isForAll || known.take())
+          log.info({ request, outcome: 'orphaned', error: 'internal' }, messages.orphaned)
     },
     unlogged: isForAll
       ? ({ id, path, status, identity, ms }) =>

@@ -52,7 +52,13 @@ export class RowMeter {
   }
 
   /** Rows that this process wrote for dead ones: nobody knows more of these requests. */
-  readonly adopted = ({ journals, orphans }: { journals: number; orphans: number }): void => {
+  readonly adopted = ({
+    journals,
+    orphans: { length: orphans },
+  }: {
+    journals: number
+    orphans: readonly string[]
+  }): void => {
     this.#metrics.cells(declared.adopted).at().value += journals
     if (orphans === 0) return
     this.#metrics.cells(declared.requests).at(...orphanLabels).value += orphans
@@ -119,7 +125,9 @@ export class RowMeter {
   }
 
   #makeModel({ label, models }: ChannelSeries, model: string): ModelSeries {
-    const own = models.size < namesMax || model === none ? model : other
+    const isNamed = models.size < namesMax || model === none || model === other
+    if (!isNamed) this.#folded()
+    const own = isNamed ? model : other
     const known = models.get(own)
     if (known !== undefined) return known
     const made = new ModelSeries(this.#metrics, label, own)
@@ -148,7 +156,13 @@ export class RowMeter {
     const label = name ?? none
     const known = this.#channels.get(label)
     if (known !== undefined) return known
-    return this.#make(this.#channels.size < namesMax || label === none ? label : other)
+    if (this.#channels.size < namesMax || label === none) return this.#make(label)
+    this.#folded()
+    return this.#make(other)
+  }
+
+  #folded(): void {
+    this.#metrics.cells(declared.unnamed).at().value += 1
   }
 
   #make(label: string): ChannelSeries {

@@ -55,18 +55,22 @@ export class CredentialCooldowns {
     })
   }
 
-  /** How many credentials of each channel cool down now, by its id. */
-  counts(): ReadonlyMap<string, number> {
+  /** How many credentials of each channel cool down now, by its id and by the reason. One may do so for two reasons. */
+  counts(): ReadonlyMap<string, Readonly<Record<CredentialCooldown['why'], number>>> {
     const now = performance.now()
-    const credentials = new Map<string, Set<string>>()
-    for (const [key, { until }] of this.#cooldowns.entries()) {
+    const seen = new Set<string>()
+    const counts = new Map<string, Record<CredentialCooldown['why'], number>>()
+    for (const [key, { until, why }] of this.#cooldowns.entries()) {
       if (until <= now) continue
       const [channel = '', credential = ''] = key.split(' ', 2)
-      const known = credentials.get(channel)
-      if (known === undefined) credentials.set(channel, new Set([credential]))
-      else known.add(credential)
+      const of = counts.get(channel) ?? { limited: 0, refused: 0, forbidden: 0 }
+      counts.set(channel, of)
+      // It may be limited, or forbidden, for several models.
+      const name = `${channel} ${credential} ${why}`
+      if (!seen.has(name)) of[why]++
+      seen.add(name)
     }
-    return new Map([...credentials].map(([channel, { size }]) => [channel, size]))
+    return counts
   }
 
   /** A cooldown begins now. True: the credential had none before. */

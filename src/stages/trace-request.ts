@@ -14,15 +14,15 @@ export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): vo
     Object.assign(attributes, attributesOfRow(open, close))
     trace.root.isError = close.outcome === 'failed' || close.status >= 500
   }
-  trace.end()
+  trace.end({ isStranger: open.keyId === null })
 }
 
 /** End the trace of a request that has no row, or not yet: `response` has its status. */
 export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number): void {
   if (trace === undefined) return
   const { root } = trace
+  const { identity, requestedModel } = row
   if (trace.isSampled) {
-    const { identity, requestedModel } = row
     set(root.attributes, named.status, status)
     set(root.attributes, own.requestId, id)
     set(root.attributes, own.tenantId, identity?.tenantId)
@@ -33,7 +33,7 @@ export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number
     }
     root.isError = status >= 500
   }
-  trace.end()
+  trace.end({ isStranger: identity === null })
 }
 
 /** What is known of a request when its headers have come. */
@@ -91,7 +91,7 @@ function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
   set(attributes, named.stream, open.stream)
   set(attributes, named.provider, providerOf(close.upstreamProtocol))
   set(attributes, named.responseModel, close.servedModel)
-  if (close.finishReason !== null) attributes[named.finishReasons] = [close.finishReason]
+  if (close.finishReason !== null) attributes[named.finishReasons] = [boundedText(close.finishReason)]
   if (open.clientProtocol === 'openai-images') set(attributes, named.outputType, 'image')
   set(attributes, own.channel, close.channel)
   set(attributes, own.attempts, callsIn(close.attempts))
@@ -111,13 +111,24 @@ export function setUsage(attributes: Attributes, usage: Usage | null | undefined
   if (reasoning > 0) set(attributes, named.reasoningTokens, reasoning)
 }
 
-/** Null and undefined are left out. */
+/** Null and undefined are left out. Texts are bounded. */
 export function set(
   attributes: Attributes,
   name: string,
   value: string | number | boolean | null | undefined,
 ) {
-  if (value !== null && value !== undefined) attributes[name] = value
+  if (value === null || value === undefined) return
+  attributes[name] = typeof value === 'string' ? boundedText(value) : value
+}
+
+/** As long as the longest name in a row. */
+const charactersMax = 512
+
+/** Upstreams choose some texts, which may be as long as an answer, and thousands of spans wait in memory. */
+function boundedText(text: string): string {
+  if (text.length <= charactersMax) return text
+  // A copy: V8 keeps all of a text while a part of it is in use.
+  return Buffer.from(text.slice(0, charactersMax)).toString('utf8')
 }
 
 /** The convention's word for what an endpoint does. */

@@ -94,6 +94,15 @@ const podsOf = (resources: readonly Resource[]) =>
     spec?.template === undefined ? [] : [{ kind, name: metadata.name, ...spec.template }],
   )
 
+test('what is scraped in a cluster has the job that alerts and dashboard ask for', () => {
+  const resources = render([...proxied, 'metrics.podMonitor.enabled=true'])
+  const [monitor] = resources.filter(({ kind }) => kind === 'PodMonitor')
+  expect(monitor?.spec?.jobLabel).toBe('app.kubernetes.io/name')
+  expect(podsOf(resources).map(({ metadata }) => metadata.labels['app.kubernetes.io/name'])).toEqual(
+    podsOf(resources).map(() => 'tollgate'),
+  )
+})
+
 describe.each(Object.entries(installations))('with %s', (_, values) => {
   const resources = render(values)
 

@@ -66,7 +66,7 @@ export async function startAsideBed() {
       while (await shipment.shipNext(client));
       const orphans = await shipment.adopt(client)
       shipment.close()
-      return orphans
+      return orphans.length
     },
     /** The only frame that was set aside. */
     theAside() {

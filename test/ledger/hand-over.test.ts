@@ -238,7 +238,7 @@ test('an answer whose request was orphaned while it waited for its commit ends w
       instanceId: randomUUIDv7(),
       instanceDeadMs: 3_000,
       log: silentLog,
-      onLost: (orphans) => lost.push(orphans),
+      onLost: (orphans) => lost.push(orphans.length),
     })
     expect(lost).toEqual([1])
     expect(await database.sql`SELECT state FROM instances`).toEqual([{ state: 'lost' }])

@@ -25,7 +25,7 @@ function open({ tollgate }: Testbed): Promise<Socket> {
 }
 
 /** The answer to a request on an existing connection. */
-function askOn(socket: Socket): Promise<string> {
+function askOn(socket: Socket, headers = ''): Promise<string> {
   const body = JSON.stringify({ model: 'priced', messages })
   let received = ''
   return new Promise((resolve, reject) => {
@@ -37,7 +37,7 @@ function askOn(socket: Socket): Promise<string> {
     socket.on('close', () => reject(new Error(`closed after: ${received}`)))
     socket.write(
       `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\n` +
-        `content-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+        `content-type: application/json\r\ncontent-length: ${body.length}\r\n${headers}\r\n${body}`,
     )
   })
 }
@@ -101,7 +101,7 @@ test.for([1, 2])(
 test('with SHUTDOWN_DELAY_MS a process serves on after SIGTERM, says in /readyz that it leaves, and closes kept connections', async () => {
   const bed = await startBed(1, { SHUTDOWN_DELAY_MS: '15000' })
   bed.upstream.script(() => chatAnswer())
-  const [kept, late] = [await open(bed), await open(bed)]
+  const [kept, waiting, late] = [await open(bed), await open(bed), await open(bed)]
   const ready = () => fetch(`${bed.tollgate.url}/readyz`)
   expect((await ready()).status).toBe(200)
 
@@ -111,10 +111,11 @@ test('with SHUTDOWN_DELAY_MS a process serves on after SIGTERM, says in /readyz 
   const last = await askOn(kept)
   expect(last).toMatch(/^HTTP\/1\.1 200 /)
   expect(last).toMatch(/connection: close\r\n/i)
+  expect(await askOn(waiting, 'expect: 100-continue\r\n')).toMatch(/connection: close\r\n/i)
 
   await expect.poll(() => draining(bed), patient).toBe(1)
   expect(await askOn(late)).toMatch(/^HTTP\/1\.1 503 /)
-  for (const socket of [kept, late]) socket.destroy()
+  for (const socket of [kept, waiting, late]) socket.destroy()
   expect(await bed.tollgate.exited).toBe(0)
 })
 
@@ -122,7 +123,7 @@ test('connections that wait in the kernel when SIGTERM comes get an answer, not 
   const bed = await startBed(1, {})
   bed.tollgate.child.kill('SIGSTOP')
   const waiting = await Promise.all(Array.from({ length: 100 }, () => open(bed)))
-  const answers = waiting.map(askOn)
+  const answers = waiting.map((socket) => askOn(socket))
   bed.tollgate.child.kill('SIGTERM')
   bed.tollgate.child.kill('SIGCONT')
   for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 503 /)

@@ -39,6 +39,19 @@ test('a credential that is forbidden a model rests for that model only', () => {
   expect(cooldowns.find('c', two, 'm')).toBeUndefined()
 })
 
+test('credentials in a cooldown are counted for each channel by its reason, each once for a reason', () => {
+  const cooldowns = new CredentialCooldowns(bounds)
+  cooldowns.begin('c', one, 'm', 'limited', undefined)
+  cooldowns.begin('c', one, 'other', 'limited', undefined)
+  cooldowns.begin('c', one, 'm 2', 'forbidden', undefined)
+  cooldowns.begin('c', two, 'm', 'refused', undefined)
+  cooldowns.begin('d', two, 'm', 'limited', undefined)
+  expect(Object.fromEntries(cooldowns.counts())).toEqual({
+    c: { limited: 1, refused: 1, forbidden: 1 },
+    d: { limited: 1, refused: 0, forbidden: 0 },
+  })
+})
+
 test('a cooldown ends by itself', () => {
   const now = vi.spyOn(performance, 'now').mockReturnValue(1_000)
   try {

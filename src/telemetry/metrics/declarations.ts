@@ -112,10 +112,12 @@ export const declared = {
       setsMax: perName,
     },
   ),
-  cooling: gauge('tollgate_channel_credentials_cooling', 'Credentials of a channel in a cooldown.', 'max', {
-    labels: ['channel'],
-    setsMax: perName,
-  }),
+  cooling: gauge(
+    'tollgate_channel_credentials_cooling',
+    'Credentials of a channel in a cooldown, by its reason.',
+    'max',
+    { labels: ['channel', 'why'], setsMax: 3 * perName },
+  ),
   channelInFlight: gauge('tollgate_channel_in_flight', 'Calls that run on a channel.', 'sum', {
     labels: ['channel'],
     setsMax: perName,
@@ -251,7 +253,7 @@ export const declared = {
   ),
   unnamed: counter(
     'tollgate_metrics_folded_total',
-    'Sets of label values that were counted as other, because a metric has as many as it may.',
+    'Times that a name or a set of label values was counted as other, because there are too many.',
   ),
 } as const satisfies Record<string, Declaration>
 

@@ -22,7 +22,8 @@ export class Distribution {
     let at = 0
     while (at < bounds.length && value > (bounds[at] ?? 0)) at++
     this.counts[at] = (this.counts[at] ?? 0) + 1
-    this.sum += value
+    // A clock that is set back makes times below 0. A sum never falls.
+    if (value > 0) this.sum += value
   }
 }
 

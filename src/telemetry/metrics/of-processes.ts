@@ -3,6 +3,8 @@ import { Metrics, type Snapshot } from './store.ts'
 
 /** One process, as its supervisor asks it. */
 export interface Asked {
+  /** The newest of all that it has said, also too late, or unasked at its end. Undefined: nothing yet. */
+  readonly last: Snapshot | undefined
   /** Rejects when it does not answer in time. `withShared`: also what is the same for all processes. */
   ask(withShared: boolean): Promise<Snapshot>
 }
@@ -12,12 +14,13 @@ const apartMs = 5_000
 
 /**
  * The metrics of all processes of a supervisor. What a process counts never falls: of one that has ended, and of one that does
- * not answer in time, its last answer counts. Gauges are those of the processes that answer.
+ * not answer in time, what it said last counts. Gauges are those of the processes that answer.
  */
 export class MetricsOfProcesses {
   readonly #expected: number
-  /** The last answers. */
-  readonly #processes = new Map<Asked, Snapshot | undefined>()
+  readonly #processes = new Set<Asked>()
+  /** Those that did not answer when they were asked last. */
+  readonly #silent = new Set<Asked>()
   /** What processes that have ended had counted. */
   readonly #ended = new Metrics()
   readonly #own = new Metrics()
@@ -25,18 +28,19 @@ export class MetricsOfProcesses {
 
   constructor(expected: number) {
     this.#expected = expected
-    this.#timer = setInterval(() => void this.#askAll(), apartMs).unref()
+    this.#timer = setInterval(() => void this.#askAll(false), apartMs).unref()
   }
 
   /** A process serves. */
   began(process: Asked): void {
-    this.#processes.set(process, undefined)
+    this.#processes.add(process)
   }
 
-  /** It has ended. `last`: what it said at its end. */
-  ended(process: Asked, last?: Snapshot): void {
-    const counts = last ?? this.#processes.get(process)
-    if (this.#processes.delete(process) && counts !== undefined) this.#ended.merge(counts, 'counts')
+  /** It has ended, and says nothing more. */
+  ended(process: Asked): void {
+    this.#silent.delete(process)
+    if (this.#processes.delete(process) && process.last !== undefined)
+      this.#ended.merge(process.last, 'counts')
   }
 
   restarted(): void {
@@ -44,13 +48,20 @@ export class MetricsOfProcesses {
   }
 
   async collect(): Promise<Snapshot> {
-    const { answers, silent } = await this.#askAll()
+    const answers = await this.#askAll(true)
     const all = new Metrics()
     all.merge(this.#ended.values(), 'counts')
     all.merge(this.#own.values(), 'counts')
-    for (const answer of answers) all.merge(answer)
-    for (const answer of silent) all.merge(answer, 'counts')
-    all.cells(declared.processes).at().value = answers.length
+    let answered = 0
+    // One that has ended since it answered is among those that have ended.
+    for (const process of this.#processes) {
+      if (process.last !== undefined) all.merge(process.last, 'counts')
+      const answer = answers.get(process)
+      if (answer === undefined) continue
+      all.merge(answer, 'gauges')
+      answered++
+    }
+    all.cells(declared.processes).at().value = answered
     all.cells(declared.processesExpected).at().value = this.#expected
     return all.values()
   }
@@ -59,25 +70,24 @@ export class MetricsOfProcesses {
     clearInterval(this.#timer)
   }
 
-  /** `silent`: the last answers of those that do not answer now. */
-  async #askAll(): Promise<{ answers: Snapshot[]; silent: Snapshot[] }> {
-    const answers: Snapshot[] = []
-    const silent: Snapshot[] = []
+  /** The answers of those that answer in time. */
+  async #askAll(withShared: boolean): Promise<ReadonlyMap<Asked, Snapshot>> {
+    const answers = new Map<Asked, Snapshot>()
+    const processes = [...this.#processes]
+    const reader = processes.find((process) => !this.#silent.has(process)) ?? processes[0]
     await Promise.all(
-      [...this.#processes.keys()].map(async (process, at) => {
-        const answer = await process.ask(at === 0).catch(() => undefined)
-        // Its counts went to those that have ended.
+      processes.map(async (process) => {
+        const answer = await process.ask(withShared && process === reader).catch(() => undefined)
         if (!this.#processes.has(process)) return
-        if (answer !== undefined) {
-          this.#processes.set(process, answer)
-          answers.push(answer)
-          return
+        if (answer === undefined) {
+          this.#silent.add(process)
+          this.#own.cells(declared.leftOut).at().value += 1
+        } else {
+          this.#silent.delete(process)
+          answers.set(process, answer)
         }
-        this.#own.cells(declared.leftOut).at().value += 1
-        const last = this.#processes.get(process)
-        if (last !== undefined) silent.push(last)
       }),
     )
-    return { answers, silent }
+    return answers
   }
 }

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { type Declaration, declared } from './declarations.ts'
 import type { Snapshot } from './store.ts'
@@ -5,14 +6,22 @@ import type { Snapshot } from './store.ts'
 /** The media type of Prometheus' text format. */
 export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
 
-/** The values in Prometheus' text format. Metrics without a series are left out. */
+/**
+ * The values in Prometheus' text format. Metrics without a series are left out. Thousands of series take tens of milliseconds, so
+ * requests have their turns between the metrics.
+ */
 export async function renderText(snapshot: Snapshot): Promise<string> {
   const registry = new Registry()
+  const texts: string[] = []
   for (const declaration of Object.values<Declaration>(declared)) {
-    const series = snapshot[declaration.name] ?? []
-    if (series.length > 0) registry.registerMetric(new Rendered(declaration, series))
+    const { name } = declaration
+    const series = snapshot[name] ?? []
+    if (series.length === 0) continue
+    registry.registerMetric(new Rendered(declaration, series))
+    texts.push(await registry.getSingleMetricAsString(name))
+    await setImmediate()
   }
-  return await registry.metrics()
+  return `${texts.join('\n\n')}\n`
 }
 
 interface Sample {

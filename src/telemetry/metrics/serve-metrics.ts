@@ -47,6 +47,8 @@ export async function serveMetrics(
     })
     server.listen({ host, port: metricsPort }, resolve)
   })
+  // Such as without file descriptors. Nobody else listens, and an error without a listener ends the process.
+  server.on('error', (error) => log.error({ cause: String(error) }, 'the port of metrics has failed'))
   const { port } = server.address() as AddressInfo
   log.info({ host, port }, 'metrics are served')
   return {

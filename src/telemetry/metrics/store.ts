@@ -60,14 +60,18 @@ export class Metrics {
     return snapshot
   }
 
-  /** Take in the values of a process. `counts`: only what a process adds up over its life, and no state of a moment. */
-  merge(snapshot: Snapshot, which: 'all' | 'counts' = 'all'): void {
+  /**
+   * Take in the values of a process. `counts`: only what a process adds up over its life. `gauges`: only the state of a moment.
+   */
+  merge(snapshot: Snapshot, which: 'all' | 'counts' | 'gauges' = 'all'): void {
     for (const [name, family] of this.#cells) {
-      if (which === 'counts' && family.declaration.type === 'gauge') continue
+      const kind = family.declaration.type === 'gauge' ? 'gauges' : 'counts'
+      if (which !== 'all' && which !== kind) continue
       for (const [values, value] of snapshot[name] ?? []) {
         if (typeof value === 'number') mergeValue(family.at(...values), value, family.declaration.merge)
       }
     }
+    if (which === 'gauges') return
     for (const [name, family] of this.#distributions) {
       for (const [values, value] of snapshot[name] ?? []) {
         if (typeof value !== 'number') mergeCounts(family.at(...values), value)
@@ -77,8 +81,8 @@ export class Metrics {
 }
 
 function mergeValue(cell: Cell, value: number, merge: Declaration['merge']): void {
-  if (Number.isNaN(cell.value)) cell.value = value
-  else if (merge === 'sum') cell.value = exactSum(cell.value, value)
+  if (merge === 'sum') cell.value = exactSum(Number.isNaN(cell.value) ? 0 : cell.value, value)
+  else if (Number.isNaN(cell.value)) cell.value = value
   else cell.value = merge === 'max' ? Math.max(cell.value, value) : Math.min(cell.value, value)
 }
 
@@ -93,10 +97,14 @@ function known<T>(family: T | undefined, name: string): T {
   return family
 }
 
+/** Fractions are rounded to multiples of this power of 2, which a number holds exactly up to 5e11. */
+const grain = 2 ** -14
+
 /**
- * The sum in whole millionths. Sums of fractions depend on their order, so that a total would fall by a last digit when a process ends and
- * is added elsewhere: Prometheus takes that for a restart, and counts all of it again.
+ * `sum`, of values that were rounded so, and one more. Whole numbers stay as they are. Other sums of fractions would depend on their
+ * order, so that a total would fall by a last digit when a process ends and is added elsewhere: Prometheus takes that for a restart,
+ * and counts all of it again.
  */
-function exactSum(a: number, b: number): number {
-  return (Math.round(a * 1e6) + Math.round(b * 1e6)) / 1e6
+function exactSum(sum: number, value: number): number {
+  return sum + Math.round(value / grain) * grain
 }

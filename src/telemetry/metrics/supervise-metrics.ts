@@ -41,14 +41,13 @@ export async function superviseMetrics(
       const asked = new AskedProcess(child)
       metrics.began(asked)
       // It comes behind the last message.
-      child.once('disconnect', () => metrics.ended(asked, asked.last))
+      child.once('disconnect', () => metrics.ended(asked))
     },
     restarted: () => metrics.restarted(),
   }
 }
 
 class AskedProcess implements Asked {
-  /** What it said at its end. */
   last: Snapshot | undefined
   readonly #child: ChildProcess
   readonly #waiting = new Map<number, (snapshot: Snapshot) => void>()
@@ -58,8 +57,9 @@ class AskedProcess implements Asked {
     this.#child = child
     child.on('message', (message) => {
       const sent = sentIn(message)
-      if (sent?.metricsOf === 0) this.last = sent.snapshot
-      else if (sent !== undefined) this.#waiting.get(sent.metricsOf)?.(sent.snapshot)
+      if (sent === undefined) return
+      this.last = sent.snapshot
+      this.#waiting.get(sent.metricsOf)?.(sent.snapshot)
     })
   }
 

@@ -54,10 +54,14 @@ export class SpanQueue {
     return this.#waiting.length + this.#sending
   }
 
-  /** All of them or, where they have no room, none: half of a trace misleads. */
-  add(spans: readonly Span[]): void {
+  /**
+   * All of them or, where they have no room, none: half of a trace misleads. `isAsked`: only a client asks for them. They get half of the
+   * room, so that a client that asks for all of its traces leaves some for those that we chose.
+   */
+  add(spans: readonly Span[], isAsked = false): void {
     const { spansMax, batchMax, delayMs } = this.#options
-    if (this.#isEnding || this.size + spans.length > spansMax) {
+    const most = isAsked ? spansMax / 2 : spansMax
+    if (this.#isEnding || this.size + spans.length > most) {
       this.counts.dropped += spans.length
       return
     }
@@ -106,12 +110,14 @@ export class SpanQueue {
   async #sendBatch(batch: readonly Span[]): Promise<void> {
     let pauseMs = firstPauseMs
     for (let tries = 1; ; tries++) {
-      const sent = await this.#options.send(batch)
+      const sent = await this.#try(batch)
       // `end` has counted it.
       if (this.#sending === 0) return
       if (sent.kind === 'taken') {
-        this.counts.exported += batch.length - sent.rejected
-        this.counts.failed += sent.rejected
+        // A collector may say any number.
+        const rejected = Math.min(batch.length, Math.max(0, sent.rejected))
+        this.counts.exported += batch.length - rejected
+        this.counts.failed += rejected
         this.#note(undefined)
         return
       }
@@ -122,6 +128,15 @@ export class SpanQueue {
       }
       await this.#wait(Math.min(Math.max(pauseMs, sent.afterMs ?? 0), longestPauseMs))
       pauseMs *= 2
+    }
+  }
+
+  /** Never rejects: spans that cannot be encoded must not end the process. */
+  async #try(batch: readonly Span[]): Promise<Sent> {
+    try {
+      return await this.#options.send(batch)
+    } catch (error) {
+      return { kind: 'refused', why: `a batch cannot be sent: ${String(error)}` }
     }
   }
 

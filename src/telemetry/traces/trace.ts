@@ -4,16 +4,18 @@ import { kinds, now, Span, type TraceContext } from './span.ts'
 /** What a trace needs of the process. */
 export interface Tracer {
   newSpanId(): string
-  /** Takes the spans of a trace that is over. */
-  take(spans: readonly Span[]): void
-  /** The trace of this request is over. */
-  forget(requestId: string): void
+  /** Takes the spans of a trace that is over. `isAsked`: as the trace. */
+  take(spans: readonly Span[], isAsked: boolean): void
+  /** A trace is over. */
+  forget(trace: Trace): void
 }
 
 export interface TraceParts {
   id: string
   requestId: string
   isSampled: boolean
+  /** It is recorded only because its client asks for that. */
+  isAsked: boolean
   name: string
   kind: SpanKind
   parent: TraceContext | undefined
@@ -32,6 +34,7 @@ export class Trace {
   readonly id: string
   readonly requestId: string
   readonly isSampled: boolean
+  readonly isAsked: boolean
   readonly parent: TraceContext | undefined
   readonly link: TraceContext | undefined
   /** The span of the whole request. */
@@ -41,10 +44,11 @@ export class Trace {
   #station: Span | undefined
   #isOver = false
 
-  constructor({ id, requestId, isSampled, name, kind, parent, link }: TraceParts, tracer: Tracer) {
+  constructor({ id, requestId, isSampled, isAsked, name, kind, parent, link }: TraceParts, tracer: Tracer) {
     this.id = id
     this.requestId = requestId
     this.isSampled = isSampled
+    this.isAsked = isAsked
     this.parent = parent
     this.link = link
     this.#tracer = tracer
@@ -80,14 +84,17 @@ export class Trace {
     return state === '' ? parent : [...parent, 'tracestate', state]
   }
 
-  /** The request is over. A second end changes nothing. */
-  end(): void {
+  /**
+   * The request is over. A second end changes nothing. `isStranger`: its caller has no good key. Nobody but we decides whether that is
+   * exported: anybody can send any number of such requests.
+   */
+  end({ isStranger = false } = {}): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#tracer.forget(this.requestId)
-    if (!this.isSampled) return
+    this.#tracer.forget(this)
+    if (!this.isSampled || (this.isAsked && isStranger)) return
     const at = now()
     for (const span of this.#spans) span.end(at)
-    this.#tracer.take(this.#spans)
+    this.#tracer.take(this.#spans, this.isAsked)
   }
 }

@@ -33,6 +33,13 @@ interface Begun {
   kind: SpanKind
 }
 
+interface Origin {
+  parent?: TraceContext | undefined
+  link?: TraceContext | undefined
+  /** The parent is a client's. */
+  isOfClient?: boolean
+}
+
 /** The traces of this process. Only a process that exports them loads this file, and OpenTelemetry. */
 export class Traces implements Tracer {
   readonly content: boolean
@@ -70,14 +77,13 @@ export class Traces implements Tracer {
   begin(begun: Begun, headers: Parameters<typeof contextIn>[0]): Trace {
     const sent =
       headers.traceparent === undefined || this.#clientContext === 'ignore' ? undefined : contextIn(headers)
-    return this.#clientContext === 'parent'
-      ? this.#make(begun, sent, undefined)
-      : this.#make(begun, undefined, sent)
+    if (this.#clientContext !== 'parent') return this.#make(begun, { link: sent })
+    return this.#make(begun, { parent: sent, isOfClient: sent !== undefined })
   }
 
   /** Go on with the trace of which we kept this header, such as in a job. */
   continue(begun: Begun, traceparent: string | undefined): Trace {
-    return this.#make(begun, traceparent === undefined ? undefined : contextIn({ traceparent }), undefined)
+    return this.#make(begun, { parent: traceparent === undefined ? undefined : contextIn({ traceparent }) })
   }
 
   /** The id of the trace of a request that runs here; undefined: it is not recorded. */
@@ -108,18 +114,21 @@ export class Traces implements Tracer {
     return this.#ids.generateSpanId()
   }
 
-  take(spans: readonly Span[]): void {
-    this.#queue.add(spans)
+  take(spans: readonly Span[], isAsked: boolean): void {
+    this.#queue.add(spans, isAsked)
   }
 
-  forget(requestId: string): void {
-    this.#running.delete(requestId)
+  forget(trace: Trace): void {
+    // A job of the request may run in this process too.
+    if (this.#running.get(trace.requestId) === trace) this.#running.delete(trace.requestId)
   }
 
-  #make(begun: Begun, parent: TraceContext | undefined, link: TraceContext | undefined): Trace {
+  #make(begun: Begun, { parent, link, isOfClient = false }: Origin): Trace {
     const id = parent?.traceId ?? this.#ids.generateTraceId()
     const isSampled = this.#sample(id, parent)
-    const trace = new Trace({ ...begun, id, isSampled, parent, link }, this)
+    // A client chooses the flag, and the id by which a ratio decides. So what we would do is asked of another id.
+    const isAsked = isOfClient && isSampled && !this.#sample(this.#ids.generateTraceId(), undefined)
+    const trace = new Trace({ ...begun, id, isSampled, isAsked, parent, link }, this)
     if (isSampled) this.#running.set(begun.requestId, trace)
     return trace
   }

@@ -1,5 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { showChannels } from '../../../src/measures/process-state.ts'
 import { RowMeter } from '../../../src/measures/row-meter.ts'
 import { modelEndpoints } from '../../../src/stages/endpoints.ts'
 import { declared, namesMax, seriesMax } from '../../../src/telemetry/metrics/declarations.ts'
@@ -101,6 +102,72 @@ test('thousands of channels and models of the catalog, with hostile names, stay 
   const line = /^\w+(\{(\w+="([^"\\\n]|\\["\\n])*",?)+\})? [\d.e+-]+$/
   const lines = text.split('\n').filter((each) => each !== '' && !each.startsWith('#'))
   expect(lines.filter((each) => !line.test(each))).toEqual([])
+})
+
+test('channels and models that count as other are said in the number of what was folded', () => {
+  const { metrics, meter } = meterOf(Array.from({ length: 150 }, (_, at) => `model ${at}`))
+  const folded = () => metrics.cells(declared.unnamed).at().value
+  for (let at = 0; at < namesMax; at++)
+    meter.row(anOpen({ requestedModel: `model ${at}` }), aClose({ channel: `channel ${at}`, attempts: [] }))
+  expect(folded()).toBe(0)
+  meter.row(anOpen({ requestedModel: 'model 1' }), aClose({ channel: 'one more', attempts: [] }))
+  expect(folded()).toBe(1)
+  for (let at = 0; at < namesMax; at++)
+    meter.row(
+      anOpen({ requestedModel: `model ${at}` }),
+      aClose({ channel: 'channel 0', attempts: [], error: null }),
+    )
+  expect(folded()).toBe(1)
+  meter.row(anOpen({ requestedModel: 'model 149' }), aClose({ channel: 'channel 0', attempts: [] }))
+  expect(folded()).toBe(2)
+  // Nobody can name this one.
+  meter.row(anOpen({ requestedModel: 'made up' }), aClose({ channel: 'channel 0', attempts: [] }))
+  expect(folded()).toBe(2)
+})
+
+test('of channels that are shown together, the breaker is open or not, and calls and cooldowns add up', () => {
+  const metrics = new Metrics()
+  const names = Array.from({ length: namesMax + 3 }, (_, at) => `channel ${String(at).padStart(4, '0')}`)
+  showChannels(
+    metrics,
+    names.map((name, at) => ({
+      name,
+      isOpen: at > namesMax,
+      cooling: { refused: 1, limited: 2 },
+      running: 5,
+    })),
+  )
+  const value = (of: 'breakerOpen' | 'channelInFlight' | 'cooling', ...labels: string[]) =>
+    metrics.cells(declared[of]).at(...labels).value
+  expect(value('breakerOpen', 'other')).toBe(1)
+  expect(value('breakerOpen', 'channel 0000')).toBe(0)
+  expect(value('channelInFlight', 'other')).toBe(15)
+  expect(value('cooling', 'other', 'refused')).toBe(3)
+  expect(value('cooling', 'channel 0000', 'limited')).toBe(2)
+})
+
+test('a clock that is set back makes no sum fall', () => {
+  const { metrics, meter } = meterOf()
+  meter.row(anOpen(), aClose({ totalMs: 2_000, attempts: [] }))
+  meter.row(anOpen(), aClose({ totalMs: -9_000, queueMs: -1, firstTokenMs: -1, attempts: [] }))
+  const { sum, counts } = metrics.distributions(declared.duration).at('/v1/chat/completions', 'whole')
+  expect(sum).toBe(2)
+  expect(counts.reduce((a, b) => a + b, 0)).toBe(2)
+})
+
+test('while an answer is written, requests have their turns', async () => {
+  const { metrics, meter } = meterOf(['known'])
+  meter.row(anOpen({ requestedModel: 'known' }), aClose())
+  let turns = 0
+  let next = setImmediate(function turn() {
+    turns++
+    next = setImmediate(turn)
+  })
+  const text = await renderText(metrics.values())
+  clearImmediate(next)
+  const written = text.match(/^# TYPE /gm)?.length ?? 0
+  expect(written).toBeGreaterThan(10)
+  expect(turns).toBeGreaterThanOrEqual(written - 1)
 })
 
 test('a supervisor that adds up many processes stays below the same bound', () => {

@@ -20,7 +20,7 @@ test.each([
   ...alertRules().map(({ alert, expr }) => [alert, expr]),
 ])('%s asks for metrics and labels that exist', (_, query) => {
   const named = [...(query ?? '').matchAll(/\b((?:tollgate|process)_\w+)(?:\{([^}]*)\})?/g)]
-  const isOnlyUp = /^up\{/.test(query ?? '')
+  const isOnlyUp = /\bup\{/.test(query ?? '')
   expect(named.length).toBeGreaterThan(isOnlyUp ? -1 : 0)
   for (const [, name = '', matchers = ''] of named) {
     const declaration = sampleNames.get(name)

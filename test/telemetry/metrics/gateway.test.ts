@@ -82,7 +82,9 @@ test('breakers, cooldowns, limits and money show what happened', () => {
   expect(after.value('tollgate_channel_breaker_open', { channel: 'broken "one"' })).toBe(1)
   expect(after.value('tollgate_channel_breaker_openings_total', { channel: 'broken "one"' })).toBe(1)
   expect(after.value('tollgate_channel_breaker_open', { channel: 'scripted' })).toBe(0)
-  expect(after.value('tollgate_channel_credentials_cooling', { channel: 'refusing' })).toBe(1)
+  const cooling = (why: string) =>
+    after.value('tollgate_channel_credentials_cooling', { channel: 'refusing', why })
+  expect([cooling('refused'), cooling('forbidden'), cooling('limited')]).toEqual([1, 0, 0])
   expect(after.value('tollgate_limits_refused_total', { scope: 'key', limit: 'requests' })).toBe(1)
   expect(after.value('tollgate_limits_granted_total')).toBe(2)
   expect(after.value('tollgate_money_holds_total', { verdict: 'granted' })).toBe(1)

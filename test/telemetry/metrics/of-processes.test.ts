@@ -2,22 +2,29 @@ import { expect, test } from 'vitest'
 import { declared } from '../../../src/telemetry/metrics/declarations.ts'
 import { type Asked, MetricsOfProcesses } from '../../../src/telemetry/metrics/of-processes.ts'
 import { Metrics, type Snapshot } from '../../../src/telemetry/metrics/store.ts'
+import { seeded } from '../../support/random.ts'
+import { until } from '../../support/until.ts'
 
 /** What a supervisor says of processes that count, stand still and die. */
 
 interface FakeProcess extends Asked {
   count(requests: number): void
   standsStill: boolean
-  values(): Snapshot
+  /** It says its values unasked, as at its end. */
+  say(): void
   withShared: boolean[]
 }
 
 function aProcess(): FakeProcess {
   const metrics = new Metrics()
   const asked: boolean[] = []
+  let last: Snapshot | undefined
   return {
     standsStill: false,
     withShared: asked,
+    get last() {
+      return last
+    },
     count(requests) {
       metrics.cells(declared.localDecisions).at().value += requests
       for (let i = 0; i < requests; i++) metrics.distributions(declared.firstToken).at('main').observe(0.3)
@@ -25,10 +32,13 @@ function aProcess(): FakeProcess {
       metrics.cells(declared.oldestUnshipped).at().value = requests
       metrics.cells(declared.postgresUp).at().value = requests === 13 ? 0 : 1
     },
-    values: () => metrics.values(),
+    say() {
+      last = metrics.values()
+    },
     async ask(withShared) {
       asked.push(withShared)
       if (this.standsStill) throw new Error('it does not answer')
+      this.say()
       return metrics.values()
     },
   }
@@ -104,7 +114,8 @@ test('counts of a process that ended stay, once, and the one in its place adds t
   processes.began(second)
   second.count(4)
   // This one said its last words.
-  processes.ended(second, second.values())
+  second.say()
+  processes.ended(second)
   processes.began(third)
   third.count(1)
   const { value, observed } = await seen(processes)
@@ -112,6 +123,62 @@ test('counts of a process that ended stay, once, and the one in its place adds t
   expect(observed).toBe(12)
   expect(value('processes')).toBe(1)
   processes.stop()
+})
+
+test('one that ends while another is waited for is counted once', async () => {
+  const processes = new MetricsOfProcesses(2)
+  const [one, slow] = [aProcess(), aProcess()]
+  const slowly = Promise.withResolvers<Snapshot>()
+  slow.ask = () => slowly.promise
+  processes.began(one)
+  processes.began(slow)
+  one.count(7)
+  const looking = seen(processes)
+  // It has answered, and the other has not.
+  await until(() => one.last !== undefined)
+  processes.ended(one)
+  slow.count(5)
+  slow.say()
+  slowly.reject(new Error('late'))
+  const during = await looking
+  expect(during.value('localDecisions')).toBe(12)
+  expect(during.observed).toBe(12)
+  expect(during.value('processes')).toBe(0)
+  slow.ask = async () => ({})
+  expect((await seen(processes)).value('localDecisions')).toBe(12)
+  processes.stop()
+})
+
+test('what all processes share is read by one that answers', async () => {
+  const processes = new MetricsOfProcesses(2)
+  const [still, other] = [aProcess(), aProcess()]
+  still.standsStill = true
+  processes.began(still)
+  processes.began(other)
+  await processes.collect()
+  await processes.collect()
+  expect(other.withShared).toEqual([false, true])
+  expect(still.withShared).toEqual([true, false])
+  processes.stop()
+})
+
+test('sums of whole numbers are exact, in any order, up to millions of dollars in billionths', () => {
+  const random = seeded(54)
+  for (let round = 0; round < 200; round++) {
+    const values = Array.from({ length: 4 }, () => random.upTo(2 ** 25) * 2 ** 25 + random.upTo(2 ** 25))
+    const sum = (of: readonly number[]) => {
+      const all = new Metrics()
+      for (const value of of) {
+        const one = new Metrics()
+        one.cells(declared.heldUsd).at().value = value
+        all.merge(one.values())
+      }
+      return all.cells(declared.heldUsd).at().value
+    }
+    const exact = Number(values.reduce((total, value) => total + BigInt(value), 0n))
+    expect(sum(values)).toBe(exact)
+    expect(sum(values.toReversed())).toBe(exact)
+  }
 })
 
 test('a sum of fractions is the same in any order, so that no total falls when a process ends', () => {

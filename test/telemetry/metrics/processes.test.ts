@@ -143,6 +143,10 @@ test('one that is killed leaves its counts, what it ran is orphaned, and no coun
   await ask(20)
   const after = await sameAsLog(90 + (await orphaned()))
   expect(outcomesOf(after).orphaned).toBe(await orphaned())
+  const ids = await bed.database.sql`SELECT id FROM requests WHERE outcome = 'orphaned'`
+  const lines = bed.tollgate.stderr().split('\n')
+  const told = lines.flatMap((line) => /"request":"([^"]+)".*"outcome":"orphaned"/.exec(line)?.[1] ?? [])
+  expect(told.sort()).toEqual(ids.map(({ id }) => String(id)).sort())
   const left = 24 - (await orphaned())
   await expect.poll(async () => (await bed.scrape()).value('tollgate_requests_in_flight'), patient).toBe(left)
   expect(await counters.stop()).toEqual([])

@@ -89,6 +89,12 @@ const cases: Record<string, Case> = {
     labels: instance,
     summary: 'Nothing answers at one',
   },
+  TollgateAbsent: {
+    series: { 'up{instance="one",job="another"}': '1x20' },
+    at: '10m',
+    labels: { job: 'tollgate' },
+    summary: 'Prometheus knows no gateway: job tollgate has no targets',
+  },
   TollgateProcessesMissing: {
     series: { [on('tollgate_processes')]: '2 2 1x20', [on('tollgate_processes_expected')]: '2x20' },
     at: '10m',
@@ -126,11 +132,12 @@ const cases: Record<string, Case> = {
     summary: 'Channel c has failed for 10 minutes',
   },
   TollgateCredentialsRefused: {
+    // A request every five minutes is refused, and the cooldown is shorter.
     series: {
-      [on('tollgate_attempts_total', ',channel="c",result="upstream_error"')]: '0+60x40',
-      [on('tollgate_channel_credentials_cooling', ',channel="c"')]: '1x40',
+      [on('tollgate_channel_credentials_cooling', ',channel="c",why="refused"')]:
+        '0 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1 0 0 0 0 1',
     },
-    at: '30m',
+    at: '22m',
     labels: { channel: 'c' },
     summary: 'Channel c refuses credentials',
   },
@@ -200,32 +207,91 @@ test.each(alertRules())(
   (rule) => {
     const one = cases[rule.alert]
     if (one === undefined) return expect.fail(`${rule.alert} has no case`)
-    const expected = {
-      exp_labels: { severity: rule.labels.severity, ...one.labels },
-      exp_annotations: { ...rule.annotations, summary: one.summary },
-    }
-    const folder = mkdtempSync(join(tmpdir(), 'tollgate-rules-'))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    const file = join(folder, 'test.yml')
-    const alerts = (at: string, exp_alerts: object[]) => ({
-      eval_time: at,
-      alertname: rule.alert,
-      exp_alerts,
-    })
-    const input_series = Object.entries(one.series).map(([series, values]) => ({ series, values }))
-    writeFileSync(
-      file,
-      JSON.stringify({
-        rule_files: [join(deploy, 'prometheus/alerts.yml')],
-        evaluation_interval: '1m',
-        tests: [
-          { interval: '1m', input_series, alert_rule_test: [alerts('0m', []), alerts(one.at, [expected])] },
-        ],
-      }),
-    )
-    expect(promtool(['test', 'rules', file])).toEqual({
-      status: 0,
-      output: expect.stringContaining('SUCCESS'),
-    })
+    expectAlert(rule, one)
   },
 )
+
+test('a process without a supervisor that begins again and again fires as those with one', () => {
+  const rule = alertRules().find(({ alert }) => alert === 'TollgateProcessesRestart')
+  if (rule === undefined) return expect.fail('there is no such alert')
+  expectAlert(rule, {
+    series: {
+      [on('process_start_time_seconds')]: '1000 1060 1120 1180 1240 1300 1360',
+      [on('tollgate_processes_expected')]: '1x20',
+      [on('tollgate_process_restarts_total')]: '0x20',
+    },
+    at: '6m',
+    labels: instance,
+    summary: 'Processes of one end again and again',
+  })
+})
+
+/** What looks like trouble and is none. */
+test.each([
+  [
+    'TollgateCredentialsRefused',
+    'a rate limit of the vendor',
+    { [on('tollgate_channel_credentials_cooling', ',channel="c",why="limited"')]: '1x40' },
+  ],
+  [
+    'TollgateProcessesRestart',
+    'the oldest of several processes that answers only sometimes',
+    {
+      [on('process_start_time_seconds')]: '1000 1060 1000 1060 1000 1060 1000 1060 1000 1060x30',
+      [on('tollgate_processes_expected')]: '2x40',
+      [on('tollgate_process_restarts_total')]: '0x40',
+    },
+  ],
+  [
+    'TollgateRequestsFail',
+    'no traffic, and then one failure in ten minutes',
+    {
+      [on('tollgate_requests_total', ',outcome="succeeded"')]: '0x40',
+      [on('tollgate_requests_total', ',outcome="failed"')]: '0x20 1x9 2x9',
+    },
+  ],
+  [
+    'TollgateLimitsLocal',
+    'limits that one process counts alone',
+    { [on('tollgate_limits_local_decisions_total')]: '0x40' },
+  ],
+] as const)('alert %s is quiet at %s', (alert, _, series) => {
+  expectAlerts(
+    series,
+    ['9m', '21m', '25m', '31m'].map((eval_time) => ({ eval_time, alertname: alert, exp_alerts: [] })),
+  )
+})
+
+type Rule = ReturnType<typeof alertRules>[number]
+
+function expectAlert(rule: Rule, { series, at, labels, summary }: Case): void {
+  const expected = {
+    exp_labels: { severity: rule.labels.severity, ...labels },
+    exp_annotations: { ...rule.annotations, summary },
+  }
+  const alertname = rule.alert
+  expectAlerts(series, [
+    { eval_time: '0m', alertname, exp_alerts: [] },
+    { eval_time: at, alertname, exp_alerts: [expected] },
+  ])
+}
+
+/** `alerts`: as promtool's tests have them. */
+function expectAlerts(series: Readonly<Record<string, string>>, alerts: readonly object[]): void {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-rules-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const file = join(folder, 'test.yml')
+  const input_series = Object.entries(series).map(([series, values]) => ({ series, values }))
+  writeFileSync(
+    file,
+    JSON.stringify({
+      rule_files: [join(deploy, 'prometheus/alerts.yml')],
+      evaluation_interval: '1m',
+      tests: [{ interval: '1m', input_series, alert_rule_test: alerts }],
+    }),
+  )
+  expect(promtool(['test', 'rules', file])).toEqual({
+    status: 0,
+    output: expect.stringContaining('SUCCESS'),
+  })
+}

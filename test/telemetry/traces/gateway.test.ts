@@ -222,6 +222,39 @@ describe('traces of requests', () => {
   })
 })
 
+describe('with no trace but those that clients ask for', () => {
+  let traced: Traced
+  beforeAll(async () => {
+    traced = await startTraced({
+      OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: '0',
+    })
+  })
+  afterAll(async () => await traced?.close())
+
+  test('a caller without a good key has none, whatever it asks for, and one with a key has', async () => {
+    const asks = (id: string) => ({ traceparent: `00-${id}-${clientSpan}-01`, tracestate: 'vendor=value' })
+    const stranger = clientTrace.replace('0af', 'fff')
+    for (const key of ['no-key-of-anybody-0001', 'no-key-of-anybody-0002'])
+      await (
+        await traced.post(
+          '/v1/chat/completions',
+          { model: 'good', messages },
+          { key, headers: asks(stranger) },
+        )
+      ).text()
+    await (await traced.post('/v1/made-up', {}, { key: 'no-key', headers: asks(stranger) })).text()
+    const answer = await traced.post(
+      '/v1/chat/completions',
+      { model: 'good', messages },
+      { headers: asks(clientTrace) },
+    )
+    await answer.text()
+    await traced.collector.traceOf(answer.headers.get('x-request-id') ?? '')
+    expect([...new Set(traced.collector.spans.map(({ traceId }) => traceId))]).toEqual([clientTrace])
+  })
+})
+
 describe('with other settings of traces', () => {
   let traced: Traced
   beforeAll(async () => {

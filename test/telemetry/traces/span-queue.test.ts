@@ -50,6 +50,28 @@ test('what a collector refuses is not sent again', async () => {
   expect(states).toEqual(['it answered with status 400', undefined])
 })
 
+test('a batch that cannot be encoded is lost, counted and told, and the next one is sent', async () => {
+  let sent = 0
+  const states: (string | undefined)[] = []
+  const queue = new SpanQueue({
+    spansMax: 10,
+    batchMax: 2,
+    delayMs: 60_000,
+    send() {
+      sent++
+      if (sent === 1) throw new RangeError('Array buffer allocation failed')
+      return Promise.resolve({ kind: 'taken', rejected: 100 })
+    },
+    onState: (failure) => states.push(failure),
+  })
+  queue.add(spansOf(2))
+  queue.add(spansOf(2))
+  await queue.end(30_000)
+  // This collector says that it rejected more than it got. No count falls.
+  expect(queue.counts).toEqual({ exported: 0, dropped: 0, failed: 4 })
+  expect(states).toEqual(['a batch cannot be sent: RangeError: Array buffer allocation failed', undefined])
+})
+
 test('the end of a process waits no longer than it may for a collector that hangs', async () => {
   const queue = new SpanQueue({
     spansMax: 10,
@@ -94,6 +116,7 @@ function traceWith(take: (spans: readonly Span[]) => void): Trace {
       id: '1'.repeat(32),
       requestId: 'one',
       isSampled: true,
+      isAsked: false,
       name: 'root',
       kind: kinds.server,
       parent: undefined,

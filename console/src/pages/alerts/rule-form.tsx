@@ -1,11 +1,11 @@
-import { Button, Group, NumberInput, Select, SimpleGrid, Stack, Switch, TextInput } from '@mantine/core'
+import { NumberInput, Select, SimpleGrid, Switch, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { ApiError, api, ask } from '../../api/client.ts'
 import type { Editing } from '../../api/editing.ts'
 import { useSession } from '../../api/session.ts'
 import { tenantNamesQuery } from '../../api/who.ts'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
+import { ChangeForm } from '../../parts/change-form.tsx'
 import { done } from '../../parts/toast.tsx'
 import classes from './alerts.module.css'
 import type { Rule } from './alerts-query.ts'
@@ -79,7 +79,7 @@ export function RuleForm({
     setValues(ofTenant && usual.of === 'channel' ? { ...usual, of: 'model' } : usual)
   }
   /** What the user has typed stays, or goes; all else is as it stands now. */
-  const goOn = (keeps: boolean) => {
+  const takeNow = (keeps: boolean) => {
     if (editing?.now === undefined) return
     const { base, now } = editing
     const [was, is] = [fieldsValues(base), fieldsValues(now)]
@@ -94,117 +94,103 @@ export function RuleForm({
       setUrl('')
       setTellsNobody(false)
     }
-    save.reset()
-    editing.goOn()
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        <TextInput
-          label="Name"
-          required
-          data-autofocus
-          value={name}
-          error={errorAt('name')}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        {role === 'member' || rule !== undefined ? null : (
-          <Select
-            label="It watches"
-            description="A rule of one tenant is seen by its members too. It cannot watch what tenants share."
-            searchable
-            data={[
-              { value: '', label: 'All tenants' },
-              ...(tenants.data?.data ?? []).map((one) => ({
-                value: one.id,
-                label: `The tenant ${one.name}`,
-              })),
-            ]}
-            value={tenant ?? ''}
-            onChange={(chosen) => {
-              const next = chosen === '' ? null : chosen
-              setTenant(next)
-              if (next !== null && !kindsFor(true).some((one) => one.kind === kind)) take('error_rate', true)
-              else if (next !== null && (values.of === 'channel' || values.of === 'group')) take(kind, true)
-            }}
-          />
-        )}
+    <ChangeForm
+      save={save}
+      send={save.mutate}
+      editing={editing}
+      verb={rule === undefined ? 'Make the rule' : 'Save the rule'}
+      yours={{ name, condition: conditionOf(kind, values), resolve_after_seconds: seconds }}
+      onTake={takeNow}
+      hidesProblem={hasPlace}
+    >
+      <TextInput
+        label="Name"
+        required
+        data-autofocus
+        value={name}
+        error={errorAt('name')}
+        onChange={(event) => setName(event.currentTarget.value)}
+      />
+      {role === 'member' || rule !== undefined ? null : (
         <Select
-          label="It holds when"
-          disabled={rule !== undefined}
-          allowDeselect={false}
-          data={kindsFor(isOfTenant).map((one) => ({ value: one.kind, label: one.title }))}
-          value={kind}
-          onChange={(chosen) => take((chosen ?? 'error_rate') as Kind, isOfTenant)}
+          label="It watches"
+          description="A rule of one tenant is seen by its members too. It cannot watch what tenants share."
+          searchable
+          data={[
+            { value: '', label: 'All tenants' },
+            ...(tenants.data?.data ?? []).map((one) => ({
+              value: one.id,
+              label: `The tenant ${one.name}`,
+            })),
+          ]}
+          value={tenant ?? ''}
+          onChange={(chosen) => {
+            const next = chosen === '' ? null : chosen
+            setTenant(next)
+            if (next !== null && !kindsFor(true).some((one) => one.kind === kind)) take('error_rate', true)
+            else if (next !== null && (values.of === 'channel' || values.of === 'group')) take(kind, true)
+          }}
         />
-        <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12} className={classes.fields ?? ''}>
-          {fieldsOf(kind, values).map((field) => (
-            <RuleField
-              key={field.name}
-              field={field}
-              isOfTenant={isOfTenant}
-              value={values[field.name] ?? ''}
-              error={errorAt(`condition/${field.name}`)}
-              onChange={(value) => setValues({ ...values, [field.name]: value })}
-            />
-          ))}
-        </SimpleGrid>
-        <NumberInput
-          label="An episode ends after so many seconds without it"
-          min={0}
-          max={86_400}
-          hideControls
-          value={seconds}
-          error={errorAt('resolve_after_seconds')}
-          onChange={setSeconds}
+      )}
+      <Select
+        label="It holds when"
+        disabled={rule !== undefined}
+        allowDeselect={false}
+        data={kindsFor(isOfTenant).map((one) => ({ value: one.kind, label: one.title }))}
+        value={kind}
+        onChange={(chosen) => take((chosen ?? 'error_rate') as Kind, isOfTenant)}
+      />
+      <SimpleGrid cols={{ base: 1, xs: 2 }} spacing={12} className={classes.fields ?? ''}>
+        {fieldsOf(kind, values).map((field) => (
+          <RuleField
+            key={field.name}
+            field={field}
+            isOfTenant={isOfTenant}
+            value={values[field.name] ?? ''}
+            error={errorAt(`condition/${field.name}`)}
+            onChange={(value) => setValues({ ...values, [field.name]: value })}
+          />
+        ))}
+      </SimpleGrid>
+      <NumberInput
+        label="An episode ends after so many seconds without it"
+        min={0}
+        max={86_400}
+        hideControls
+        value={seconds}
+        error={errorAt('resolve_after_seconds')}
+        onChange={setSeconds}
+      />
+      {tellsNobody ? null : (
+        <TextInput
+          label="Webhook"
+          description={
+            rule === undefined || rule.webhook === null
+              ? 'An address that is told when an episode begins and ends. Empty: only the console shows it.'
+              : `Now: ${rule.webhook.host}. Empty: it stays. A new address gets a new secret.`
+          }
+          placeholder="https://hooks.example.com/tollgate"
+          value={url}
+          error={errorAt('webhook/url') ?? errorAt('webhook')}
+          onChange={(event) => setUrl(event.currentTarget.value)}
         />
-        {tellsNobody ? null : (
-          <TextInput
-            label="Webhook"
-            description={
-              rule === undefined || rule.webhook === null
-                ? 'An address that is told when an episode begins and ends. Empty: only the console shows it.'
-                : `Now: ${rule.webhook.host}. Empty: it stays. A new address gets a new secret.`
-            }
-            placeholder="https://hooks.example.com/tollgate"
-            value={url}
-            error={errorAt('webhook/url') ?? errorAt('webhook')}
-            onChange={(event) => setUrl(event.currentTarget.value)}
-          />
-        )}
-        {rule === undefined ? (
-          <Switch
-            label="Watch it from now on"
-            checked={isEnabled}
-            onChange={(event) => setEnabled(event.currentTarget.checked)}
-          />
-        ) : rule.webhook === null ? null : (
-          <Switch
-            label={`Remove the webhook: ${rule.webhook.host} is told no more`}
-            checked={tellsNobody}
-            onChange={(event) => setTellsNobody(event.currentTarget.checked)}
-          />
-        )}
-        {hasPlace ? null : (
-          <ChangeProblem
-            error={save.error}
-            editing={editing}
-            yours={{ name, condition: conditionOf(kind, values), resolve_after_seconds: seconds }}
-            onGoOn={() => goOn(true)}
-            onDrop={() => goOn(false)}
-          />
-        )}
-        <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
-            {rule === undefined ? 'Make the rule' : 'Save the rule'}
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      {rule === undefined ? (
+        <Switch
+          label="Watch it from now on"
+          checked={isEnabled}
+          onChange={(event) => setEnabled(event.currentTarget.checked)}
+        />
+      ) : rule.webhook === null ? null : (
+        <Switch
+          label={`Remove the webhook: ${rule.webhook.host} is told no more`}
+          checked={tellsNobody}
+          onChange={(event) => setTellsNobody(event.currentTarget.checked)}
+        />
+      )}
+    </ChangeForm>
   )
 }
 

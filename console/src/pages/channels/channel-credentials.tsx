@@ -1,11 +1,11 @@
-import { Button, Group, Modal, PasswordInput, Stack } from '@mantine/core'
+import { Button, Modal, PasswordInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { duration } from '../../format/numbers.ts'
+import { ChangeForm } from '../../parts/change-form.tsx'
 import { ConfirmByName } from '../../parts/confirm.tsx'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Section } from '../../parts/page.tsx'
 import { done } from '../../parts/toast.tsx'
 import { State } from '../../parts/tone.tsx'
@@ -157,35 +157,16 @@ function SecretForm({
       await onDone()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        <PasswordInput
-          label="Secret"
-          description="It is stored encrypted, and never shown again."
-          autoComplete="off"
-          data-autofocus
-          value={secret}
-          onChange={(event) => setSecret(event.currentTarget.value)}
-        />
-        <ChangeProblem
-          error={save.error}
-          editing={editing}
-          onGoOn={() => {
-            save.reset()
-            editing.goOn()
-          }}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
-            Store the credential
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <ChangeForm save={save} send={save.mutate} editing={editing} verb="Store the credential">
+      <PasswordInput
+        label="Secret"
+        description="It is stored encrypted, and never shown again."
+        autoComplete="off"
+        data-autofocus
+        value={secret}
+        onChange={(event) => setSecret(event.currentTarget.value)}
+      />
+    </ChangeForm>
   )
 }

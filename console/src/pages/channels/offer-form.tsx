@@ -1,9 +1,9 @@
-import { Button, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Group, TextInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
+import { ChangeForm } from '../../parts/change-form.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { useChannelEditing } from './channels-query.ts'
@@ -46,57 +46,38 @@ export function OfferForm({ of, onDone }: { of: Tagged<Schema<'Channel'>>; onDon
     if (model === '' || model === upstream) setModel(chosen)
     setUpstream(chosen)
   }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
   return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        <Group gap={8}>
-          <Button variant="default" loading={read.isPending} onClick={() => read.mutate()}>
-            Read its list of models
-          </Button>
-          <span className="tg-quiet">Asks the upstream with the channel's first key.</span>
-        </Group>
-        {read.error === null ? null : <Problem error={read.error} doing="The list of models" />}
-        {read.data === undefined ? null : <Outcome of={read.data} />}
-        {read.data === undefined || read.data.models.length === 0 ? null : (
-          <ListedModels
-            takesOne
-            listed={read.data.models}
-            chosen={upstream === '' ? [] : [upstream]}
-            onChoose={(chosen) => choose(chosen.at(-1) ?? '')}
-          />
-        )}
-        <TextInput
-          label="Model"
-          description="The name that clients use. A new name becomes a model without a price: set one on its page."
-          required
-          data-autofocus
-          value={model}
-          onChange={(event) => setModel(event.currentTarget.value)}
+    <ChangeForm save={save} send={save.mutate} editing={editing} verb="Offer the model">
+      <Group gap={8}>
+        <Button variant="default" loading={read.isPending} onClick={() => read.mutate()}>
+          Read its list of models
+        </Button>
+        <span className="tg-quiet">Asks the upstream with the channel's first key.</span>
+      </Group>
+      {read.error === null ? null : <Problem error={read.error} doing="The list of models" />}
+      {read.data === undefined ? null : <Outcome of={read.data} />}
+      {read.data === undefined || read.data.models.length === 0 ? null : (
+        <ListedModels
+          takesOne
+          listed={read.data.models}
+          chosen={upstream === '' ? [] : [upstream]}
+          onChoose={(chosen) => choose(chosen.at(-1) ?? '')}
         />
-        <TextInput
-          label="Its name at the upstream"
-          description="Empty: the same name"
-          value={upstream}
-          onChange={(event) => setUpstream(event.currentTarget.value)}
-        />
-        <ChangeProblem
-          error={save.error}
-          editing={editing}
-          onGoOn={() => {
-            save.reset()
-            editing.goOn()
-          }}
-        />
-        <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
-            Offer the model
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      )}
+      <TextInput
+        label="Model"
+        description="The name that clients use. A new name becomes a model without a price: set one on its page."
+        required
+        data-autofocus
+        value={model}
+        onChange={(event) => setModel(event.currentTarget.value)}
+      />
+      <TextInput
+        label="Its name at the upstream"
+        description="Empty: the same name"
+        value={upstream}
+        onChange={(event) => setUpstream(event.currentTarget.value)}
+      />
+    </ChangeForm>
   )
 }

@@ -1,13 +1,13 @@
-import { Button, Checkbox, Group, Stack, TextInput } from '@mantine/core'
+import { Button, Checkbox, Stack, TextInput } from '@mantine/core'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditing } from '../../api/editing.ts'
 import { askTagged, type Tagged } from '../../api/tagged.ts'
 import type { Texts } from '../../console-search.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
+import { ChangeForm } from '../../parts/change-form.tsx'
 import { WaitingRows } from '../../parts/list-grid.tsx'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
 import { viewOf } from './view-of.ts'
@@ -77,22 +77,28 @@ function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; o
       onDone()
     },
   })
-  const goOn = (keeps: boolean) => {
+  const take = (keeps: boolean) => {
     const { base, now } = editing
     if (now === undefined) return
     if (!keeps || name === base.name) setName(now.name)
     if (!keeps || isShared === base.shared) setShared(now.shared)
     if (!keeps) setTakesFilters(false)
-    save.reset()
-    editing.goOn()
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
+    <>
+      <ChangeForm
+        save={save}
+        send={save.mutate}
+        editing={editing}
+        verb="Save the view"
+        yours={wanted}
+        onTake={take}
+        beside={
+          <Button variant="default" color="red" onClick={() => setDeleting(true)}>
+            Delete the view
+          </Button>
+        }
+      >
         <TextInput
           label="Name"
           required
@@ -110,23 +116,7 @@ function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; o
           checked={takesFilters}
           onChange={(event) => setTakesFilters(event.currentTarget.checked)}
         />
-        <ChangeProblem
-          error={save.error}
-          editing={editing}
-          doing="Save the view"
-          yours={wanted}
-          onGoOn={() => goOn(true)}
-          onDrop={() => goOn(false)}
-        />
-        <Group justify="space-between">
-          <Button variant="default" color="red" onClick={() => setDeleting(true)}>
-            Delete the view
-          </Button>
-          <Button type="submit" loading={save.isPending}>
-            Save the view
-          </Button>
-        </Group>
-      </Stack>
+      </ChangeForm>
       <AskFirst
         opened={isDeleting}
         onClose={() => setDeleting(false)}
@@ -143,6 +133,6 @@ function ChangeView({ of, search, onDone }: { of: Tagged<View>; search: Texts; o
         {of.data.shared ? `The others of your tenant lose ${stands} too.` : `${stands} goes for good.`} No row
         of the log is touched.
       </AskFirst>
-    </form>
+    </>
   )
 }

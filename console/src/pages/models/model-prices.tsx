@@ -1,10 +1,10 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Button, Modal, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, Fragment, useState } from 'react'
+import { Fragment, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { ChangeProblem } from '../../parts/meanwhile.tsx'
+import { ChangeForm } from '../../parts/change-form.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -154,11 +154,7 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
       onDone()
     },
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate(pricedBy(texts, editing.base.price))
-  }
-  const goOn = (keeps: boolean) => {
+  const take = (keeps: boolean) => {
     const [before, now] = [textsOf(editing.base.price), textsOf(editing.now?.price)]
     setTexts(
       keeps
@@ -170,36 +166,27 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
           )
         : now,
     )
-    save.reset()
-    editing.goOn()
   }
   return (
-    <form onSubmit={submit}>
-      <Stack gap={12}>
-        {priceParts.map(([part, title], at) => (
-          <TextInput
-            key={part}
-            label={`${title}, USD${part === 'image' ? '' : ' per million tokens'}`}
-            inputMode="decimal"
-            data-autofocus={at === 0 || undefined}
-            value={texts[part] ?? ''}
-            onChange={(event) => setTexts({ ...texts, [part]: event.currentTarget.value })}
-          />
-        ))}
-        <ChangeProblem
-          error={save.error}
-          editing={editing}
-          yours={{ price: save.variables }}
-          onGoOn={() => goOn(true)}
-          onDrop={() => goOn(false)}
+    <ChangeForm
+      save={save}
+      send={() => save.mutate(pricedBy(texts, editing.base.price))}
+      editing={editing}
+      verb="Set the price"
+      yours={{ price: save.variables }}
+      onTake={take}
+    >
+      {priceParts.map(([part, title], at) => (
+        <TextInput
+          key={part}
+          label={`${title}, USD${part === 'image' ? '' : ' per million tokens'}`}
+          inputMode="decimal"
+          data-autofocus={at === 0 || undefined}
+          value={texts[part] ?? ''}
+          onChange={(event) => setTexts({ ...texts, [part]: event.currentTarget.value })}
         />
-        <Group justify="flex-end">
-          <Button type="submit" loading={save.isPending}>
-            Set the price
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+      ))}
+    </ChangeForm>
   )
 }
 

@@ -88,8 +88,10 @@ async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding
         fix: `Give the credentials ${rights} on ${name}/${prefix}*.`,
         docs,
       })
-      // What was not written is neither read nor deleted.
-      if (step === 'write') break
+      if (step !== 'write') continue
+      // There is nothing to read. An answer that came too late may have left it there.
+      await steps.delete().catch(() => {})
+      break
     }
   }
   return failed

@@ -213,6 +213,13 @@ async function makeSetupLink({ database, bounds, log }: Context): Promise<string
   }
 }
 
+/** A gateway goes on when nobody reads what it prints: an event `error` without a listener would end it. */
 function print(lines: readonly string[]): void {
-  if (lines.length > 0) process.stdout.write(`${lines.join('\n')}\n`)
+  if (lines.length === 0) return
+  process.stdout
+    .off('error', ignore)
+    .on('error', ignore)
+    .write(`${lines.join('\n')}\n`)
 }
+
+function ignore(): void {}

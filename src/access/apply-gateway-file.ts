@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { applyCatalog } from '../catalog/apply.ts'
 import {
   byFile,
@@ -6,6 +7,7 @@ import {
   type FileKind,
   type FileNames,
   fileKinds,
+  PlanChangedError,
   shownNames,
   type Writing,
 } from '../catalog/file-changes.ts'
@@ -17,7 +19,9 @@ import { isUnknownName, reasonOf } from '../db/failures.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { applyTenants, type GeneratedKey } from './apply-tenants.ts'
 import { writeAudit } from './audit-queries.ts'
+import { readExportRows } from './export-queries.ts'
 import { type FileInForce, noteFileInForce, readFileInForce } from './gateway-file-queries.ts'
+import { changesBetween, type RowChange, type RowWords, wordsOfRows } from './row-changes.ts'
 
 /** What became of a gateway.yaml. */
 export type FileOutcome =
@@ -51,14 +55,20 @@ export async function checkGatewayFile(
   if (inForce?.hash.equals(source.hashWith(keeper.fileKey)) !== true) source.parse()
 }
 
-/** Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a higher revision. */
+/**
+ * Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a higher revision. Where
+ * it would change other rows than in `planned`, which somebody has agreed to, it throws PlanChangedError and writes nothing.
+ */
 export function applyGatewayFile(
   connections: Pick<Connections, 'db'>,
   source: GatewaySource,
   keeper: SecretKeeper,
+  planned?: FileChanges,
 ): Promise<FileOutcome> {
   return changeRows(connections, async (tx) => {
     const { outcome } = await applyIn(tx, source, keeper, byFile)
+    if (outcome.kind === 'applied' && planned !== undefined && !isDeepStrictEqual(outcome.changes, planned))
+      throw new PlanChangedError('nothing is applied: rows have changed since the plan')
     return outcome
   })
 }
@@ -71,6 +81,8 @@ export interface FileLine {
   action: 'create' | 'change' | 'remove'
   /** What changes in a row that exists. */
   members: readonly string[]
+  /** The values of what changes in a row that exists, before and after. */
+  changes: readonly RowChange[]
   /** An admin had made it: from then on the file manages it. */
   takenOver: boolean
 }
@@ -81,30 +93,43 @@ export async function planGatewayFile(
   source: GatewaySource,
   keeper: SecretKeeper,
 ): Promise<{ outcome: FileOutcome; lines: FileLine[] }> {
-  const told: FileLine[] = []
+  const told: Told[] = []
   const writing: Writing = {
     ...byFile,
     told(kind, name, action, members) {
-      if (action !== 'skip') told.push({ kind, name, action, members, takenOver: false })
+      if (action !== 'skip') told.push({ kind, name, action, members })
     },
   }
-  let plan: Awaited<ReturnType<typeof applyIn>> | undefined
+  let plan: (Awaited<ReturnType<typeof applyIn>> & { before: RowWords; after: RowWords }) | undefined
   try {
     await changeRows(connections, async (tx) => {
-      plan = await applyIn(tx, source, keeper, writing)
+      // A conflict begins it again.
+      told.length = 0
+      const before = wordsOfRows(await readExportRows(tx), keeper)
+      const applied = await applyIn(tx, source, keeper, writing)
+      plan = { ...applied, before, after: wordsOfRows(await readExportRows(tx), keeper) }
       throw new Undone()
     })
   } catch (error) {
     if (!(error instanceof Undone)) throw error
   }
   if (plan === undefined) throw new Error('the transaction ended without a plan')
-  const { outcome, names } = plan
-  return { outcome, lines: names === undefined ? [] : linesOf(told, names) }
+  const { outcome, names, before, after } = plan
+  const shown = told.map((line) => ({
+    ...line,
+    changes:
+      line.action === 'change'
+        ? changesBetween(before[line.kind].get(line.name), after[line.kind].get(line.name), line.members)
+        : [],
+  }))
+  return { outcome, lines: names === undefined ? [] : linesOf(shown, names) }
 }
+
+type Told = Pick<FileLine, 'kind' | 'name' | 'action' | 'members'>
 
 class Undone extends Error {}
 
-function linesOf(told: readonly FileLine[], names: FileNames): FileLine[] {
+function linesOf(told: readonly Omit<FileLine, 'takenOver'>[], names: FileNames): FileLine[] {
   return fileKinds.flatMap((kind) => {
     const { removed, taken_over } = names[kind]
     const takenOver = new Set(taken_over)
@@ -112,7 +137,7 @@ function linesOf(told: readonly FileLine[], names: FileNames): FileLine[] {
       .filter((line) => line.kind === kind)
       .map((line) => ({ ...line, takenOver: takenOver.has(line.name) }))
     const left = removed.map((name): FileLine => {
-      return { kind, name, action: 'remove', members: [], takenOver: false }
+      return { kind, name, action: 'remove', members: [], changes: [], takenOver: false }
     })
     return [...changed, ...left]
   })

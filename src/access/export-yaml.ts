@@ -113,7 +113,8 @@ function channelEntry(
   return { ...words, api_keys, ...connectionOf(row, keeper, (name) => variables.add(`${place}_${name}`)) }
 }
 
-function connectionOf(
+/** How a channel is reached. `variable` says what stands for a secret, by its name. */
+export function connectionOf(
   row: ExportRows['channels'][number],
   keeper: SecretKeeper,
   variable: (name: string) => string,

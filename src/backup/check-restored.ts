@@ -1,4 +1,5 @@
 import type { Sql } from 'postgres'
+import { type MigrationPlan, planMigration } from '../db/migration-plan.ts'
 import { type Verification, verifyLedger } from '../ledger/verify.ts'
 import { heardOfRule } from '../ledger/verify-rules.ts'
 import type { Facts, Manifest } from './manifest.ts'
@@ -9,21 +10,32 @@ export interface Restored {
   facts: Facts
   /** What lies outside of what the manifest says, such as `keys: 3, and the backup has 4`. */
   differences: string[]
-  /** Without the rule that no gateway can keep that is not started yet. */
-  verification: Verification
+  schema: Pick<MigrationPlan, 'applied' | 'known' | 'compatibleFrom'>
+  /**
+   * Without the rule that no gateway can keep that is not started yet. Null: the backup is of another release, on whose schema this
+   * one does not run.
+   */
+  verification: Verification | null
 }
 
 /** Look into a database that was just restored, before a gateway starts on it. It changes nothing. */
 export async function checkRestored(sql: Sql, manifest: Manifest): Promise<Restored> {
   const found = await readFacts(sql)
   if (found === undefined) throw new Error('the restored database has no tables of Tollgate')
-  const verification = await verifyLedger(sql)
-  const findings = verification.findings.filter(({ rule }) => rule !== heardOfRule)
+  const { applied, known, compatibleFrom } = await planMigration(sql)
+  const isOurs = applied >= known && compatibleFrom <= known
   return {
     facts: found.facts,
     differences: differencesOf(found.facts, manifest.from.facts, manifest.to.facts),
-    verification: { ...verification, findings },
+    schema: { applied, known, compatibleFrom },
+    verification: isOurs ? await verifyFor(sql) : null,
   }
+}
+
+async function verifyFor(sql: Sql): Promise<Verification> {
+  const verification = await verifyLedger(sql)
+  const findings = verification.findings.filter(({ rule }) => rule !== heardOfRule)
+  return { ...verification, findings }
 }
 
 /** While a backup is made the log only grows, and other numbers move: they may lie a little outside of both ends. */

@@ -1,8 +1,9 @@
-import { statfsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import type postgres from 'postgres'
 import type { StoredFile } from './manifest.ts'
+import { refuseWithoutRoom } from './room.ts'
 import {
   bytesOf,
   copyStored,
@@ -21,6 +22,8 @@ export interface ClusterCopy {
   cluster: string
   /** The folder of the backup. */
   folder: string
+  /** What else the backup will have. */
+  furtherBytes: number
   onProgress: OnProgress
 }
 
@@ -31,7 +34,7 @@ export interface ClusterCopy {
  */
 export async function copyCluster(
   sql: postgres.Sql,
-  { cluster, folder, onProgress }: ClusterCopy,
+  { cluster, folder, furtherBytes, onProgress }: ClusterCopy,
 ): Promise<StoredFile[]> {
   const slot = `tollgate_backup_${process.pid}_${Date.now()}`
   // It is gone with the session.
@@ -42,7 +45,7 @@ export async function copyCluster(
   const target = join(folder, clusterFolder)
   const paths = await filesBelow(cluster, isCopied)
   const totalBytes = await bytesOf(cluster, paths)
-  refuseWithoutRoom(folder, totalBytes)
+  refuseWithoutRoom(folder, totalBytes + furtherBytes)
   let doneBytes = 0
   const copy = async (path: string) => {
     const copied = await copyStored(join(cluster, path), join(target, path), (bytes) => {
@@ -91,11 +94,4 @@ function isCopied(path: string): boolean {
 
 function isFolderCopied(path: string): boolean {
   return !/^pg_replslot\//.test(path) && !basename(path).startsWith('pgsql_tmp')
-}
-
-/** Postgres must not run out of room because of its backup. */
-function refuseWithoutRoom(folder: string, bytes: number): void {
-  const { bavail, bsize } = statfsSync(dirname(folder))
-  if (bavail * bsize < bytes * 1.05)
-    throw new Error(`${dirname(folder)} has room for ${bavail * bsize} bytes, and the database has ${bytes}`)
 }

@@ -10,6 +10,21 @@ export const dataFolder = 'data'
 export const dataParts = ['secret.key', 'journal', 'images', 'files', 'archive'] as const
 type DataPart = (typeof dataParts)[number]
 
+/** What the parts take now. */
+export async function bytesOfParts(parts: readonly DataPart[], dataDir: string): Promise<number> {
+  let bytes = 0
+  for (const part of parts) bytes += await bytesOf(dataDir, await pathsOf(part, dataDir))
+  return bytes
+}
+
+/** The files of a part, by their paths from DATA_DIR. None: it is not there. */
+async function pathsOf(part: DataPart, dataDir: string): Promise<string[]> {
+  const place = statSync(join(dataDir, part), { throwIfNoEntry: false })
+  if (place === undefined) return []
+  if (place.isFile()) return [part]
+  return (await filesBelow(join(dataDir, part), isKept)).map((path) => `${part}/${path}`)
+}
+
 export interface DataCopy {
   dataDir: string
   /** The folder of the backup. */
@@ -25,10 +40,7 @@ export async function copyParts(
   const there = parts.filter((part) => existsSync(join(dataDir, part)))
   const stored: StoredFile[] = []
   for (const part of there) {
-    const isFile = statSync(join(dataDir, part)).isFile()
-    const paths = isFile
-      ? [part]
-      : (await filesBelow(join(dataDir, part), isKept)).map((path) => `${part}/${path}`)
+    const paths = await pathsOf(part, dataDir)
     const totalBytes = await bytesOf(dataDir, paths)
     let doneBytes = 0
     await eachOf(paths, async (path) => {

@@ -1,14 +1,32 @@
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type postgres from 'postgres'
 import packageJson from '../../package.json' with { type: 'json' }
 import { embeddedCluster } from '../db/embedded.ts'
 import { clusterFolder, copyCluster } from './copy-cluster.ts'
-import { copyParts, dataParts } from './data-parts.ts'
+import { bytesOfParts, copyParts, dataParts } from './data-parts.ts'
 import { type Manifest, type Method, type StoredFile, writeManifest } from './manifest.ts'
 import { type Environment, findTool, runTool } from './postgres-tools.ts'
+import { refuseWithoutRoom } from './room.ts'
 import { readFacts, serverVersion, withSession } from './session.ts'
-import { filesBelow, noteStored, type OnProgress } from './stored-files.ts'
+import {
+  bytesOf,
+  eachOf,
+  filesBelow,
+  noteStored,
+  type OnProgress,
+  syncFolder,
+  syncFolders,
+} from './stored-files.ts'
 
 export interface BackupOptions {
   /** The folder that it makes. */
@@ -23,7 +41,9 @@ export interface BackupOptions {
   withoutSecretKey: boolean
   /** For programs of Postgres. */
   env: Environment
+  /** Throws what ends the backup, such as the reason of `signal`. */
   onProgress: OnProgress
+  signal: AbortSignal
 }
 
 /** Where a backup by pg_dump has the database, and one by copy the address of its cluster. */
@@ -32,19 +52,26 @@ export const recordFile = 'postgres.json'
 
 /**
  * Back up a deployment while it serves. The folder appears whole, or not at all. Throws an Error for the operator, also when the
- * folder is there already.
+ * folder is there already, and the reason of `signal` when that aborts.
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const folder = resolve(options.folder)
   refuseTaken(folder)
   mkdirSync(dirname(folder), { recursive: true })
-  const draft = join(dirname(folder), `.${basename(folder)}.${process.pid}`)
-  mkdirSync(draft, { mode: 0o700 })
+  // Nobody else may enter it.
+  const draft = mkdtempSync(join(dirname(folder), `.${basename(folder)}.`))
+  const onProgress: OnProgress = (progress) => {
+    options.signal.throwIfAborted()
+    options.onProgress(progress)
+  }
   try {
-    const made = await withSession(options.url, (sql) => fill(sql, { ...options, folder: draft }))
+    const made = await withSession(options.url, (sql) => fill(sql, { ...options, folder: draft, onProgress }))
     writeManifest(draft, made)
+    await syncFolders(draft)
+    options.signal.throwIfAborted()
     refuseTaken(folder)
     renameSync(draft, folder)
+    await syncFolder(dirname(folder))
     return made
   } catch (error) {
     rmSync(draft, { recursive: true, force: true })
@@ -53,8 +80,11 @@ export async function makeBackup(options: BackupOptions): Promise<Manifest> {
 }
 
 function refuseTaken(folder: string): void {
-  if (existsSync(folder) && readdirSync(folder).length > 0)
-    throw new Error(`${folder} is there already: name a folder that is not`)
+  if (!existsSync(folder)) return
+  // As the place of a volume is.
+  const isEmpty = statSync(folder).isDirectory() && readdirSync(folder).length === 0
+  const example = isEmpty ? `, such as ${join(folder, new Date().toISOString().slice(0, 10))}` : ''
+  throw new Error(`${folder} is there already: name a folder that is not${example}`)
 }
 
 async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest> {
@@ -63,9 +93,12 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
   const before = await factsOf(sql)
   const parts = dataParts.filter((part) => !(part === 'secret.key' && withoutSecretKey))
   const copyData = async () => (databaseOnly ? { parts: [], files: [] } : await copyParts(parts, options))
+  const dataBytes = databaseOnly ? 0 : await bytesOfParts(parts, options.dataDir)
   const about = { format: 1 as const, release: packageJson.version, method, postgres: version }
   switch (method) {
     case 'pg_dump':
+      // How small a dump will be, nobody knows before.
+      refuseWithoutRoom(folder, dataBytes)
       return await sql.begin('isolation level repeatable read', async (tx) => {
         await tx`SET LOCAL idle_in_transaction_session_timeout = 0`
         const [snapshot] = await tx<{ id: string }[]>`SELECT pg_export_snapshot() AS id`
@@ -77,7 +110,7 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
       })
     case 'copy': {
       const { cluster, record } = embeddedCluster(options.dataDir)
-      const copied = await copyCluster(sql, { ...options, cluster })
+      const copied = await copyCluster(sql, { ...options, cluster, furtherBytes: dataBytes })
       const to = await factsOf(sql)
       writeFileSync(join(folder, recordFile), record, { mode: 0o600, flag: 'wx' })
       const files = [...copied, await noteStored(folder, recordFile)]
@@ -86,13 +119,13 @@ async function fill(sql: postgres.Sql, options: BackupOptions): Promise<Manifest
     }
     case 'pg_basebackup': {
       const tool = await findTool('pg_basebackup', version, options.env)
+      refuseWithoutRoom(folder, (await clusterBytes(sql)) + dataBytes)
       options.onProgress({ doing: 'pg_basebackup runs', doneBytes: 0, totalBytes: 0 })
-      await runTool(tool, options.url, [
-        `--pgdata=${join(folder, clusterFolder)}`,
-        ...['--wal-method=stream', '--checkpoint=fast', '--no-manifest'],
-      ])
+      const target = `--pgdata=${join(folder, clusterFolder)}`
+      const whole = ['--wal-method=stream', '--checkpoint=fast', '--no-manifest']
+      await runTool(tool, options.url, [target, ...whole], options.signal)
       const to = await factsOf(sql)
-      const files = await noteAll(folder, clusterFolder)
+      const files = await noteAll(options, clusterFolder)
       const data = await copyData()
       return { ...about, from: before, to, parts: data.parts, files: [...files, ...data.files] }
     }
@@ -109,16 +142,35 @@ async function factsOf(sql: Parameters<typeof readFacts>[0]): Promise<Manifest['
 async function dump(options: BackupOptions, version: string, snapshot: string): Promise<StoredFile[]> {
   const tool = await findTool('pg_dump', version, options.env)
   options.onProgress({ doing: 'pg_dump runs', doneBytes: 0, totalBytes: 0 })
-  await runTool(tool, options.url, [
-    `--file=${join(options.folder, dumpFile)}`,
-    ...['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`],
-  ])
+  const file = `--file=${join(options.folder, dumpFile)}`
+  const form = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`]
+  await runTool(tool, options.url, [file, ...form], options.signal)
   return [await noteStored(options.folder, dumpFile)]
 }
 
-async function noteAll(folder: string, inside: string): Promise<StoredFile[]> {
+/** The size of the cluster. Throws an Error when a part of it lies where pg_basebackup would not put it into the folder. */
+async function clusterBytes(sql: postgres.Sql): Promise<number> {
+  const [row] = await sql<{ bytes: string; spaces: string | null }[]>`
+    SELECT (SELECT sum(pg_database_size(oid)) FROM pg_database WHERE has_database_privilege(oid, 'CONNECT')) AS bytes,
+      (SELECT string_agg(spcname, ', ') FROM pg_tablespace WHERE spcname NOT IN ('pg_default', 'pg_global')) AS spaces`
+  if (row?.spaces)
+    throw new Error(
+      `the cluster has tablespaces (${row.spaces}), which pg_basebackup puts elsewhere: leave out --with, for pg_dump`,
+    )
+  return Number(row?.bytes ?? 0)
+}
+
+async function noteAll({ folder, onProgress }: BackupOptions, inside: string): Promise<StoredFile[]> {
+  const paths = await filesBelow(join(folder, inside))
+  const totalBytes = await bytesOf(join(folder, inside), paths)
+  let doneBytes = 0
   const files: StoredFile[] = []
-  for (const path of await filesBelow(join(folder, inside)))
-    files.push(await noteStored(folder, `${inside}/${path}`))
+  await eachOf(paths, async (path) => {
+    const noted = await noteStored(folder, `${inside}/${path}`, (bytes) => {
+      doneBytes += bytes
+      onProgress({ doing: 'making checksums', doneBytes, totalBytes })
+    })
+    files.push(noted)
+  })
   return files
 }

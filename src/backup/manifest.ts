@@ -45,6 +45,7 @@ export function writeManifest(folder: string, of: Manifest): void {
   writeFileSync(join(folder, manifestFile), `${JSON.stringify({ ...of, files }, null, 2)}\n`, {
     mode: 0o600,
     flag: 'wx',
+    flush: true,
   })
 }
 

@@ -48,8 +48,22 @@ async function majorOf(path: string, env: Environment): Promise<number | undefin
   }
 }
 
-/** Run it on the database of `url`. The password is not among its arguments. Throws an Error with what it says. */
-export async function runTool({ path, env }: Tool, url: string, args: readonly string[]): Promise<void> {
+/** A program of Postgres has failed. The message has its last lines. */
+export class ToolError extends Error {
+  override readonly name = 'ToolError'
+}
+
+/**
+ * Run it on the database of `url`. The password is not among its arguments. Throws a ToolError with what it says. When `signal`
+ * aborts, it is ended, and waited for.
+ */
+export async function runTool(
+  { path, env }: Tool,
+  url: string,
+  args: readonly string[],
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
   const place = new URL(url)
   const password = decodeURIComponent(place.password)
   place.password = ''
@@ -60,8 +74,28 @@ export async function runTool({ path, env }: Tool, url: string, args: readonly s
   const ended = Promise.withResolvers<number | null>()
   child.once('error', ended.reject)
   child.once('exit', ended.resolve)
-  const [said, code] = await Promise.all([text(child.stderr), ended.promise])
+  const end = () => child.kill()
+  signal.addEventListener('abort', end)
+  const [said, code] = await Promise.all([text(child.stderr), ended.promise]).finally(() =>
+    signal.removeEventListener('abort', end),
+  )
   if (code === 0) return
+  signal.throwIfAborted()
   const lines = said.trim().split('\n').slice(-5).join('\n')
-  throw new Error(`${path} ended with ${code === null ? 'a signal' : `exit code ${code}`}: ${lines}`)
+  throw new ToolError(`${path} ended with ${code === null ? 'a signal' : `exit code ${code}`}: ${lines}`)
+}
+
+/**
+ * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may not make: extensions,
+ * which belong to whoever runs the server. Tollgate needs none.
+ */
+export async function contentsOf({ path, env }: Tool, dump: string): Promise<string> {
+  const { stdout } = await promisify(execFile)(path, ['--list', dump], {
+    env: { ...env },
+    maxBuffer: 64 * 1024 * 1024,
+  }).catch((cause: unknown) => {
+    throw new ToolError(`${path} cannot read the dump: ${cause instanceof Error ? cause.message : cause}`)
+  })
+  const lines = stdout.split('\n')
+  return lines.filter((line) => !/^\d+; \d+ \d+ (EXTENSION - |COMMENT - EXTENSION )/.test(line)).join('\n')
 }

@@ -1,14 +1,31 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { chmod, mkdir } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { placeCluster } from '../db/embedded.ts'
 import { clusterFolder } from './copy-cluster.ts'
 import { dataFolder } from './data-parts.ts'
 import { dumpFile, recordFile } from './make-backup.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import { type Environment, findTool, runTool } from './postgres-tools.ts'
+import { contentsOf, type Environment, findTool, runTool } from './postgres-tools.ts'
 import { withSession } from './session.ts'
-import { checkStored, copyStored, eachOf, foldersBelow, type OnProgress } from './stored-files.ts'
+import {
+  checkStored,
+  copyStored,
+  eachOf,
+  foldersBelow,
+  type OnProgress,
+  syncFolders,
+} from './stored-files.ts'
 
 export interface RestoreOptions {
   /** The folder of the backup. */
@@ -22,37 +39,74 @@ export interface RestoreOptions {
   databaseOnly: boolean
   env: Environment
   onProgress: OnProgress
+  signal: AbortSignal
 }
 
 /**
  * Put a backup where nothing is. First it checks every file of the backup, and that nothing would be overwritten. Throws an Error
- * for the operator; then the database and DATA_DIR are as they were, but for drafts that the next call removes.
+ * for the operator, and the reason of `signal` when that aborts: then the database and DATA_DIR are as they were. After kill -9
+ * drafts may be left: the next call removes that of DATA_DIR.
  */
-export async function restoreBackup(options: RestoreOptions): Promise<Manifest> {
+export async function restoreBackup(given: RestoreOptions): Promise<Manifest> {
+  const options: RestoreOptions = {
+    ...given,
+    onProgress(progress) {
+      given.signal.throwIfAborted()
+      given.onProgress(progress)
+    },
+  }
   const manifest = readManifest(options.folder)
   await refuseUnfit(manifest, options)
   await checkFiles(manifest, options)
-  const { dataDir, folder, onProgress } = options
-  if (!options.databaseOnly) await copyToDraft(manifest, options)
-  switch (manifest.method) {
-    case 'pg_dump': {
-      const { databaseUrl = '' } = options
-      const tool = await findTool('pg_restore', manifest.postgres, options.env)
-      onProgress({ doing: 'pg_restore runs', doneBytes: 0, totalBytes: 0 })
-      const whole = ['--single-transaction', '--exit-on-error', '--no-owner', '--no-privileges']
-      await runTool(tool, databaseUrl, [...whole, join(folder, dumpFile)])
-      break
-    }
-    case 'copy':
-      await placeCluster(dataDir, readFileSync(join(folder, recordFile), 'utf8'), (cluster) =>
-        copyCluster(manifest, cluster, options),
-      )
-      break
-    case 'pg_basebackup':
-      await copyCluster(manifest, options.cluster ?? '', options)
+  const { dataDir, databaseOnly } = options
+  try {
+    if (!databaseOnly) await copyToDraft(manifest, options)
+    await restoreDatabase(manifest, options)
+  } catch (error) {
+    if (!databaseOnly) rmSync(join(dataDir, draftFolder), { recursive: true, force: true })
+    throw error
   }
-  if (!options.databaseOnly) moveFromDraft(dataDir)
+  if (!databaseOnly) {
+    moveFromDraft(dataDir)
+    await syncFolders(dataDir)
+  }
   return manifest
+}
+
+async function restoreDatabase(manifest: Manifest, options: RestoreOptions): Promise<void> {
+  const { dataDir, folder, cluster = '' } = options
+  switch (manifest.method) {
+    case 'pg_dump':
+      return await restoreDump(manifest, options)
+    case 'copy':
+      return await placeCluster(dataDir, readFileSync(join(folder, recordFile), 'utf8'), (place) =>
+        copyCluster(manifest, place, options),
+      )
+    case 'pg_basebackup':
+      try {
+        return await copyCluster(manifest, cluster, options)
+      } catch (error) {
+        rmSync(cluster, { recursive: true, force: true })
+        throw error
+      }
+  }
+}
+
+async function restoreDump({ postgres }: Manifest, options: RestoreOptions): Promise<void> {
+  const { databaseUrl = '', folder, env, signal, onProgress } = options
+  const tool = await findTool('pg_restore', postgres, env)
+  onProgress({ doing: 'pg_restore runs', doneBytes: 0, totalBytes: 0 })
+  const dump = join(folder, dumpFile)
+  const draft = mkdtempSync(join(tmpdir(), 'tollgate-restore-'))
+  try {
+    const contents = join(draft, 'contents')
+    writeFileSync(contents, await contentsOf(tool, dump), { mode: 0o600 })
+    const whole = ['--single-transaction', '--exit-on-error', `--use-list=${contents}`]
+    const ofOthers = ['--no-owner', '--no-privileges', '--no-tablespaces']
+    await runTool(tool, databaseUrl, [...whole, ...ofOthers, dump], signal)
+  } finally {
+    rmSync(draft, { recursive: true, force: true })
+  }
 }
 
 const draftFolder = '.restoring'
@@ -109,9 +163,10 @@ async function checkFiles({ files }: Manifest, { folder, onProgress }: RestoreOp
   const totalBytes = files.reduce((sum, { bytes }) => sum + bytes, 0)
   let doneBytes = 0
   await eachOf(files, async (file) => {
-    await checkStored(folder, file)
-    doneBytes += file.bytes
-    onProgress({ doing: 'checking the backup', doneBytes, totalBytes })
+    await checkStored(folder, file, (bytes) => {
+      doneBytes += bytes
+      onProgress({ doing: 'checking the backup', doneBytes, totalBytes })
+    })
   })
 }
 
@@ -127,7 +182,14 @@ async function copyToDraft(manifest: Manifest, options: RestoreOptions): Promise
 
 function moveFromDraft(dataDir: string): void {
   const draft = join(dataDir, draftFolder)
-  for (const name of readdirSync(draft)) renameSync(join(draft, name), join(dataDir, name))
+  for (const name of readdirSync(draft)) {
+    const place = join(dataDir, name)
+    if (existsSync(place))
+      throw new Error(
+        `the database is restored, but ${place} was made meanwhile, as by a gateway that was started: stop it, and put what is in ${draft} in its place`,
+      )
+    renameSync(join(draft, name), place)
+  }
   rmSync(draft, { recursive: true })
 }
 
@@ -137,6 +199,7 @@ async function copyCluster(manifest: Manifest, to: string, options: RestoreOptio
   for (const path of await foldersBelow(join(options.folder, clusterFolder), () => true))
     await mkdir(join(to, path), { recursive: true, mode: 0o700 })
   await copyFiles(manifest, clusterFolder, to, options)
+  await syncFolders(to)
 }
 
 async function copyFiles(

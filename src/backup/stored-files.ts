@@ -87,12 +87,19 @@ export async function copyStored(
 }
 
 /** Throws an Error that names the file when it is not as the manifest says. */
-export async function checkStored(folder: string, { path, bytes, sha256 }: StoredFile): Promise<void> {
+export async function checkStored(
+  folder: string,
+  { path, bytes, sha256 }: StoredFile,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<void> {
   const file = await unlessGone(open(join(folder, path), 'r'))
   if (file === undefined) throw new Error(`the backup is damaged: ${path} is missing`)
   try {
     const hash = createHash('sha256')
-    const read = await eachPiece(file, async (piece) => void hash.update(piece))
+    const read = await eachPiece(file, async (piece) => {
+      hash.update(piece)
+      onBytes(piece.length)
+    })
     if (read !== bytes)
       throw new Error(`the backup is damaged: ${path} has ${read} bytes in place of ${bytes}`)
     if (hash.digest('hex') !== sha256) throw new Error(`the backup is damaged: ${path} has another content`)
@@ -101,16 +108,41 @@ export async function checkStored(folder: string, { path, bytes, sha256 }: Store
   }
 }
 
-/** The checksum of a file that another program has written. */
-export async function noteStored(folder: string, path: string): Promise<StoredFile> {
+/** The checksum of a file that another program has written. From then on nobody else may read it. */
+export async function noteStored(
+  folder: string,
+  path: string,
+  onBytes: (bytes: number) => void = () => {},
+): Promise<StoredFile> {
   const file = await open(join(folder, path), 'r')
   try {
+    await file.chmod(0o600)
     const hash = createHash('sha256')
-    const bytes = await eachPiece(file, async (piece) => void hash.update(piece))
+    const bytes = await eachPiece(file, async (piece) => {
+      hash.update(piece)
+      onBytes(piece.length)
+    })
     await file.datasync()
     return { path, bytes, sha256: hash.digest('hex') }
   } finally {
     await file.close()
+  }
+}
+
+/** Sync a folder and all folders below it: without that a power cut may take the names of synced files. */
+export async function syncFolders(folder: string): Promise<void> {
+  for (const path of ['.', ...(await foldersBelow(folder, () => true))]) await syncFolder(join(folder, path))
+}
+
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } catch (error) {
+    // Some file systems of networks sync no folders.
+    if (!(error instanceof Error && 'code' in error && error.code === 'EINVAL')) throw error
+  } finally {
+    await handle.close()
   }
 }
 

@@ -70,6 +70,9 @@ export function changedKinds(changes: FileChanges): Partial<FileChanges> {
   )
 }
 
+/** Rows have changed since a plan was shown. Nothing is written. */
+export class PlanChangedError extends Error {}
+
 /** For whom rows are written, and how. */
 export interface Writing {
   managedBy: 'file' | 'admin'

@@ -4,7 +4,7 @@ import { isAnswer, isPassing, isUnknownName, reasonOf } from '../db/failures.ts'
 import { command } from './command.ts'
 import { type CommandDatabase, commandConfig, messageOf, opening, withDatabase } from './command-database.ts'
 import { secretKeysOf } from './command-secrets.ts'
-import { exitCodes, wrongUsage } from './exit-codes.ts'
+import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
 import { flag, json, required } from './options.ts'
 import { type Look, paint, plain, type Terminal } from './terminal.ts'
 
@@ -14,6 +14,7 @@ export const apply = command({
   does: 'show what a gateway.yaml changes in the database, and apply it',
   details:
     "It writes with --yes, or with a terminal's yes. Running gateways follow within a second. A gateway with a GATEWAY_CONFIG of its own applies that file again when it starts and when the file changes: `revision` in the files says which one counts. Exit code 1: something is to be changed, and was not.",
+  changes: true,
   options: { yes: flag('apply it, without a question'), json },
   arguments: { file: required('FILE', 'a gateway.yaml', { completes: 'files' }) },
   async run({ options, arguments: { file }, terminal, env, signal }) {
@@ -42,10 +43,12 @@ async function planAndApply(
   source: GatewaySource,
   { yes, json, terminal, signal }: Asked,
 ): Promise<number> {
-  const [{ applyGatewayFile, planGatewayFile }, { prepareKeeper, readKeeper }] = await Promise.all([
-    import('../access/apply-gateway-file.ts'),
-    import('../secrets/open-masters.ts'),
-  ])
+  const [{ applyGatewayFile, planGatewayFile }, { PlanChangedError }, { prepareKeeper, readKeeper }] =
+    await Promise.all([
+      import('../access/apply-gateway-file.ts'),
+      import('../catalog/file-changes.ts'),
+      import('../secrets/open-masters.ts'),
+    ])
   const keys = secretKeysOf(config)
   const keeper = await opening(() => readKeeper(connections.sql, keys))
   const plan = await terminal
@@ -60,10 +63,23 @@ async function planAndApply(
   const applied = applies
     ? await terminal
         .during('applying', async () =>
-          applyGatewayFile(connections, source, await prepareKeeper(connections.sql, keys)),
+          applyGatewayFile(
+            connections,
+            source,
+            await prepareKeeper(connections.sql, keys),
+            yes || outcome.kind !== 'applied' ? undefined : outcome.changes,
+          ),
         )
-        .catch(fileError)
+        .catch((error: unknown) => {
+          if (!(error instanceof PlanChangedError)) return fileError(error)
+          throw new CommandError(exitCodes.notWell, `${error.message}. Call this again.`)
+        })
     : undefined
+  if (applied !== undefined && applied.kind !== 'applied')
+    throw new CommandError(
+      exitCodes.notWell,
+      'nothing is applied: another file was put in force meanwhile. Call this again.',
+    )
   const generated = applied?.kind === 'applied' ? applied.generated : []
   if (json)
     terminal.printJson({
@@ -109,7 +125,7 @@ function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: T
       return
     }
     case 'applied': {
-      for (const line of lines) terminal.print(lineText(line, look))
+      for (const line of lines) for (const text of lineTexts(line, look)) terminal.print(text)
       const count = (action: FileLine['action']) => lines.filter((line) => line.action === action).length
       terminal.print(
         `${count('create')} to create, ${count('change')} to change, ${count('remove')} to remove`,
@@ -123,11 +139,29 @@ function printPlan(outcome: FileOutcome, lines: readonly FileLine[], terminal: T
   }
 }
 
-function lineText({ kind, name, action, members, takenOver }: FileLine, look: Look): string {
+/** A line for the row, and one for each setting of it that changes. */
+function lineTexts({ kind, name, action, members, changes, takenOver }: FileLine, look: Look): string[] {
   const { sign, colour } = signs[action]
-  const details = [members.join(', '), takenOver ? 'an admin had made it' : ''].filter(Boolean).join('; ')
   const called = `${kind.slice(0, -1).padEnd(8)}${plain(name)}`
-  return `${paint(`${sign} ${action.padEnd(7)}`, colour, look)} ${called}${details === '' ? '' : `  (${details})`}`
+  const head = `${paint(`${sign} ${action.padEnd(7)}`, colour, look)} ${called}`
+  // What has no word in gateway.yaml is named at least.
+  const details = [changes.length === 0 ? members.join(', ') : '', takenOver ? 'an admin had made it' : '']
+  const more = details.filter((text) => text !== '').join('; ')
+  return [
+    more === '' ? head : `${head}  (${more})`,
+    ...changes.map(
+      ({ name, from, to }) => `            ${plain(name)}: ${valueText(from)} -> ${valueText(to)}`,
+    ),
+  ]
+}
+
+const valueMost = 100
+
+/** A certificate or a long list is cut. --json has all of it. */
+function valueText(value: unknown): string {
+  if (value === null) return 'not set'
+  const text = plain(typeof value === 'string' ? value : JSON.stringify(value))
+  return text.length > valueMost ? `${text.slice(0, valueMost - 1)}…` : text
 }
 
 function checking<Read>(read: () => Read): Read {

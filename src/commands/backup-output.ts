@@ -1,31 +1,48 @@
+import { ToolError } from '../backup/postgres-tools.ts'
 import type { OnProgress, Progress } from '../backup/stored-files.ts'
+import { isAnswer, reasonOf } from '../db/failures.ts'
+import { messageOf } from './command-database.ts'
+import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts'
 import type { Terminal } from './terminal.ts'
 
 const terminalMs = 200
 const otherMs = 10_000
 
-/** On a terminal one line that changes, elsewhere a line every ten seconds. */
+/** On a terminal one line that changes, elsewhere a line every ten seconds, also while nothing is told. */
 export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgress; end(): void } {
   const isTerminal = stderr.isTTY === true
+  const everyMs = isTerminal ? terminalMs : otherMs
   let shownAt = performance.now() - (isTerminal ? terminalMs : 0)
   let isShown = false
+  let last: Progress | undefined
+  let begunAt = shownAt
+  const show = () => {
+    const now = performance.now()
+    if (last === undefined || now - shownAt < everyMs) return
+    shownAt = now
+    isShown = isTerminal
+    const line = lineOf(last, (now - begunAt) / 1000)
+    stderr.write(isTerminal ? `\r\u001b[2K${line}` : `${line}\n`)
+  }
+  // A program of Postgres does not say how far it is.
+  const timer = setInterval(show, everyMs).unref()
   return {
     show(progress) {
-      const now = performance.now()
-      if (now - shownAt < (isTerminal ? terminalMs : otherMs)) return
-      shownAt = now
-      isShown = isTerminal
-      stderr.write(isTerminal ? `\r\u001b[2K${lineOf(progress)}` : `${lineOf(progress)}\n`)
+      if (progress.doing !== last?.doing) begunAt = performance.now()
+      last = progress
+      show()
     },
     end() {
+      clearInterval(timer)
       if (isShown) stderr.write('\r\u001b[2K')
       isShown = false
+      last = undefined
     },
   }
 }
 
-function lineOf({ doing, doneBytes, totalBytes }: Progress): string {
-  if (totalBytes === 0) return `${doing} ...`
+function lineOf({ doing, doneBytes, totalBytes }: Progress, seconds: number): string {
+  if (totalBytes === 0) return `${doing} ... ${Math.floor(seconds)} s`
   const percent = Math.floor((100 * doneBytes) / totalBytes)
   return `${doing}: ${sizeOf(doneBytes)} of ${sizeOf(totalBytes)}, ${percent} %`
 }
@@ -36,4 +53,27 @@ export function sizeOf(bytes: number): string {
   let [size, unit] = [bytes, 0]
   while (size >= 1024 && unit < units.length - 1) [size, unit] = [size / 1024, unit + 1]
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
+}
+
+/** The error of a backup or restore as one of the command, which begins with `what`. A fault of ours stays what it is. */
+export function copyFailure(what: string, error: unknown): unknown {
+  if (error instanceof CommandError) return error
+  const code = codeOf(reasonOf(error))
+  if (code === undefined) return error
+  return new CommandError(code, `${what}: ${messageOf(reasonOf(error))}`, { cause: error })
+}
+
+function codeOf(error: unknown): ExitCode | undefined {
+  if (!(error instanceof Error)) return undefined
+  if (error instanceof ToolError) return exitCodes.notWell
+  const code = 'code' in error ? String(error.code) : ''
+  if (isAnswer(error)) return /^(08|28|3D|53|57)/.test(code) ? exitCodes.unreachable : exitCodes.notWell
+  if (/^(CONN|ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOST|ENET)/.test(code)) return exitCodes.unreachable
+  // The others with a call are of the disk: a wrong path, or one that takes no more.
+  if ('syscall' in error)
+    return /^(ENOENT|ENOTDIR|EISDIR|EACCES|EPERM|EEXIST|EROFS)$/.test(code)
+      ? exitCodes.usage
+      : exitCodes.notWell
+  // Ours are plain ones, with a message for the operator.
+  return error.constructor === Error ? exitCodes.usage : undefined
 }

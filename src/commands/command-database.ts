@@ -16,6 +16,8 @@ export interface CommandDatabase {
 interface Caller {
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
+  /** The embedded Postgres may be made, as a start does. */
+  makes?: boolean
 }
 
 /** The configuration of a gateway with this environment. Throws a CommandError with all wrong variables. */
@@ -29,12 +31,12 @@ export function commandConfig(env: Caller['env']): Config {
 
 /**
  * Do some work on the database of the configuration, by one connection, named `tollgate <name>`. It starts the embedded Postgres
- * where that is the database, and waits up to DATABASE_WAIT_MS until the database answers. Rejects with a CommandError when it
+ * where that is the database and is there, and waits up to DATABASE_WAIT_MS until the database answers. Rejects with a CommandError when it
  * cannot be reached or has no tables of this release; else as the work does.
  */
 export async function withDatabase<Result>(
   name: string,
-  { env, terminal }: Caller,
+  { env, terminal, makes = false }: Caller,
   work: (database: CommandDatabase) => Promise<Result>,
 ): Promise<Result> {
   const config = commandConfig(env)
@@ -42,7 +44,7 @@ export async function withDatabase<Result>(
     import('../db/connections.ts'),
     import('../db/migrate.ts'),
   ])
-  const embedded = config.databaseUrl === undefined ? await startOwn(config, terminal) : undefined
+  const embedded = config.databaseUrl === undefined ? await startOwn(config, terminal, makes) : undefined
   const url = config.databaseUrl ?? embedded?.url ?? ''
   const connections = openConnections(url, { max: 1, applicationName: `tollgate ${name}` })
   try {
@@ -58,10 +60,22 @@ export async function withDatabase<Result>(
   }
 }
 
-async function startOwn({ dataDir }: Config, terminal: Terminal) {
+async function startOwn(config: Config, terminal: Terminal, makes: boolean) {
   const { startEmbedded } = await import('../db/embedded.ts')
+  const dataDir = resolve(config.dataDir)
+  if (!makes) await requireEmbedded(dataDir)
   return await terminal.during('starting the embedded Postgres', () =>
-    opening(() => startEmbedded({ dataDir: resolve(dataDir), log: silentLog })),
+    opening(() => startEmbedded({ dataDir, log: silentLog })),
+  )
+}
+
+/** A command in a wrong folder must not make a database there. Rejects with a CommandError. */
+export async function requireEmbedded(dataDir: string): Promise<void> {
+  const { embeddedUrl } = await import('../db/embedded.ts')
+  if (embeddedUrl(dataDir) !== undefined) return
+  throw new CommandError(
+    exitCodes.unreachable,
+    `DATA_DIR, ${dataDir}, has no database. Call it in the folder of the gateway, or set DATA_DIR or DATABASE_URL as the gateway has them.`,
   )
 }
 
@@ -82,7 +96,9 @@ function explained(error: unknown): unknown {
   if (isUnknownName(cause))
     return unreachable('the database has no tables of this release. `tollgate migrate` makes them.')
   if (isPassing(cause) || (isAnswer(cause) && /^(08|28|3D|53|57)/.test(codeOf(cause))))
-    return unreachable(`the database does not go on: ${messageOf(cause)}. Nothing was left half done.`)
+    return unreachable(
+      `the database does not go on: ${messageOf(cause)}. It has rolled back what was not committed: call this again.`,
+    )
   // Not the error of drizzle, whose message has the parameters, which may be secrets.
   return cause
 }

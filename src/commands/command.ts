@@ -56,6 +56,10 @@ interface Definition<
   does: string
   /** More, in its own help. */
   details?: string
+  /**
+   * It changes something, so it goes on to its end when nobody reads its output any more. Any other command ends then.
+   */
+  changes?: boolean
   options: Options
   arguments: Arguments
   /** The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not above. */

@@ -152,7 +152,7 @@ function zshPlace({ path, words, options, arguments: named }: Place): string {
   })
   if (words.length === 0) {
     const positions = named.map(({ completes, repeats }, at) =>
-      quoted(`${repeats ? '*' : at + 1}:: :${zshAction(completes)}`),
+      quoted(`${repeats ? '*' : at + 1}: :${zshAction(completes)}`),
     )
     return `  ${quoted(path)}) _arguments ${[...specs, ...positions].join(' ')} ;;`
   }

@@ -11,7 +11,7 @@ export const doctor = command({
   group: 'Look',
   does: 'say what is wrong with this installation, and what to do',
   details:
-    'It looks at all that a gateway with this environment needs, and changes nothing. Give it the environment of the gateway, and run it as its user. Exit code 1: something is wrong.',
+    'It looks at all that a gateway with this environment needs, and leaves it as it was. Give it the environment of the gateway, and run it as its user. Exit code 1: something is wrong.',
   options: {
     offline: flag('ask no channel and no bucket'),
     json,

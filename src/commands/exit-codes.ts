@@ -6,6 +6,7 @@ export const exitCodes = {
   unreachable: 3,
   refused: 4,
   fault: 70,
+  readerLeft: 141,
 } as const
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
@@ -17,6 +18,7 @@ export const meanings: Readonly<Record<ExitCode, string>> = {
   3: 'the gateway or the database cannot be reached or opened',
   4: 'the gateway refuses the call',
   70: 'a fault of Tollgate',
+  141: 'the reader of its output has left, as head does',
 }
 
 /** What a shell says of a program that a signal ended. */

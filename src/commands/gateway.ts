@@ -164,6 +164,7 @@ async function refusal(answer: Response, url: string): Promise<CommandError> {
     case 503:
       return new CommandError(exitCodes.unreachable, detail)
     default:
-      return new CommandError(exitCodes.refused, detail)
+      // After a fault of the gateway nobody knows what it has done.
+      return new CommandError(status >= 500 ? exitCodes.unreachable : exitCodes.refused, detail)
   }
 }

@@ -1,6 +1,7 @@
 import { basename } from 'node:path'
+import { PlanChangedError } from '../catalog/file-changes.ts'
 import { formats, type ImportOptions, readImportOptions } from '../import/options.ts'
-import { ImportError, PlanChangedError } from '../import/problems.ts'
+import { ImportError } from '../import/problems.ts'
 import { command } from './command.ts'
 import { messageOf, opening, withDatabase } from './command-database.ts'
 import { secretKeysOf } from './command-secrets.ts'
@@ -16,6 +17,7 @@ export const importCommand = command({
   does: 'read the export or dump of new-api or LiteLLM, show a plan, and write it',
   details:
     "FORMAT and FILE are: new-api with its tables as JSON, a dump in SQL, or an SQLite file; litellm with its config.yaml; gateway-yaml with our own file, whose rows become rows that admins manage. It writes nothing without --yes or a terminal's yes. Exit code 1: there are conflicts, or nothing was written.",
+  changes: true,
   options: {
     keys: value('FILE', "LiteLLM's keys, the JSON of /key/list?return_full_object=true", {
       completes: 'files',

@@ -12,6 +12,7 @@ export const keysCreate = command({
   --set limits.requests_per_minute=60
   --set budget.month=10.00
   --set 'allowed_models=["gpt-main"]'`,
+  changes: true,
   options: {
     group: value('GROUP', 'its group; default: default'),
     expires: value('TIME', 'when it ends, such as 2027-01-31T00:00:00Z'),

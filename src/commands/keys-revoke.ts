@@ -10,6 +10,7 @@ export const keysRevoke = command({
   does: 'refuse a key for ever, in all processes within a second',
   details:
     'It asks on a terminal; --yes does it without a question. Exit code 1: it was not done. A key of gateway.yaml is changed there.',
+  changes: true,
   options: { yes: flag('do it, without a question'), json, ...gatewayOptions },
   arguments: { key: keyArgument },
   async run({ options, arguments: { key }, terminal, ...call }) {

@@ -12,6 +12,7 @@ export const keysRotate = command({
   group: 'Keys and money',
   does: 'give a key a new secret, and print it, this once',
   details: 'Without --grace the former secret ends at once: right for one that has leaked.',
+  changes: true,
   options: {
     grace: value('SECONDS', `how long the former secret works still, at most ${secondsMost}; default 0`, {
       read: whole(0, secondsMost),

@@ -14,6 +14,7 @@ export const ledgerReplay = command({
   does: 'put frames back into the usage log that were set aside, as they are or mended',
   details:
     'Exit code 0: all of them are in the usage log. 1: at least one is not, and its line says why. The ids are those of `ledger inspect`, or of requests.',
+  changes: true,
   options: {
     set: values('COLUMN=VALUE', 'change a column of the rows'),
     row: value('FILE', 'take the row of this file, which `ledger inspect --show` has printed', {

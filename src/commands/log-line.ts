@@ -18,7 +18,7 @@ const isWide = ({ columns }: Look) => columns === undefined || columns >= wideCo
 export function logHead(look: Look): string {
   const { key, model, channel, outcome, ms, tokens, cost } = widths
   const names = [
-    'time'.padEnd(19),
+    'time (UTC)'.padEnd(19),
     'tenant/key'.padEnd(key),
     'model'.padEnd(model),
     'channel'.padEnd(channel),

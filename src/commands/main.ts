@@ -5,14 +5,17 @@ import { onEndSignal } from '../end-signals.ts'
 /** The command `tollgate`. runtime.cjs runs it under Node 24. */
 
 enableCompileCache(compiledCode)
-const [{ codeOfSignal }, { runCommand }, { commands }] = await Promise.all([
+const [{ codeOfSignal }, { runCommand }, { commands }, { OutputLoss }] = await Promise.all([
   import('./exit-codes.ts'),
   import('./run-command.ts'),
   import('./registry.ts'),
+  import('./output-loss.ts'),
 ])
 
-// The reader of a pipe may leave early, as `head` does.
-for (const stream of [process.stdout, process.stderr]) stream.on('error', () => process.exit(0))
+const { env, stdin, stdout, stderr, argv } = process
+const loss = new OutputLoss(stdout)
+// What is told beside the result may get lost.
+stderr.on('error', () => {})
 
 /** A command that has not ended so long after a signal is ended. Postgres rolls back what it had not committed. */
 const endMs = 2_000
@@ -24,8 +27,10 @@ onEndSignal((signal) => {
   setTimeout(end, endMs).unref()
 }, end)
 
-const { env, stdin, stdout, stderr, argv } = process
 const streams = { env, stdin, stdout, stderr }
-process.exitCode = await runCommand(commands, argv.slice(2), streams, controller.signal)
+const code = await runCommand(commands, argv.slice(2), streams, controller.signal, loss.signal)
 // A library may hold something open. What was printed is written before: a pipe's reader may be slow.
-stdout.end(() => process.exit())
+const leave = () => process.exit(loss.codeAfter(code, (line) => stderr.write(`${line}\n`)))
+// A stream that has failed does not call back. Of the last write the event comes a little later than the call.
+if (loss.signal.aborted) leave()
+else stdout.end(() => setImmediate(leave))

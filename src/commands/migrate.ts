@@ -11,11 +11,12 @@ export const migrate = command({
   does: 'show which migrations the database lacks, and apply them',
   details:
     "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
+  changes: true,
   options: { yes: flag('apply it, without a question'), json },
   arguments: {},
   async run({ options: { yes, json }, terminal, env, signal }) {
     const { planMigration } = await import('../db/migration-plan.ts')
-    return await withDatabase('migrate', { env, terminal }, async (database) => {
+    return await withDatabase('migrate', { env, terminal, makes: true }, async (database) => {
       const plan = await planMigration(database.connections.sql)
       requireNotNewer(plan)
       const nothing = plan.missing.length === 0 && plan.functions.length === 0

@@ -3,11 +3,11 @@ import type { Sql } from 'postgres'
 import type { Restored } from '../backup/check-restored.ts'
 import type { Manifest } from '../backup/manifest.ts'
 import type { Config } from '../config.ts'
-import { showProgress } from './backup-output.ts'
+import { presentKeys } from '../secrets/present-keys.ts'
+import { copyFailure, showProgress } from './backup-output.ts'
 import { command } from './command.ts'
-import { commandConfig, messageOf, withDatabase } from './command-database.ts'
-import { secretKeysOf } from './command-secrets.ts'
-import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
+import { commandConfig, withDatabase } from './command-database.ts'
+import { CommandError, exitCodes } from './exit-codes.ts'
 import { flag, json, required, value } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -17,13 +17,14 @@ export const restore = command({
   does: 'put a backup where nothing is, and verify it',
   details:
     'DATABASE_URL names an empty database; without it, DATA_DIR gets the embedded one. Exit code 1: what is there is not what the backup says, or SECRET_KEY does not open it.',
+  changes: true,
   options: {
     databaseOnly: flag('leave DATA_DIR as it is, as while gateways run'),
     cluster: value('FOLDER', 'where the cluster of a backup by pg_basebackup goes', { completes: 'folders' }),
     json,
   },
   arguments: { folder: required('FOLDER', 'the folder of the backup', { completes: 'folders' }) },
-  async run({ options: { json, databaseOnly, cluster }, arguments: { folder }, terminal, env }) {
+  async run({ options: { json, databaseOnly, cluster }, arguments: { folder }, terminal, env, signal }) {
     const begunMs = performance.now()
     const config = commandConfig(env)
     const { databaseUrl } = config
@@ -33,27 +34,40 @@ export const restore = command({
     const manifest = await restoreBackup({
       ...{ folder, dataDir, databaseUrl, cluster, databaseOnly, env },
       onProgress: progress.show,
+      signal,
     })
       .catch((error: unknown) => {
-        throw error instanceof CommandError
-          ? error
-          : wrongUsage(`it is not restored: ${messageOf(error)}`, error)
+        throw copyFailure('it is not restored', error)
       })
       .finally(progress.end)
     const restoredMs = performance.now() - begunMs
     if (manifest.method === 'pg_basebackup') {
-      terminal.print(
-        `The cluster is in ${cluster}. Start Postgres ${manifest.postgres} on it, then run tollgate ledger verify.`,
-      )
+      const { postgres, from, parts } = manifest
+      if (json)
+        terminal.printJson({
+          made: from.at,
+          cluster,
+          postgres,
+          parts,
+          seconds: { restored: restoredMs / 1000 },
+        })
+      else
+        terminal.print(
+          `The cluster is in ${cluster}. Give it to the user of Postgres, start Postgres ${postgres} on it, then run tollgate ledger verify.`,
+        )
       return exitCodes.done
     }
     terminal.tell('Verifying the ledger ...')
-    const { restored, secretKey } = await look({ env, terminal }, manifest)
+    const { restored, secretKey } = await look({ env, terminal }, manifest).catch((error: unknown) => {
+      if (!(error instanceof CommandError)) throw error
+      const message = `it is restored, but cannot be verified: ${error.message}`
+      throw new CommandError(error.exitCode, message, { cause: error })
+    })
     const seconds = { restored: restoredMs / 1000, total: (performance.now() - begunMs) / 1000 }
     if (json) terminal.printJson({ made: manifest.from.at, ...restored, secret_key: secretKey, seconds })
     else for (const line of linesOf(manifest, restored, secretKey, seconds)) terminal.print(line)
-    const isBroken = restored.verification.findings.some(({ differences }) => differences > 0)
-    const isWell = !isBroken && restored.differences.length === 0 && secretKey === 'opens'
+    const holds = restored.verification?.findings.every(({ differences }) => differences === 0) === true
+    const isWell = holds && restored.differences.length === 0 && secretKey === 'opens'
     return isWell ? exitCodes.done : exitCodes.notWell
   },
 })
@@ -69,35 +83,52 @@ async function look(
   }))
 }
 
-/** `opens`, or why not. */
+/** `opens`, or why not. It makes no SECRET_KEY where there is none, as a start would. */
 async function secretKeyOf(sql: Sql, config: Config): Promise<string> {
   const { readKeeper } = await import('../secrets/open-masters.ts')
   try {
-    await readKeeper(sql, secretKeysOf(config))
+    const keys = presentKeys(config)
+    if (keys === undefined) return missingKey
+    await readKeeper(sql, keys)
     return 'opens'
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
 }
 
+const missingKey =
+  'there is none. Set SECRET_KEY, or put secret.key into DATA_DIR for the embedded database, before you start a gateway'
+
 function linesOf(
   { from, to, parts }: Manifest,
-  { facts, differences, verification }: Restored,
+  { facts, differences, verification, schema }: Restored,
   secretKey: string,
   seconds: { restored: number; total: number },
 ): string[] {
-  const { findings, requests } = verification
-  const broken = findings.filter(({ differences }) => differences > 0)
   return [
     `Restored in ${seconds.restored.toFixed(1)} s, verified after ${seconds.total.toFixed(1)} s: the state of ${from.at === to.at ? to.at : `a moment from ${from.at} to ${to.at}`}.`,
-    `There are ${facts.tenants} tenants, ${facts.keys} keys, ${facts.channels} channels, ${requests} requests in Postgres, the newest ${facts.newestRequest ?? 'none'}.`,
+    `There are ${facts.tenants} tenants, ${facts.keys} keys, ${facts.channels} channels, the newest request is ${facts.newestRequest ?? 'none'}.`,
     `Of DATA_DIR: ${parts.join(', ') || 'nothing'}.`,
     ...differences.map((difference) => `DIFFERS  ${difference}`),
+    ...(verification === null ? [notVerified(schema)] : verificationLines(verification)),
+    ...(secretKey === 'opens' ? [] : [`SECRET_KEY does not open the secrets of this database: ${secretKey}`]),
+  ]
+}
+
+function notVerified({ applied, known, compatibleFrom }: Restored['schema']): string {
+  const has = `The ledger is not verified: the backup has the schema of another release (${applied} migrations; this one has ${known}).`
+  return compatibleFrom > known
+    ? `${has} Use that release.`
+    : `${has} Run tollgate migrate, or start a gateway, then tollgate ledger verify.`
+}
+
+function verificationLines({ findings, requests }: NonNullable<Restored['verification']>): string[] {
+  const broken = findings.filter(({ differences }) => differences > 0)
+  return [
     ...broken.flatMap(({ rule, differences, samples }) => [
       `BROKEN   ${rule}: ${differences} differ`,
       ...samples.map((sample) => `           ${sample}`),
     ]),
-    `${broken.length} of ${findings.length} rules of the ledger broken.`,
-    ...(secretKey === 'opens' ? [] : [`SECRET_KEY does not open the secrets of this database: ${secretKey}`]),
+    `${requests} requests in Postgres; ${broken.length} of ${findings.length} rules of the ledger broken.`,
   ]
 }

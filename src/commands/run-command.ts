@@ -8,13 +8,14 @@ import { type Streams, Terminal } from './terminal.ts'
 
 /**
  * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong stands on stderr, as what happened and
- * what to do.
+ * what to do. `lost` aborts when what it prints cannot be written any more.
  */
 export async function runCommand(
   commands: readonly Command[],
   args: readonly string[],
   streams: Streams,
   signal: AbortSignal,
+  lost: AbortSignal = new AbortController().signal,
 ): Promise<number> {
   const terminal = new Terminal(streams)
   let name = 'tollgate'
@@ -22,7 +23,7 @@ export async function runCommand(
   const program = programOf({ version: packageVersion(), commands }, terminal, async (command, texts) => {
     name = `tollgate ${command.name}`
     if (texts.envFile !== undefined) readEnvFile(texts.envFile, streams.env)
-    code = await command.run({
+    const run = command.run({
       options: valuesOf(command.options, texts.options),
       arguments: valuesOf(command.arguments, texts.arguments),
       env: streams.env,
@@ -30,6 +31,7 @@ export async function runCommand(
       commands,
       signal,
     })
+    code = await (command.changes === true ? run : Promise.race([run, whenLost(lost)]))
   })
   try {
     await program.parseAsync([...args], { from: 'user' })
@@ -43,6 +45,14 @@ export async function runCommand(
       terminal.tell(error.stack ?? '')
     return exitCode
   }
+}
+
+/** Ends a command that only looks, as SIGPIPE would. The process ends then, and with it what the command has begun. */
+function whenLost(signal: AbortSignal): Promise<number> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(exitCodes.done)
+    else signal.addEventListener('abort', () => resolve(exitCodes.done), { once: true })
+  })
 }
 
 /** Add the variables of a file to those that are not set. */

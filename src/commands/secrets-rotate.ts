@@ -14,6 +14,7 @@ export const secretsRotate = command({
   does: 'end the rotation of SECRET_KEY: from then on only the present one opens the master keys',
   details:
     'It refuses while a process runs with another SECRET_KEY (exit code 1). docs/reference/secrets.md has the whole way.',
+  changes: true,
   options: {
     newMaster: flag('make a new master key, seal all secrets with it, and print what has to be renewed'),
     json,

@@ -85,14 +85,18 @@ export class Terminal {
     }
   }
 
-  /** Whether somebody is there who says yes. False where nobody can be asked, and at Ctrl-C. */
+  /** Whether somebody is there who says yes. False where nobody can be asked, and at Ctrl-C and Ctrl-D. */
   async agrees(question: string, signal: AbortSignal): Promise<boolean> {
     const { stdin, stdout, stderr } = this.#streams
     if (stdin.isTTY !== true || stdout.isTTY !== true) return false
     stderr.write(`${question} [y/N] `)
     const lines = createInterface({ input: stdin })
+    // After Ctrl-D a question stays open for ever.
+    const ended = new Promise<undefined>((resolve) => lines.once('close', () => resolve(undefined)))
     try {
-      return /^y(es)?$/i.test((await lines.question('', { signal })).trim())
+      const answer = await Promise.race([lines.question('', { signal }), ended])
+      if (answer === undefined) stderr.write('\n')
+      return /^y(es)?$/i.test(answer?.trim() ?? '')
     } catch {
       return false
     } finally {

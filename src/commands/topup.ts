@@ -10,6 +10,7 @@ export const topup = command({
   does: "bring money to a tenant's account",
   details:
     'An entry is booked once for its id. Where no answer comes, the command prints the id: run it again with --id, and it books what was not booked.',
+  changes: true,
   options: {
     adjustment: flag('book an adjustment, whose amount may be below 0, as in `-- -5.00`'),
     note: value('TEXT', 'why, for the ledger'),

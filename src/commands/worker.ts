@@ -6,6 +6,7 @@ export const worker = command({
   does: 'run the jobs of the queues, without a port',
   details:
     'The same as `start` with ROLE=worker: it makes images and answers, delivers webhooks, evaluates alerts, probes, sweeps and archives.',
+  changes: true,
   options: {},
   arguments: {},
   async run({ env }) {

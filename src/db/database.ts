@@ -131,7 +131,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
  * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads have one that bounds
  * their time. `state` finds out first that Postgres does not answer, so it does not wait in a pooler's queue.
  */
-const pooledPurposes: ReadonlySet<Purpose> = new Set(['money', 'keys', 'answers', 'jobs'])
+export const pooledPurposes: ReadonlySet<Purpose> = new Set(['money', 'keys', 'answers', 'jobs'])
 
 const keysMs = 2_000
 const keysAtOnce = 1_000

@@ -116,7 +116,7 @@ export function embeddedCluster(dataDir: string): { cluster: string; record: str
 
 /**
  * Make a new folder for a cluster of this data directory, which has none, and have `fill` put a cluster into it that was copied
- * together with `record`. Then write the record. Nothing starts here.
+ * together with `record`. Then write the record. Nothing starts here. When `fill` rejects, the folder is removed.
  */
 export async function placeCluster(
   dataDir: string,
@@ -127,7 +127,12 @@ export async function placeCluster(
   const real = realpathSync(dataDir)
   if (existsSync(join(real, recordFile))) throw new Error(`${real} has an embedded database already`)
   const cluster = await makeCluster(real)
-  await fill(cluster)
+  try {
+    await fill(cluster)
+  } catch (error) {
+    rmSync(cluster, { recursive: true, force: true })
+    throw error
+  }
   giveTo(postgresUser(cluster), cluster)
   const copied: ClusterRecord = JSON.parse(record)
   writeRecord(real, { ...copied, cluster })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 import type { Config } from '../config.ts'
 import { readCertificate } from '../http/tls.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#the-certificate-cannot-be-used'
@@ -36,17 +36,21 @@ function unusable(error: unknown, tlsCert: string, tlsKey: string): Finding {
     return wrong('tls.mismatch', what, {
       why: 'The key is not the one of the first certificate in the file.',
       fix: 'Take the key that was made with the certificate. These must print the same:',
-      run: `openssl x509 -in ${tlsCert} -noout -pubkey; openssl pkey -in ${tlsKey} -pubout`,
+      run: `openssl x509 -in ${inShell(tlsCert)} -noout -pubkey; openssl pkey -in ${inShell(tlsKey)} -pubout`,
       docs,
     })
   const file = what.startsWith('TLS_KEY') ? tlsKey : tlsCert
-  return wrong('tls.file', wordsOf(error), { why: why || what, run: `ls -l ${file}; head -1 ${file}`, docs })
+  return wrong('tls.file', wordsOf(error), {
+    why: why || what,
+    run: `ls -l ${inShell(file)}; head -1 ${inShell(file)}`,
+    docs,
+  })
 }
 
 function checkTime({ validFromDate, validToDate }: X509Certificate, tlsCert: string, now: number): Finding[] {
   const [from, to] = [validFromDate.getTime(), validToDate.getTime()]
   const fix = 'Renew it. A gateway that runs notices the new files by itself.'
-  const run = `openssl x509 -in ${tlsCert} -noout -dates`
+  const run = `openssl x509 -in ${inShell(tlsCert)} -noout -dates`
   const until = validToDate.toISOString()
   if (to <= now)
     return [

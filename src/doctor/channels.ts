@@ -15,11 +15,11 @@ import { askList, hasNoList } from '../model-lists/ask-list.ts'
 import { ChannelLoad } from '../routing/channel-load.ts'
 import { SecretKeeper } from '../secret-key.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
+import { presentKeys } from '../secrets/present-keys.ts'
 import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
 import { Upstreams } from '../upstream/upstreams.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
-import { presentKeys } from './present-keys.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('channels')
 
@@ -142,7 +142,7 @@ function failureOf(error: unknown, channel: Channel, turn: number): { finding: F
     const late = error instanceof GatewayError && error.kind === 'upstream_timeout'
     const advice = {
       why: words,
-      run: `curl -v ${firstUrl(channel)}`,
+      run: `curl -v ${inShell(firstUrl(channel))}`,
       docs: 'docs/runbook.md#a-channel-fails',
     }
     const finding = late
@@ -172,7 +172,7 @@ function answered(
       finding: wrong('channels.credential', `${name} refuses its credential${ordinal(channel, turn)}`, {
         why: `The list of models answers with status ${status}.${said}`,
         fix: `Put a credential that works into api_keys of ${name}. Then:`,
-        run: `tollgate probe ${name} MODEL`,
+        run: `tollgate probe ${inShell(name)} MODEL`,
         docs: 'docs/runbook.md#an-upstream-refuses-a-credential',
       }),
       isOfPlace: false,
@@ -183,7 +183,7 @@ function answered(
   }
   const finding = warning('channels.status', `${name} answers with status ${status}`, {
     why: said.trim() || error.message,
-    run: `tollgate probe ${name} MODEL`,
+    run: `tollgate probe ${inShell(name)} MODEL`,
     docs: 'docs/runbook.md#a-channel-fails',
   })
   return { finding, isOfPlace: true }

@@ -15,7 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import type { Config } from '../config.ts'
 import { listJournals, ownerState } from '../ledger/journal-directory.ts'
 import { isSetAside } from '../ledger/set-aside-folders.ts'
-import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { codeOf, type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
 const place = 'docs/reference/configuration.md#place'
@@ -84,7 +84,10 @@ function unwritable(path: string, error: unknown): Finding {
     why: `${isReadOnly ? 'Its file system is mounted read-only.' : `${codeOf(error)}.`}${owner} Without a journal the gateway does not start.`,
     ...(isReadOnly
       ? { fix: 'Mount a volume that can be written at DATA_DIR.' }
-      : { run: `chown -R ${uid}:${gid} ${path}` }),
+      : {
+          fix: 'Call this as the user of the gateway. If that is this one:',
+          run: `chown -R ${uid}:${gid} ${inShell(path)}`,
+        }),
     docs: place,
   })
 }
@@ -97,8 +100,8 @@ function foreignOwner(folder: string): Finding[] {
   return [
     warning('data_dir.owner', `${folder} belongs to uid ${owner}, and this command runs as uid ${uid}`, {
       why: 'A gateway that runs as another user than before makes files that the other one cannot open.',
-      fix: 'Run gateway and commands as one user, or give it to this one:',
-      run: `chown -R ${uid} ${folder}`,
+      fix: 'Run gateway and commands as one user. This command as that one:',
+      run: `sudo -u '#${owner}' tollgate doctor`,
       docs: place,
     }),
   ]
@@ -117,7 +120,7 @@ function checkSpace(folder: string, { bounds }: Config): Finding[] {
       ? 'The gateway refuses requests that it cannot record.'
       : 'The disk is full before JOURNAL_BYTES_MAX refuses requests in good order.',
     fix: 'Free space, or lower JOURNAL_BYTES_MAX.',
-    run: `df -h ${folder}; df -i ${folder}`,
+    run: `df -h ${inShell(folder)}; df -i ${inShell(folder)}`,
     docs: 'docs/runbook.md#the-journal-cannot-be-written',
   }
   if (isFull) return [wrong('data_dir.space', what, advice)]
@@ -139,7 +142,7 @@ function checkSync(folder: string, { durability }: Config): Finding[] {
   } catch (error) {
     const advice = {
       why: wordsOf(error),
-      run: `df -h ${folder}`,
+      run: `df -h ${inShell(folder)}`,
       docs: 'docs/runbook.md#the-journal-cannot-be-written',
     }
     return [wrong('data_dir.sync', `${folder}: a file cannot be written and synced there`, advice)]

@@ -1,4 +1,4 @@
-import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { codeOf, type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { wrong } = findingsOf('database')
@@ -10,24 +10,33 @@ export function connectionFailure(error: unknown, url: string, name: string): Fi
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))]
   const code = codeOf(error)
   const words = wordsOf(error)
-  const needsTls = code === '28000' && /no encryption|SSL off/i.test(words)
+  // A line that rejects us does so with TLS too.
+  const needsTls = code === '28000' && /no encryption|SSL off/i.test(words) && !/rejects/.test(words)
   if (needsTls)
     return wrong('database.tls', `${name} takes connections with TLS only`, {
       why: words,
-      fix: 'Put ?sslmode=require at the end of DATABASE_URL.',
+      fix: 'Put ?sslmode=require at the end of DATABASE_URL. If that is refused too, pg_hba.conf has no line for this machine.',
+      docs,
+    })
+  // Not the password: Postgres has not asked for it yet.
+  if (code === '28000' && /pg_hba\.conf/.test(words))
+    return wrong('database.pg_hba', `${name}: Postgres does not let this machine in`, {
+      why: `${words} (${code}).`,
+      fix: `In pg_hba.conf of the server, above what rejects it, add: host ${database} ${user} ADDRESS/32 scram-sha-256. Then, as a superuser there:`,
+      run: "psql -c 'SELECT pg_reload_conf()'",
       docs,
     })
   if (code.startsWith('28'))
     return wrong('database.authentication', `${name}: Postgres refuses the user or the password`, {
       why: `${words} (${code}).`,
       fix: 'Correct DATABASE_URL, or set the password as a superuser:',
-      run: `psql -c '\\password "${user}"'`,
+      run: `psql -c ${inShell(`\\password "${user}"`)}`,
       docs,
     })
   if (code === '3D000')
     return wrong('database.missing', `${name}: the server has no such database`, {
       why: `${words} (${code}).`,
-      run: `createdb -h ${hostname} -p ${port || 5432} -O ${user} ${database}`,
+      run: `createdb -h ${hostname} -p ${port || 5432} -O ${inShell(user)} ${inShell(database)}`,
       docs,
     })
   if (code === '53300')

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { type Finding, findingsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
@@ -85,5 +85,5 @@ function grantsOf({ user, database, owner, owns }: Rights): string {
 }
 
 function psql(statement: string, database: string): string {
-  return `psql -d ${database} -c '${statement}'`
+  return `psql -d ${inShell(database)} -c ${inShell(statement)}`
 }

@@ -1,9 +1,10 @@
 import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
+import { pooledPurposes } from '../db/database.ts'
 import { planMigration } from '../db/migration-plan.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
+import { presentKeys } from '../secrets/present-keys.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
-import { presentKeys } from './present-keys.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('database')
 const ownPostgres = 'docs/reference/deployment.md#a-postgres-of-your-own'
@@ -68,7 +69,11 @@ const queueConnections = 10
 
 export async function checkConnections(sql: Sql, config: Config): Promise<Finding[]> {
   const { bounds, processes, role, redisUrl } = config
-  const ofPurposes = Object.entries(bounds).filter(([name]) => /^[a-z]+Connections$/.test(name))
+  const pooled = config.databasePoolerUrl === undefined ? [] : [...pooledPurposes]
+  const elsewhere = new Set(pooled.map((purpose) => `${purpose}Connections`))
+  const ofPurposes = Object.entries(bounds).filter(
+    ([name]) => /^[a-z]+Connections$/.test(name) && !elsewhere.has(name),
+  )
   const ofProcess = ofPurposes.reduce((sum, [, number]) => sum + number, furtherConnections)
   const queue = role === 'api' || redisUrl !== undefined ? 0 : queueConnections
   const needed = (role === 'worker' ? 1 : processes) * ofProcess + queue

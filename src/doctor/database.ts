@@ -12,7 +12,7 @@ import { connectionFailure } from './database-failure.ts'
 import { checkRights } from './database-rights.ts'
 import { checkClock, checkConnections, checkMasters, checkSchema, checkVersion } from './database-state.ts'
 import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
-import { checkPooler, settingsRefused } from './pooler.ts'
+import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
 const { well, skipped, wrong } = findingsOf('database')
 
@@ -83,12 +83,12 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
   }
   try {
     const reached = well('database.reached', `${name} answers`)
-    const pooler = await checkPooler(sql, () => bareClient(url))
+    const pooler = await checkDirect(sql, () => bareClient(url))
     const settings = pooler.length > 0 ? [] : await checkSettings(url)
     const rest: Finding[] = []
     for (const check of [checkVersion, checkRights, checkSchema, checkConnections, checkMasters, checkClock])
       rest.push(...(await reading(check, sql, config)))
-    return [reached, ...pooler, ...settings, ...rest]
+    return [reached, ...pooler, ...settings, ...(await checkPoolerUrl(config, sql)), ...rest]
   } finally {
     await sql.end({ timeout: 0 })
   }

@@ -27,7 +27,7 @@ const root = join(import.meta.dirname, '../..')
 
 /**
  * Look at everything that a gateway with this environment would need. The areas are looked at side by side, none waits for another, and
- * nothing is changed. The findings come in the order of the areas. Never rejects.
+ * all is left as it was. The findings come in the order of the areas. Never rejects.
  */
 export async function examine({ env, offline, signal }: Installation): Promise<Finding[]> {
   const { findings, config } = checkConfiguration(env)

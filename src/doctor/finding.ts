@@ -65,6 +65,11 @@ export function wordsOf(error: unknown): string {
   return messages.filter((message) => message !== '').join(': ') || String(error)
 }
 
+/** A word of a command line, as a shell reads it: paths and names may have blanks. */
+export function inShell(text: string): string {
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
 /** The code of an error, or of the first cause that has one. */
 export function codeOf(error: unknown): string {
   for (let at = error; at instanceof Error; at = at.cause)

@@ -1,7 +1,7 @@
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { Config } from '../config.ts'
-import { type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
 const { well, wrong } = findingsOf('gateway.yaml')
 
@@ -36,7 +36,7 @@ function faultsOf(error: unknown, path: string): Finding[] {
       wrong('gateway_yaml.unreadable', wordsOf(error), {
         why: 'The gateway does not start without it.',
         fix: 'Correct GATEWAY_CONFIG, or let this user read the file.',
-        run: `ls -l ${path}`,
+        run: `ls -l ${inShell(path)}`,
         docs,
       }),
     ]
@@ -48,7 +48,7 @@ function faultsOf(error: unknown, path: string): Finding[] {
         ? wrong('gateway_yaml.refused', line, {
             why: 'The gateway does not start with it; one that runs keeps what was in force.',
             fix: 'Correct the line. Then see what the file changes:',
-            run: `tollgate apply ${path}`,
+            run: `tollgate apply ${inShell(path)}`,
             docs,
           })
         : wrong('gateway_yaml.variable', line, {

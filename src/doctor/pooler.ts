@@ -1,7 +1,10 @@
 import type { Sql } from 'postgres'
+import type { Config } from '../config.ts'
+import { checkPooler, PoolerError } from '../db/pooler.ts'
 import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { networkFailure } from './network-failure.ts'
 
-const { warning, wrong } = findingsOf('database')
+const { well, warning, wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
 
 /** How often two clients are compared: a pool may have several connections at hand. */
@@ -11,7 +14,7 @@ const rounds = 5
  * Whether a pool stands between us and Postgres, and lets clients share a connection. A pool gives each client a process id of its own
  * making, and two clients of a pool in transaction mode get the same process of Postgres.
  */
-export async function checkPooler(first: Sql, another: () => Sql): Promise<Finding[]> {
+export async function checkDirect(first: Sql, another: () => Sql): Promise<Finding[]> {
   const one = await processOf(first)
   if (one.told === one.real) return []
   const second = another()
@@ -30,9 +33,35 @@ export async function checkPooler(first: Sql, another: () => Sql): Promise<Findi
 
 const transactionMode = wrong('database.pooler', 'DATABASE_URL leads to a pool in transaction mode', {
   why: 'Its clients share connections. LISTEN, prepared statements and advisory locks then do not work.',
-  fix: 'Point DATABASE_URL at Postgres itself, or set pool_mode = session for this database in the pool.',
-  docs,
+  fix: 'Point DATABASE_URL at Postgres itself, and DATABASE_POOLER_URL at the pool. Or set pool_mode = session for this database in the pool.',
+  docs: 'docs/reference/deployment.md#poolers',
 })
+
+/** DATABASE_POOLER_URL, which a start waits for. `sql` leads to Postgres itself. */
+export async function checkPoolerUrl({ databasePoolerUrl: url }: Config, sql: Sql): Promise<Finding[]> {
+  if (url === undefined) return []
+  const { hostname, port } = new URL(url)
+  const place = `${hostname}:${port || 5432}`
+  try {
+    await checkPooler(url, sql)
+    return [well('database.pooler_url', `the pool at ${place} leads to the same database`)]
+  } catch (error) {
+    const failure = networkFailure(error, place)
+    const advice =
+      failure === undefined
+        ? { why: `${wordsOf(error)}.`, fix: 'Correct DATABASE_POOLER_URL, or unset it.' }
+        : {
+            why: failure.why,
+            fix: failure.fix ?? 'Correct DATABASE_POOLER_URL, or unset it.',
+            run: failure.run,
+          }
+    const leadsElsewhere = error instanceof PoolerError && error.cause === undefined
+    const what = leadsElsewhere
+      ? `the pool at ${place} leads to another database than DATABASE_URL`
+      : `the pool at ${place} cannot be used`
+    return [wrong('database.pooler_url', what, { ...advice, docs: 'docs/reference/deployment.md#poolers' })]
+  }
+}
 
 /** The process that Postgres names at the start of the connection, and the one that answers. */
 async function processOf(sql: Sql): Promise<{ told: number; real: number }> {

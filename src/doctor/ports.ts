@@ -85,15 +85,24 @@ function tryToListen(host: string, port: number): Promise<unknown> {
 async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
   const { variable, host, port } = wanted
   const owner = ownerOf(port)
-  if (await isGateway(wanted, isSecure && variable === 'PORT'))
+  const answer = await askAt(wanted, isSecure && variable === 'PORT')
+  if (answer === 'gateway')
     return well(
       'port.serving',
       `a gateway serves on ${variable} ${port}${owner === undefined ? '' : ` (pid ${owner.pid})`}`,
     )
   const who = owner === undefined ? 'another program' : `${owner.program} (pid ${owner.pid})`
   return wrong('port.taken', `${variable} ${port} on ${host} is taken by ${who}`, {
-    why: 'What listens there is no gateway: it does not answer as one.',
-    fix: `End it, or set ${variable} to a free one.`,
+    // A gateway that is too busy must not be ended for that.
+    ...(answer === 'silence'
+      ? {
+          why: `It takes connections, and did not answer within ${answerMs / 1000} s: a gateway that is busy or hangs, or another program.`,
+          fix: `See what it is. If it is no gateway, end it, or set ${variable} to a free one.`,
+        }
+      : {
+          why: 'What listens there is no gateway: it does not answer as one.',
+          fix: `End it, or set ${variable} to a free one.`,
+        }),
     run: `ss -Hltnp 'sport = :${port}'`,
     docs,
   })
@@ -101,12 +110,19 @@ async function taken(wanted: Wanted, isSecure: boolean): Promise<Finding> {
 
 const answerMs = 2_000
 
-function isGateway({ host, port, path, answers }: Wanted, isSecure: boolean): Promise<boolean> {
+function askAt(
+  { host, port, path, answers }: Wanted,
+  isSecure: boolean,
+): Promise<'gateway' | 'another' | 'silence'> {
   const bare = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '::1' : host
-  const options = { host: bare, port, path, timeout: answerMs, rejectUnauthorized: false, agent: false }
+  const options = { host: bare, port, path, rejectUnauthorized: false, agent: false }
   return new Promise((resolve) => {
     let isAnswered = false
-    const timer = setTimeout(() => asked.destroy(), answerMs)
+    let isLate = false
+    const timer = setTimeout(() => {
+      isLate = true
+      asked.destroy()
+    }, answerMs)
     const asked = (isSecure ? getSecurely : get)(options, (answer) => {
       isAnswered = true
       let text = ''
@@ -114,13 +130,13 @@ function isGateway({ host, port, path, answers }: Wanted, isSecure: boolean): Pr
         text += piece
         if (text.length > 4096) answer.destroy()
       })
-      answer.once('close', () => resolve(answers.test(text)))
+      answer.once('close', () => resolve(answers.test(text) ? 'gateway' : isLate ? 'silence' : 'another'))
     })
     asked
-      .on('error', () => resolve(false))
+      .on('error', () => {})
       .on('close', () => {
         clearTimeout(timer)
-        if (!isAnswered) resolve(false)
+        if (!isAnswered) resolve(isLate ? 'silence' : 'another')
       })
   })
 }

@@ -1,27 +1,29 @@
+import { randomUUID } from 'node:crypto'
 import type { Config } from '../config.ts'
+import type { Bucket } from '../images/storage/s3-bucket.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
-const { well, wrong } = findingsOf('storage')
+const { well, warning, wrong } = findingsOf('storage')
 const docs = 'docs/reference/deployment.md#images'
 
-/** The buckets. It lists one name: what may be written there is not tried, because that would change something. */
+/** The buckets: one name is listed, and an object of a few bytes is written, read and deleted. */
 export async function checkStorage(config: Config): Promise<Finding[]> {
   const { s3Bucket, archiveS3Bucket, s3Prefix, archiveS3Prefix, bounds } = config
-  const archive =
-    bounds.archiveDays === 0 || config.archiveDir !== undefined ? undefined : (archiveS3Bucket ?? s3Bucket)
+  const archives = bounds.hotDays > 0 || archiveS3Bucket !== undefined
+  const archive = !archives || config.archiveDir !== undefined ? undefined : (archiveS3Bucket ?? s3Bucket)
   const wanted = [
     ...(s3Bucket === undefined ? [] : [{ name: s3Bucket, prefix: s3Prefix, what: 'images and files' }]),
     ...(archive === undefined ? [] : [{ name: archive, prefix: archiveS3Prefix, what: 'archived days' }]),
   ]
   if (wanted.length === 0) return [well('storage.files', 'images and files are kept in DATA_DIR')]
-  return await Promise.all(wanted.map((one) => checkBucket(one, config)))
+  return (await Promise.all(wanted.map((one) => checkBucket(one, config)))).flat()
 }
 
 async function checkBucket(
   wanted: { name: string; prefix: string; what: string },
   config: Config,
-): Promise<Finding> {
+): Promise<Finding[]> {
   const { name, prefix, what } = wanted
   const {
     s3Endpoint: endpoint,
@@ -30,12 +32,14 @@ async function checkBucket(
     s3SecretAccessKey: secretAccessKey,
   } = config
   if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
-    return wrong('storage.half_credential', 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together', {
-      fix: 'Set both or none.',
-      docs,
-    })
+    return [
+      wrong('storage.half_credential', 'S3_ACCESS_KEY_ID and S3_SECRET_ACCESS_KEY belong together', {
+        fix: 'Set both or none.',
+        docs,
+      }),
+    ]
   const { openBucket } = await import('../images/storage/s3-bucket.ts')
-  const { sdk, client } = await openBucket({
+  const bucket = await openBucket({
     bucket: name,
     endpoint,
     region,
@@ -43,18 +47,96 @@ async function checkBucket(
     accessKeyId,
     secretAccessKey,
   })
+  const clock = watchClock(bucket)
   try {
+    const { sdk, client } = bucket
     const asked = new sdk.ListObjectsV2Command({ Bucket: name, Prefix: prefix, MaxKeys: 1 })
     await client.send(asked, { abortSignal: AbortSignal.timeout(answerMs) })
-    return well('storage.bucket', `the bucket ${name} can be listed, for ${what}; writing was not tried`)
   } catch (error) {
-    return unusable(error, name, endpoint ?? `https://s3.${region}.amazonaws.com`)
-  } finally {
-    client.destroy()
+    bucket.client.destroy()
+    const place = endpoint ?? `https://s3.${region}.amazonaws.com`
+    return [unusable(error, name, place), ...clockFindings(clock.apartMs(), name)]
   }
+  const failed = await tryObject(bucket)
+  bucket.client.destroy()
+  const usable = `the bucket ${name} can be listed, and objects in it can be written, read and deleted, for ${what}`
+  return [failed ?? well('storage.bucket', usable), ...clockFindings(clock.apartMs(), name)]
 }
 
-const answerMs = 10_000
+const answerMs = 8_000
+
+/** Write, read and delete an object. Undefined: all of that may be done. */
+async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding | undefined> {
+  const place = { Bucket: name, Key: `${prefix}tollgate-doctor-${randomUUID()}` }
+  const within = () => ({ abortSignal: AbortSignal.timeout(answerMs) })
+  const steps = {
+    write: () => client.send(new sdk.PutObjectCommand({ ...place, Body: 'tollgate doctor' }), within()),
+    read: async () => {
+      const { Body } = await client.send(new sdk.GetObjectCommand(place), within())
+      await Body?.transformToString()
+    },
+    delete: () => client.send(new sdk.DeleteObjectCommand(place), within()),
+  }
+  let failed: Finding | undefined
+  for (const [step, run] of Object.entries(steps)) {
+    try {
+      await run()
+    } catch (error) {
+      const left = step === 'delete' ? ` The object ${place.Key} is left there.` : ''
+      failed ??= wrong(`storage.${step}`, `an object in the bucket ${name} cannot be ${done[step] ?? step}`, {
+        why: `${nameOf(error)}: ${wordsOf(error)}.${left}`,
+        fix: `Give the credentials ${rights} on ${name}/${prefix}*.`,
+        docs,
+      })
+      if (step !== 'write') continue
+      // There is nothing to read. An answer that came too late may have left it there.
+      await steps.delete().catch(() => {})
+      break
+    }
+  }
+  return failed
+}
+
+const done: Readonly<Record<string, string>> = { write: 'written', read: 'read', delete: 'deleted' }
+const rights = 's3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload'
+
+/** Compares the time in each answer with ours. The SDK puts itself right after a refusal, and does not say so. */
+function watchClock({ client }: Bucket): { apartMs(): number | undefined } {
+  let apartMs: number | undefined
+  client.middlewareStack.add(
+    (next) => async (args) => {
+      const result = await next(args)
+      const { response } = result
+      if (typeof response !== 'object' || response === null || !('headers' in response)) return result
+      const { headers } = response
+      if (typeof headers !== 'object' || headers === null || !('date' in headers)) return result
+      const at = Date.parse(String(headers.date))
+      if (!Number.isNaN(at)) apartMs ??= at - Date.now()
+      return result
+    },
+    { step: 'deserialize', priority: 'low' },
+  )
+  return { apartMs: () => apartMs }
+}
+
+/** S3 refuses requests whose time is a quarter of an hour away. The time of an answer has whole seconds. */
+const apartMost = { warning: 30_000, wrong: 15 * 60_000 }
+
+function clockFindings(apartMs: number | undefined, name: string): Finding[] {
+  if (apartMs === undefined || Math.abs(apartMs) < apartMost.warning) return []
+  const seconds = Math.round(Math.abs(apartMs) / 1000)
+  const what = `the clock of the bucket ${name} is ${seconds} s ${apartMs > 0 ? 'ahead of' : 'behind'} ours`
+  const advice = {
+    why: 'Requests are signed with our time. S3 refuses them when it is a quarter of an hour away.',
+    fix: 'Keep this machine by NTP.',
+    run: 'timedatectl set-ntp true',
+    docs: 'docs/reference/failures.md#when-something-is-away',
+  }
+  const judge = Math.abs(apartMs) < apartMost.wrong ? warning : wrong
+  return [judge('storage.clock', what, advice)]
+}
+
+const nameOf = (error: unknown) => (error instanceof Error ? error.name : '')
 
 function unusable(error: unknown, bucket: string, endpoint: string): Finding {
   const { host, protocol } = new URL(endpoint)
@@ -64,7 +146,7 @@ function unusable(error: unknown, bucket: string, endpoint: string): Finding {
     const { kind, ...advice } = failure
     return wrong(`storage.${kind}`, `the bucket ${bucket} cannot be reached`, { ...advice, docs })
   }
-  const name = error instanceof Error ? error.name : ''
+  const name = nameOf(error)
   const isMissing = name === 'NoSuchBucket' || name === 'NotFound'
   const isForbidden =
     /^(AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch|CredentialsProviderError|Forbidden|403)$/.test(

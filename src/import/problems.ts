@@ -13,9 +13,6 @@ export interface ImportProblem {
 /** The file cannot be imported. The message says what to change. */
 export class ImportError extends Error {}
 
-/** Rows have changed since the plan was shown. Nothing is written. */
-export class PlanChangedError extends Error {}
-
 /** Collects problems, each one once. */
 export class Problems {
   readonly list: ImportProblem[] = []

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { applyTenants } from '../access/apply-tenants.ts'
 import { writeAudit } from '../access/audit-queries.ts'
 import { applyCatalog } from '../catalog/apply.ts'
-import type { Writing } from '../catalog/file-changes.ts'
+import { PlanChangedError, type Writing } from '../catalog/file-changes.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readPriceLibrary } from '../catalog/library/library-queries.ts'
 import { changeRows, holdCharges, type Transaction } from '../catalog/queries.ts'
@@ -11,7 +11,6 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { findConflicts } from './conflicts.ts'
 import type { Imported } from './imported.ts'
 import { countsOf, isEmpty, type Plan, type PlanLine } from './plan.ts'
-import { PlanChangedError } from './problems.ts'
 
 export interface ImportTerms {
   keeper: SecretKeeper

@@ -1,14 +1,9 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
-import { prepareDatabase } from '../../src/db/migrate.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { administer } from '../support/administer.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
-import { startDebianPostgres } from '../support/debian-postgres.ts'
 import { startLoad } from '../support/marked-load.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { seeded } from '../support/random.ts'
@@ -18,26 +13,12 @@ import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
+import { ownServer } from './own-server.ts'
 
 const answers = amount('RESTORE_ANSWERS', { test: 80, chaos: 3_000 })
 
-/** A Postgres of an operator's own, with `pg_dump` beside it. */
-async function aServer() {
-  const server = await startDebianPostgres({ fsync: 'off', max_connections: '150' })
-  onTestFinished(() => server.stop())
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-backup-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const urlOf = (name: string) => {
-    const url = new URL(server.url)
-    url.pathname = `/${name}`
-    return url.href
-  }
-  const administrate = (statement: string) => administer(server.url, statement)
-  return { server, folder, urlOf, administrate }
-}
-
 test('an older state that is restored under running gateways loses no row that their journals still have, and no money', async () => {
-  const { server, folder, urlOf, administrate } = await aServer()
+  const { server, folder, urlOf, administrate } = await ownServer()
   const upstream = await startUpstream({ keepBodies: false })
   onTestFinished(() => upstream.close())
   upstream.script(planByModel)
@@ -120,36 +101,3 @@ test('an older state that is restored under running gateways loses no row that t
     `${answered.length} answered requests; an older state was restored and swapped in ${Math.round(swapMs)} ms`,
   )
 }, 600_000)
-
-test('a dump goes only into a database without tables, and a cluster of pg_basebackup into a folder that is not there', async () => {
-  const { folder, urlOf, administrate } = await aServer()
-  await administrate('create database own')
-  const env = { DATABASE_URL: urlOf('own'), SECRET_KEY: secretKey }
-  const none = await runTollgate(['backup', join(folder, 'none')], env)
-  expect(none).toMatchObject({ code: 2, errors: expect.stringContaining('has no tables of Tollgate') })
-  await prepareDatabase(urlOf('own'))
-  const lacking = await runTollgate(['backup', join(folder, 'lacking'), '--with', 'copy'], env)
-  expect(lacking).toMatchObject({ code: 2, errors: expect.stringContaining('is not copied file by file') })
-
-  const dump = join(folder, 'dump')
-  expect(await runTollgate(['backup', dump, '--database-only'], env)).toMatchObject({ code: 0 })
-  const taken = await runTollgate(['restore', dump, '--database-only'], env)
-  expect(taken).toMatchObject({ code: 2, errors: expect.stringContaining('the database has tables already') })
-  expect(await runTollgate(['restore', dump], { DATA_DIR: join(folder, 'data') })).toMatchObject({
-    code: 2,
-    errors: expect.stringContaining('set DATABASE_URL to an empty database'),
-  })
-
-  const base = join(folder, 'base')
-  const cluster = join(folder, 'cluster')
-  const whole = await runTollgate(['backup', base, '--database-only', '--with', 'pg_basebackup'], env)
-  expect(whole, whole.errors).toMatchObject({ code: 0 })
-  const into = (place: string) => runTollgate(['restore', base, '--database-only', '--cluster', place], env)
-  expect(await into(folder)).toMatchObject({ code: 2, errors: expect.stringContaining('is there already') })
-  expect(await into(cluster)).toMatchObject({ code: 0, output: expect.stringContaining('Start Postgres 15') })
-  const copy = await startDebianPostgres({ fsync: 'off' }, cluster)
-  onTestFinished(() => copy.stop())
-  const database = openDatabase(new URL('/own', copy.url).href)
-  onTestFinished(() => database.close())
-  expect((await database.sql`SELECT FROM requests`).length).toBe(0)
-}, 300_000)

@@ -40,7 +40,7 @@ function makeFolder(paths: Record<string, string> = contents): void {
 const restored = (more: Partial<Parameters<typeof restoreBackup>[0]> = {}) =>
   restoreBackup({
     ...{ folder, dataDir, databaseUrl: undefined, cluster: undefined, databaseOnly: false },
-    ...{ env: {}, onProgress: () => {} },
+    ...{ env: {}, onProgress: () => {}, signal: new AbortController().signal },
     ...more,
   })
 

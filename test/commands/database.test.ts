@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -117,6 +117,36 @@ describe('apply', () => {
     expect(audit).toHaveLength(2)
   })
 
+  test('shows each setting that changes with its old and its new value, and of secrets only that they change', async () => {
+    const { url } = await aDatabase(freshDatabase)
+    const path = join(folder, 'values.yaml')
+    const run = (key: string, ...args: string[]) =>
+      runTollgate(['apply', path, ...args], { ...environment(url), MAIN_KEY: key })
+    writeFileSync(path, file('acme', '1'))
+    expect(await run('a-credential-0001', '--yes')).toMatchObject({ code: 0 })
+
+    const changed = file('acme', '3').replace(', models: [gpt-main]', ', models: [gpt-main], weight: 3')
+    writeFileSync(path, changed.replace('group: default }', 'group: default, limits: { concurrency: 2 } }'))
+    const plan = await run('a-credential-0002')
+    expect(plan).toMatchObject({
+      code: 1,
+      output: [
+        '~ change  model   gpt-main',
+        '            price.input: 1 -> 3',
+        '~ change  channel main',
+        '            weight: not set -> 3',
+        '            api_keys: 1 secret -> 1 secret, changed',
+        '~ change  key     acme/dev',
+        '            limits.concurrency: not set -> 2',
+        '0 to create, 3 to change, 0 to remove',
+        '',
+      ].join('\n'),
+    })
+    const { rows } = JSON.parse((await run('a-credential-0002', '--json')).output)
+    expect(rows[0]).toMatchObject({ changes: [{ name: 'price.input', from: '1', to: '3' }] })
+    expect(JSON.stringify(rows) + plan.output + plan.errors).not.toMatch(/a-credential/)
+  })
+
   test('does not apply a lower revision than the one in force', async () => {
     const { run } = await aDatabase(freshDatabase)
     const [newer, older] = [join(folder, 'newer.yaml'), join(folder, 'older.yaml')]
@@ -143,6 +173,20 @@ describe('apply', () => {
     const unset = await runTollgate(['apply', path], environment('postgres://nobody@127.0.0.1:9/none'))
     expect(unset).toMatchObject({ code: 2, errors: expect.stringContaining('MAIN_KEY') })
   })
+})
+
+test('a command in a wrong folder makes no database there: exit code 3, and what to set', async () => {
+  const dataDir = join(folder, 'of nobody')
+  for (const command of [
+    ['ledger', 'verify'],
+    ['secrets', 'rotate'],
+    ['backup', join(folder, 'copy')],
+  ]) {
+    const { code, output, errors } = await runTollgate(command, { DATA_DIR: dataDir })
+    expect(errors).toContain(`DATA_DIR, ${dataDir}, has no database`)
+    expect({ code, output }).toEqual({ code: 3, output: '' })
+  }
+  expect(existsSync(dataDir)).toBe(false)
 })
 
 describe('a database that cannot be opened is exit code 3, in one line without the password', () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { freshDatabase } from '../support/database.ts'
 import { type DoctorBed, startDoctorBed } from '../support/doctor-bed.ts'
 import { startPgBouncer } from '../support/pgbouncer.ts'
 
@@ -32,4 +33,27 @@ test('PgBouncer in session mode is well where it leaves our settings out, and sa
   const refused = await diagnose('session')
   expect(refused.wrong, refused.text).toEqual(['database.pooler_settings'])
   expect(refused.finding('database.pooler_settings')?.run).toContain('plan_cache_mode')
+})
+
+test('DATABASE_POOLER_URL is looked at: well before the same database, wrong where it is away or leads to another one', async () => {
+  const bouncer = await startPgBouncer(bed.databaseUrl, { mode: 'transaction' })
+  onTestFinished(() => bouncer.stop())
+  const well = await bed.diagnose({ DATABASE_POOLER_URL: bouncer.url })
+  expect(well.wrong, well.text).toEqual([])
+  expect(well.finding('database.pooler_url')).toMatchObject({ verdict: 'well' })
+  // Its share of the connections goes to the pool.
+  expect(well.finding('database.connections')?.what).toMatch(/^25 connections/)
+
+  const other = await freshDatabase()
+  onTestFinished(other.drop)
+  const elsewhere = new URL(bouncer.url)
+  elsewhere.pathname = new URL(other.url).pathname
+  const found = await bed.diagnose({ DATABASE_POOLER_URL: elsewhere.href })
+  expect(found.wrong, found.text).toEqual(['database.pooler_url'])
+  expect(found.finding('database.pooler_url')?.what).toContain('another database')
+
+  const away = await bed.diagnose({ DATABASE_POOLER_URL: 'postgres://me:hunter2@127.0.0.1:9/x' })
+  expect(away.wrong, away.text).toEqual(['database.pooler_url'])
+  expect(away.finding('database.pooler_url')?.why).toContain('nothing listens at 127.0.0.1:9')
+  expect(away.text).not.toContain('hunter2')
 })

@@ -172,8 +172,22 @@ describe('the machine', () => {
     onTestFinished(() => void other.close())
     await new Promise((listening) => other.once('listening', listening))
     const { port } = other.address() as AddressInfo
-    const { what } = await onlyWrong('port.taken', { PORT: String(port) })
-    expect(what).toContain(`(pid ${process.pid})`)
+    const finding = await onlyWrong('port.taken', { PORT: String(port) })
+    expect(finding.what).toContain(`(pid ${process.pid})`)
+    // It is silent, as a gateway that is too busy: nobody should end it for that.
+    expect(finding.do).toContain('If it is no gateway, end it')
+    const answering = createServer((socket) => void socket.end('220 mail ready\r\n')).listen(0, '127.0.0.1')
+    onTestFinished(() => void answering.close())
+    await new Promise((listening) => answering.once('listening', listening))
+    const at = answering.address() as AddressInfo
+    expect((await onlyWrong('port.taken', { PORT: String(at.port) })).why).toContain('is no gateway')
+  })
+
+  test('whose files and folders have blanks in their names: what is to be run can be copied', async () => {
+    const path = file('gate way.yaml', 'modls: []\n')
+    expect((await onlyWrong('gateway_yaml.refused', { GATEWAY_CONFIG: path })).run).toBe(
+      `tollgate apply '${path}'`,
+    )
   })
 
   test('with an address that is not its own', async () => {

@@ -182,7 +182,7 @@ describe('logs', () => {
     ])
     const refused = await run('logs', 'find', 'key=finder', 'not_status=200')
     expect(refused.output.split('\n')).toEqual([
-      expect.stringMatching(/^time +tenant\/key +model/),
+      expect.stringMatching(/^time \(UTC\) +tenant\/key +model/),
       expect.stringMatching(/ default\/finder +no-such-model +- +404 refused /),
       expect.stringMatching(/^ +model_not_found: Model "no-such-model" does not exist here/),
       '',
@@ -224,10 +224,10 @@ describe('logs', () => {
     expect(since.map((row) => row.id).reverse()).toEqual(ids)
   })
 
-  test('a reader that leaves early, as head does, is no error', async () => {
+  test('a reader that leaves early, as head does, ends it with 141 and without a word', async () => {
     const find = beginTollgate(['logs', 'find', '--json'], environment())
     find.child.stdout?.destroy()
-    expect(await find.ended).toBe(0)
+    expect(await find.ended).toBe(141)
     expect(find.errors()).not.toMatch(/EPIPE|Error|\n\s+at /)
   })
 })

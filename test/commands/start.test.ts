@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase } from '../support/database.ts'
+import { ownPort } from '../support/own-port.ts'
 import { beginTollgate, runTollgate } from '../support/run-tollgate.ts'
 import { until } from '../support/until.ts'
 
@@ -31,6 +32,19 @@ test.each([
   running.child.kill('SIGTERM')
   expect(await running.ended).toBe(0)
   expect(running.errors() + running.output()).toContain('"msg":"ended"')
+})
+
+test('a gateway whose output nobody reads serves all the same', async () => {
+  const port = String(await ownPort())
+  const running = beginTollgate(['start'], { ...(await environment()), PORT: port })
+  running.child.stdout?.destroy()
+  const ready = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).ok
+  await until(() => ready().catch(() => false), 60_000)
+  // It prints its greeting when it serves.
+  await until(() => running.errors().includes('"msg":"listening"'))
+  await expect(ready()).resolves.toBe(true)
+  running.child.kill('SIGTERM')
+  expect(await running.ended).toBe(0)
 })
 
 test('a start whose port is taken ends with 1 and says so', async () => {

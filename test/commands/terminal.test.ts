@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import { emptyDatabase } from '../support/database.ts'
+import { emptyDatabase, freshDatabase, openDatabase } from '../support/database.ts'
 import { onTerminal } from '../support/on-terminal.ts'
 import { runTollgate } from '../support/run-tollgate.ts'
 
@@ -22,6 +22,9 @@ test('on a terminal migrate shows its plan and its progress, and asks: n writes 
   expect(no.text).toContain('Nothing is applied')
   const interrupted = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0003' })
   expect(interrupted.code).not.toBe(0)
+  // Ctrl-D: nobody will answer.
+  const left = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: '\u0004' })
+  expect(left).toMatchObject({ code: 1, text: expect.stringContaining('Nothing is applied') })
   const yes = await onTerminal(`${tollgate} migrate`, env, { asked: '[y/N]', answer: 'y\n' })
   expect(yes.code).toBe(0)
   expect(yes.text).toContain('It is applied.')
@@ -68,4 +71,35 @@ test('bash completes commands, options, fixed values and files, by the script th
     `--env-file ${script} secrets rotate --new-master`,
     'import litellm --keys x',
   ])
+})
+
+test('apply writes nothing when rows have changed since the plan to which somebody agrees', async () => {
+  const { url, drop } = await freshDatabase()
+  const { sql, close } = openDatabase(url, { max: 1 })
+  onTestFinished(async () => {
+    await close()
+    await drop()
+  })
+  const path = join(folder, 'gateway.yaml')
+  const yaml = (weight: number) => `models: [{ id: gpt-main }]
+channels:
+  - { name: main, protocols: { openai-chat: https://api.example.com/v1 }, api_keys: [a-credential-0001], models: [gpt-main], weight: ${weight} }
+groups: [{ name: default, models: ['*'], channels: ['*'] }]
+`
+  const env = { DATABASE_URL: url, SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else' }
+  writeFileSync(path, yaml(1))
+  expect(await runTollgate(['apply', path, '--yes'], env)).toMatchObject({ code: 0 })
+  writeFileSync(path, yaml(2))
+  const changed = await onTerminal(`${tollgate} apply ${path}`, env, {
+    asked: '[y/N]',
+    async answer() {
+      await sql`UPDATE models SET context_length = 7`
+      return 'y\n'
+    },
+  })
+  expect(changed).toMatchObject({
+    code: 1,
+    text: expect.stringContaining('rows have changed since the plan'),
+  })
+  expect(await sql`SELECT weight FROM channels`).toEqual([{ weight: 1 }])
 })

@@ -54,7 +54,7 @@ function extras(): Extra[] {
       name: `Postgres ${oldestPostgres}`,
       get: `apt-get install postgresql-${oldestPostgres}`,
       isHere: existsSync(`${debianPrograms(oldestPostgres)}/postgres`),
-      files: /[/-]pg-dump\.test\.ts$/,
+      files: /[/-](pg-dump|own-postgres)\.test\.ts$/,
     },
     {
       name: 'the right to mount a file system',
@@ -85,6 +85,12 @@ function extras(): Extra[] {
       get: 'apt-get install bsdutils',
       isHere: runs('script', '-qec', 'stty size', '/dev/null'),
       files: /[/](import[/]prompt|commands[/]terminal)\.test\.ts$/,
+    },
+    {
+      name: 'zsh and fish',
+      get: 'apt-get install zsh fish',
+      isHere: runs('zsh', '--version') && runs('fish', '--version'),
+      files: /[/]commands[/]zsh-fish\.test\.ts$/,
     },
     {
       name: 'prometheus and promtool',

@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process'
 export async function onTerminal(
   command: string,
   env: Record<string, string>,
-  { asked, answer }: { asked: string; answer: string },
+  { asked, answer }: { asked: string; answer: string | (() => Promise<string>) },
 ): Promise<{ code: number | null; text: string }> {
   const { PATH = '', HOME = '' } = process.env
   const child = spawn('script', ['-qec', `stty cols 80 rows 50; ${command}`, '/dev/null'], {
@@ -20,7 +20,8 @@ export async function onTerminal(
     text += piece
     if (isAnswered || !text.includes(asked)) return
     isAnswered = true
-    child.stdin.write(answer)
+    if (typeof answer === 'string') child.stdin.write(answer)
+    else void answer().then((typed) => child.stdin.write(typed))
   })
   const code = await new Promise<number | null>((ended) => child.once('exit', ended))
   return { code, text: text.replaceAll('\r', '') }

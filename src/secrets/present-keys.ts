@@ -1,13 +1,20 @@
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import type { Config } from '../config.ts'
 import { resolveSecretKey } from '../secret-key.ts'
-import type { SecretKeys } from '../secrets/open-masters.ts'
+import type { SecretKeys } from './open-masters.ts'
+
+/** The settings that say where SECRET_KEY is. */
+interface Place {
+  secretKey?: string | undefined
+  secretKeyPrevious?: string | undefined
+  dataDir: string
+  databaseUrl?: string | undefined
+}
 
 /** SECRET_KEY as a start has it; undefined: there is none yet. It makes none, unlike a start with the embedded Postgres. */
-export function presentKeys(config: Config): SecretKeys | undefined {
-  const { secretKey, secretKeyPrevious, databaseUrl } = config
-  const dataDir = resolve(config.dataDir)
+export function presentKeys(place: Place): SecretKeys | undefined {
+  const { secretKey, secretKeyPrevious, databaseUrl } = place
+  const dataDir = resolve(place.dataDir)
   const embedded = databaseUrl === undefined
   if (secretKey === undefined && !(embedded && existsSync(join(dataDir, 'secret.key')))) return undefined
   return { secretKey: resolveSecretKey({ secretKey, dataDir, embedded }), secretKeyPrevious }

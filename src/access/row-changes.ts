@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { channelWords, modelWords } from '../catalog/entry-out.ts'
+import type { FileKind } from '../catalog/file-changes.ts'
+import type { SecretKeeper } from '../secret-key.ts'
+import { groupWords, keyWords, tenantWords } from './access-out.ts'
+import { shownKey } from './apply-tenants.ts'
+import type { ExportRows } from './export-queries.ts'
+import { connectionOf } from './export-yaml.ts'
+
+/** A setting of a row that changes, in the words of gateway.yaml. Null: it is not set, so it has its default. */
+export interface RowChange {
+  /** A setting of a setting stands behind a point: `price.input`. */
+  name: string
+  from: unknown
+  to: unknown
+}
+
+/** The settings of all rows, by kind and by the name that a plan has for the row. No secret is in it. */
+export type RowWords = Readonly<Record<FileKind, ReadonlyMap<string, Json>>>
+
+export function wordsOfRows(rows: ExportRows, keeper: SecretKeeper): RowWords {
+  const priceOf = new Map(rows.prices.map((price) => [price.modelId, price]))
+  const offersOf = Map.groupBy(rows.offers, ({ channelId }) => channelId)
+  const credentialsOf = Map.groupBy(rows.credentials, ({ channelId }) => channelId)
+  const groupNames = new Map(rows.groups.map(({ id, name }) => [id, name]))
+  const tenantNames = new Map(rows.tenants.map(({ tenant }) => [tenant.id, tenant.name]))
+  return {
+    models: new Map(
+      rows.models.map((row) => [row.id, { ...modelWords(row, priceOf.get(row.id)), ...disabledWord(row) }]),
+    ),
+    channels: new Map(
+      rows.channels.map((row) => [
+        row.name,
+        {
+          ...channelWords(row, offersOf.get(row.id) ?? []),
+          api_keys: countText(credentialsOf.get(row.id)?.length ?? 0),
+          ...connectionOf(row, keeper, () => hidden),
+          ...disabledWord(row),
+        },
+      ]),
+    ),
+    groups: new Map(rows.groups.map((row) => [row.name, groupWords(row)])),
+    tenants: new Map(
+      rows.tenants.map(({ tenant, limited, balance }) => [
+        tenant.name,
+        tenantWords(tenant, limited ? balance : undefined),
+      ]),
+    ),
+    keys: new Map(
+      rows.keys.map((row) => [
+        shownKey(tenantNames.get(row.tenantId), row.name),
+        keyWords(row, groupNames.get(row.groupId) ?? ''),
+      ]),
+    ),
+  }
+}
+
+const hidden = '(secret)'
+
+/** Columns with secrets, by the setting whose values are not shown. */
+const secretMembers: Readonly<Record<string, string>> = {
+  credentials: 'api_keys',
+  connectionSealed: 'connection',
+  secretHash: 'secret',
+}
+
+/** What differs between a row and the same row later. `members`: the columns that change, some of which have secrets. */
+export function changesBetween(
+  before: Json | undefined,
+  after: Json | undefined,
+  members: readonly string[],
+): RowChange[] {
+  const [from, to] = [flatten(before ?? {}), flatten(after ?? {})]
+  const names = new Set([...from.keys(), ...to.keys()])
+  const shown = [...names].flatMap((name): RowChange[] => {
+    const change = { name, from: from.get(name) ?? null, to: to.get(name) ?? null }
+    return isDeepStrictEqual(change.from, change.to) ? [] : [change]
+  })
+  const secret = members.flatMap((member): RowChange[] => {
+    const name = secretMembers[member]
+    if (name === undefined || shown.some((change) => isOf(name, change.name))) return []
+    const value = name === 'api_keys' ? after?.[name] : hidden
+    return [{ name, from: value, to: `${value}, changed` }]
+  })
+  return [...shown, ...secret]
+}
+
+/** Whether a change that is shown says already that this setting changes. */
+function isOf(name: string, shown: string): boolean {
+  return name === 'connection' ? /^(proxy|ca|cert|key|headers)(\.|$)/.test(shown) : shown === name
+}
+
+/** Lists stay as they are. */
+function flatten(words: Json, prefix = ''): Map<string, unknown> {
+  return new Map(
+    Object.entries(words).flatMap(([name, value]): [string, unknown][] =>
+      isRecord(value) && Object.keys(value).length > 0
+        ? [...flatten(value, `${prefix}${name}.`)]
+        : [[`${prefix}${name}`, value]],
+    ),
+  )
+}
+
+function countText(secrets: number): string {
+  return secrets === 1 ? '1 secret' : `${secrets} secrets`
+}
+
+/** A file has no word for it: a row that it names is enabled. */
+function disabledWord({ disabledAt }: { disabledAt: Date | null }): Json {
+  return disabledAt === null ? {} : { disabled: true }
+}

@@ -59,8 +59,6 @@ export async function startStack(yaml: (upstream: string, painter: string) => st
     S3_ACCESS_KEY_ID: s3.options.accessKeyId,
     S3_SECRET_ACCESS_KEY: s3.options.secretAccessKey,
     SHIP_INTERVAL_MS: '50',
-    // Postgres works but for its restart, and a busy machine is slow.
-    ADMIT_MS: '60000',
   }
   const keep = async (name: Member): Promise<Kept> => {
     const dataDir = temporary(name)

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { defineConfig } from 'vitest/config'
 import { missingExtras } from './test/support/machine.ts'
+import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
 import { onOldestPostgres, tiersOf } from './test/support/tiers.ts'
 
@@ -13,6 +14,9 @@ declare module 'vitest' {
     isRedisHere: boolean
   }
 }
+
+// Of this process, and so of all that it starts.
+process.env.TMPDIR = makeRunFolder()
 
 const isChaos = process.env.CHAOS === '1'
 const missing = missingExtras()

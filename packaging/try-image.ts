@@ -21,6 +21,9 @@ import { isIgnored, type Step, stagesOf } from './dockerfile.ts'
  * `npm run image:try`, as root: what `docker build` and `docker run` would do with our Dockerfile, in a chroot of Debian made by
  * debootstrap, with the Node and npm of this machine in the place of `node:24-slim`. The image's root is read-only, /data and /tmp
  * are not. It does not show that Docker takes the file, nor that the official base image is like ours.
+ *
+ * It mounts /dev and /proc below its folder. `unshare --mount` lets nobody else see that, and ends it with this process: whoever clears
+ * the temporary folder of a trial that was killed would delete the machine's devices.
  */
 
 const root = resolve(import.meta.dirname, '..')
@@ -243,6 +246,8 @@ async function tryIt(image: Image): Promise<void> {
   const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(output) ?? []
   execFileSync('chroot', inside(image.health), { stdio: 'inherit' })
   say('HEALTHCHECK: well')
+  const duck = "import('@duckdb/node-api').then((duck) => process.stdout.write(duck.version()))"
+  say(`DuckDB: ${execFileSync('chroot', inside(['node', '-e', duck]), { encoding: 'utf8' })}`)
   const body = JSON.stringify({ model: 'demo-chat', messages: [{ role: 'user', content: 'Hello' }] })
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const answer = await fetch(`http://127.0.0.1:${port}/v1/chat/completions`, {

@@ -30,6 +30,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const { config, environment } = configFromEnvironment()
   const ownLog = makeLog(config.logLevel)
   const log = supervisor === undefined ? ownLog : ownLog.child({ process: process.pid })
+  const ending = endOnSignal(log, supervisor)
   const pages = config.role === 'worker' ? undefined : openPages(config, log)
   const reload = reloadOnSignal(log, supervisor)
   const context = await openContext(config, environment, log, supervisor?.embeddedUrl)
@@ -38,7 +39,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   // Before this process reports that it serves: the supervisor may send a signal at once.
   const serving: Serving = { server: undefined, ends: [] }
   const { ends } = serving
-  onSignal((reason) => void end(context, serving, reason, supervisor), supervisor)
+  ending.begin((reason) => void end(context, serving, reason, supervisor))
   await showMetrics(context, supervisor)
   const work = async () => {
     const workers = await startWorkers(context)
@@ -89,7 +90,18 @@ async function showMetrics({ config, log, measures }: Context, supervisor: Super
   else supervisor.onMetrics((withShared) => measures.snapshot(withShared))
 }
 
-function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefined): void {
+/**
+ * Listen for the signals that end this process, and for the end of its supervisor. Until `begin` nobody was served, so the process
+ * ends at once. It does that itself: the kernel gives the first process of a container no signal that it does not listen for.
+ */
+function endOnSignal(
+  log: Log,
+  supervisor: Supervisor | undefined,
+): { begin(end: (reason: string) => void): void } {
+  let end = (reason: string): void => {
+    log.info({ reason }, 'ended before it served')
+    process.exit(0)
+  }
   let ending = false
   const endOnce = (reason: string) => {
     if (!ending) end(reason)
@@ -100,6 +112,11 @@ function onSignal(end: (reason: string) => void, supervisor: Supervisor | undefi
   onEndSignal(endOnce, () => {
     if (supervisor === undefined) process.exit(1)
   })
+  return {
+    begin(then) {
+      end = then
+    },
+  }
 }
 
 /** Have gateway.yaml applied at each SIGHUP, also at one that came before `begin`. */

@@ -1,17 +1,19 @@
-import { execFileSync, spawnSync } from 'node:child_process'
-import { resolve } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse } from 'yaml'
 import { z } from 'zod'
 import { readConfig, variableOf } from '../../src/config.ts'
+import { repository } from '../support/former-release.ts'
 import { helmPath } from '../support/machine.ts'
 import { faultsOf } from './faults-of.ts'
+import { chartFolder, neededValues, podsOf, refusalOf, render } from './rendered.ts'
 
 /** The Helm chart, rendered by Helm and compared with the types of Kubernetes. No cluster is here. */
 
-const chart = resolve(import.meta.dirname, '../../deploy/helm/tollgate')
-const needed = ['image.repository=registry.example/tollgate', 'existingSecret=tollgate']
-const proxied = [...needed, 'exposure.trustedProxies=10.42.0.0/16']
+const stored = [...neededValues, 's3.bucket=images']
+const proxied = [...stored, 'exposure.trustedProxies=10.42.0.0/16']
 
 /** Sets of values that together switch on all that the chart has. */
 const installations: Readonly<Record<string, readonly string[]>> = {
@@ -23,17 +25,22 @@ const installations: Readonly<Record<string, readonly string[]>> = {
     'gatewayYaml=models: []',
   ],
   'disks that go with their pods, own TLS, growing with its requests': [
-    ...needed,
+    ...stored,
     'exposure.tlsSecret=gateway-tls',
     'journal.disk=ephemeral',
     'autoscaling.enabled=true',
-    's3.bucket=images',
     's3.endpoint=https://s3.example.com',
     'networkPolicy.from[0].namespaceSelector.matchLabels.name=edge',
     'networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.name=monitoring',
+    'metrics.podMonitor.enabled=true',
+    'volumes[0].name=credentials',
+    'volumes[0].secret.secretName=credentials',
+    'volumeMounts[0].name=credentials',
+    'volumeMounts[0].mountPath=/run/secrets',
   ],
-  'plain HTTP in a private network, no workers': [
-    ...needed,
+  'plain HTTP in a private network, no workers, no bucket': [
+    ...neededValues,
+    's3.unused=true',
     'exposure.plainHttp=allow',
     'worker.replicas=0',
     'migrationJob.enabled=false',
@@ -47,55 +54,12 @@ const installations: Readonly<Record<string, readonly string[]>> = {
 const { bounds, ...settings } = readConfig({})
 const variables = Object.keys({ ...settings, ...bounds }).map(variableOf)
 
-const container = z.looseObject({
-  image: z.string(),
-  args: z.array(z.string()).optional(),
-  env: z.array(z.object({ name: z.string(), value: z.string() })),
-  envFrom: z.array(z.object({ secretRef: z.object({ name: z.string() }) })),
-  securityContext: z.record(z.string(), z.unknown()),
-  volumeMounts: z.array(z.looseObject({ name: z.string(), mountPath: z.string() })),
-})
-const pod = z.looseObject({
-  metadata: z.looseObject({ labels: z.record(z.string(), z.string()) }),
-  spec: z.looseObject({
-    containers: z.tuple([container]),
-    terminationGracePeriodSeconds: z.number().optional(),
-    securityContext: z.record(z.string(), z.unknown()),
-    volumes: z.array(z.looseObject({ name: z.string() })),
-  }),
-})
-const resource = z.looseObject({
-  apiVersion: z.string(),
-  kind: z.string(),
-  metadata: z.looseObject({ name: z.string() }),
-  spec: z
-    .looseObject({ template: pod.optional(), volumeClaimTemplates: z.array(z.unknown()).optional() })
-    .optional(),
-})
-type Resource = z.output<typeof resource>
-
-function render(values: readonly string[]): Resource[] {
-  const sets = values.flatMap((value) => ['--set', value])
-  const text = execFileSync(helmPath, ['template', 'main', chart, ...sets], { encoding: 'utf8' })
-  return parseAllDocuments(text).map((document) => resource.parse(document.toJS()))
-}
-
-function refusalOf(values: readonly string[]): string {
-  const { stderr } = spawnSync(
-    helmPath,
-    ['template', 'main', chart, ...values.flatMap((value) => ['--set', value])],
-    { encoding: 'utf8' },
-  )
-  return stderr
-}
-
-const podsOf = (resources: readonly Resource[]) =>
-  resources.flatMap(({ kind, metadata, spec }) =>
-    spec?.template === undefined ? [] : [{ kind, name: metadata.name, ...spec.template }],
-  )
-
 test('what is scraped in a cluster has the job that alerts and dashboard ask for', () => {
-  const resources = render([...proxied, 'metrics.podMonitor.enabled=true'])
+  const resources = render([
+    ...proxied,
+    'metrics.podMonitor.enabled=true',
+    'networkPolicy.metricsFrom[0].namespaceSelector.matchLabels.name=monitoring',
+  ])
   const [monitor] = resources.filter(({ kind }) => kind === 'PodMonitor')
   expect(monitor?.spec?.jobLabel).toBe('app.kubernetes.io/name')
   expect(podsOf(resources).map(({ metadata }) => metadata.labels['app.kubernetes.io/name'])).toEqual(
@@ -137,8 +101,8 @@ describe.each(Object.entries(installations))('with %s', (_, values) => {
       const { shutdownDelayMs, drainOnShutdownMs } = readConfig({
         ...Object.fromEntries(env.map(({ name, value }) => [name, value])),
       }).bounds
-      // serve.ts ends 25 s after both.
-      const needs = (shutdownDelayMs + drainOnShutdownMs) / 1000 + 25
+      // A process ends itself 25 s after both, and a supervisor its processes after 30 s.
+      const needs = (shutdownDelayMs + drainOnShutdownMs) / 1000 + 30
       expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(needs)
     }
   })
@@ -149,6 +113,13 @@ describe.each(Object.entries(installations))('with %s', (_, values) => {
     for (const { spec, kind } of pods) {
       const [{ env, volumeMounts, securityContext }] = spec.containers
       expect(spec.securityContext).toMatchObject({ runAsNonRoot: true, runAsUser: 1000 })
+      // Kubernetes would make a variable such as METRICS_PORT of each service beside it.
+      expect(spec.enableServiceLinks).toBe(false)
+      const volumes = new Set([
+        ...spec.volumes.map(({ name }) => name),
+        ...(kind === 'StatefulSet' ? ['data'] : []),
+      ])
+      for (const { name } of volumeMounts) expect(volumes, `${name} is mounted`).toContain(name)
       expect(securityContext).toMatchObject({ readOnlyRootFilesystem: true, allowPrivilegeEscalation: false })
       if (kind === 'Job') continue
       const variable = (name: string) => env.find((each) => each.name === name)?.value
@@ -184,17 +155,71 @@ describe.each(Object.entries(installations))('with %s', (_, values) => {
 
 test('helm finds nothing to complain about', () => {
   const sets = proxied.flatMap((value) => ['--set', value])
-  const { stdout, status } = spawnSync(helmPath, ['lint', '--strict', chart, ...sets], { encoding: 'utf8' })
+  const { stdout, status } = spawnSync(helmPath, ['lint', '--strict', chartFolder, ...sets], {
+    encoding: 'utf8',
+  })
   expect(stdout).not.toMatch(/ERROR|WARN/)
   expect(status).toBe(0)
 })
 
-test('an installation that would expose keys, or has no image or Secret, is refused with what to set', () => {
-  expect(refusalOf(needed)).toContain('exposure: set one of tlsSecret, trustedProxies, plainHttp=allow')
+test('an installation that would expose keys, or has no image, Secret or bucket, is refused with what to set', () => {
+  expect(refusalOf(stored)).toContain('exposure: set one of tlsSecret, trustedProxies, plainHttp=allow')
   expect(refusalOf([...proxied, 'exposure.plainHttp=allow'])).toContain('exposure: set one of')
-  expect(refusalOf(proxied.slice(1))).toContain('image.repository: no image is published')
-  expect(refusalOf(proxied.filter((value) => !value.startsWith('existingSecret')))).toContain(
+  const without = (name: string) => refusalOf(proxied.filter((value) => !value.startsWith(name)))
+  expect(without('image.repository')).toContain('image.repository: no image is published')
+  expect(without('existingSecret')).toContain(
     'existingSecret: name a Secret with DATABASE_URL and SECRET_KEY',
   )
+  expect(without('s3.bucket')).toContain('s3.bucket: gateways and workers must see the same images and files')
   expect(refusalOf([...proxied, 'ingress.enabled=true', 'ingress.host=x'])).toContain('ingress.tlsSecret')
+})
+
+test('an archive on the disk of a worker, which goes with its pod, is refused', () => {
+  const unstored = [...neededValues, 's3.unused=true', 'exposure.plainHttp=allow', 'env.HOT_DAYS=14']
+  expect(refusalOf(unstored)).toContain('env.HOT_DAYS: the archive needs s3.bucket')
+  expect(refusalOf([...unstored, 'env.ARCHIVE_S3_BUCKET=archive'])).toBe('')
+  expect(refusalOf([...proxied, 'env.HOT_DAYS=14'])).toBe('')
+})
+
+test('metrics for the Prometheus operator are refused where the network policy lets nobody read them', () => {
+  const monitored = [...proxied, 'metrics.podMonitor.enabled=true']
+  expect(refusalOf(monitored)).toContain('networkPolicy.metricsFrom is empty')
+  expect(refusalOf([...monitored, 'networkPolicy.enabled=false'])).toBe('')
+})
+
+test('env of a values file reaches gateways, workers and the migration as it stands there', () => {
+  const file = 'env: { BODY_BYTES_MAX: 67108864, OTEL_TRACES_SAMPLER_ARG: 0.02, ROUTING_HEADERS: show }'
+  const pods = podsOf(render(proxied, file))
+  expect(pods.map(({ kind }) => kind).sort()).toEqual(['Deployment', 'Job', 'StatefulSet'])
+  for (const { spec } of pods) {
+    const [{ env }] = spec.containers
+    expect(env).toEqual(
+      expect.arrayContaining([
+        { name: 'BODY_BYTES_MAX', value: '67108864' },
+        { name: 'OTEL_TRACES_SAMPLER_ARG', value: '0.02' },
+        { name: 'ROUTING_HEADERS', value: 'show' },
+      ]),
+    )
+  }
+})
+
+test('a variable that the chart sets itself is refused in env', () => {
+  const own = podsOf(render([...proxied, 'gatewayYaml=models: []', 's3.endpoint=https://s3.example.com']))
+    .filter(({ kind }) => kind !== 'Job')
+    .flatMap(({ spec }) => spec.containers[0].env.map(({ name }) => name))
+  expect(own.length).toBeGreaterThan(10)
+  for (const name of new Set(own))
+    expect(refusalOf([...proxied, 'gatewayYaml=models: []', `env.${name}=x`])).toContain(
+      `env.${name}: the chart sets it itself`,
+    )
+})
+
+test('the chart has the version of the package', () => {
+  const chart = z
+    .looseObject({ version: z.string(), appVersion: z.string() })
+    .parse(parse(readFileSync(join(chartFolder, 'Chart.yaml'), 'utf8')))
+  const { version } = z
+    .looseObject({ version: z.string() })
+    .parse(JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')))
+  expect(chart).toMatchObject({ version, appVersion: version })
 })

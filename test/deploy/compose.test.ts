@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import { readConfig, variableOf } from '../../src/config.ts'
@@ -29,6 +30,8 @@ const service = z.looseObject({
   stop_grace_period: z.string().optional(),
   read_only: z.boolean().optional(),
   image: z.string(),
+  build: z.string().optional(),
+  pull_policy: z.string().optional(),
 })
 const file = z.looseObject({
   services: z.record(z.string(), service),
@@ -38,6 +41,9 @@ const file = z.looseObject({
 const raw: unknown = parse(text, { merge: true })
 const { services, volumes, networks } = file.parse(raw)
 const ours = Object.entries(services).filter(([, { image }]) => image === 'tollgate')
+
+const entrypointOf = (value: unknown) =>
+  z.looseObject({ entrypoint: z.array(z.string()) }).parse(value).entrypoint
 
 /** `${NAME:?message}` and `${NAME:-default}`, as compose reads them. */
 function filled(value: string): string {
@@ -78,9 +84,9 @@ test('two gateways and two workers start with settings that the gateway takes', 
       Object.entries(environment).map(([variable, value]) => [variable, filled(value)]),
     )
     const { shutdownDelayMs, drainOnShutdownMs } = readConfig({ ...image, ...set }).bounds
-    // serve.ts ends 25 s after both.
-    expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThanOrEqual(
-      (shutdownDelayMs + drainOnShutdownMs) / 1000 + 25,
+    // A process ends itself 25 s after both, and a supervisor its processes after 30 s.
+    expect(Number.parseInt(stop_grace_period ?? '', 10)).toBeGreaterThan(
+      (shutdownDelayMs + drainOnShutdownMs) / 1000 + 30,
     )
   }
 })
@@ -92,6 +98,62 @@ test('each of our containers has a disk of its own, and writes nowhere else', ()
   })
   expect(disks).not.toContain(undefined)
   expect(new Set(disks).size).toBe(ours.length)
+})
+
+test('one service builds the image, and the others never look for it in a registry', () => {
+  const made = ours.map(([name, { build, pull_policy }]) => [name, build ?? pull_policy])
+  expect(made).toEqual([
+    ['gateway-1', '.'],
+    ['gateway-2', 'never'],
+    ['worker-1', 'never'],
+    ['worker-2', 'never'],
+  ])
+})
+
+test('the network whose members may say which address a client has is that of Caddy and the gateways', () => {
+  const members = Object.entries(services).filter(([, { networks }]) => networks.includes('outside'))
+  expect(members.map(([name]) => name).sort()).toEqual(['caddy', 'gateway-1', 'gateway-2'])
+  const { subnet } = z
+    .looseObject({ ipam: z.object({ config: z.tuple([z.object({ subnet: z.string() })]) }) })
+    .parse(networks.outside).ipam.config[0]
+  for (const [, { environment }] of ours.filter(([name]) => name.startsWith('gateway')))
+    expect(environment.TRUSTED_PROXIES).toBe(subnet)
+})
+
+test('the bucket is asked for until it is there, and again at the next start', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tollgate-weed-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  // The shell of the store: it ends well whatever happens, and knows no part that could make a bucket at its first call.
+  const weed = `#!/bin/sh
+read command
+[ -e called ] || { : >called; exit 0; }
+case $command in
+  's3.bucket.list') [ ! -e made ] || echo '  tollgate size:0' ;;
+  's3.bucket.create -name tollgate') if [ -e tried ]; then : >made; else : >tried; fi ;;
+esac
+`
+  writeFileSync(join(folder, 'weed'), weed, { mode: 0o755 })
+  writeFileSync(join(folder, 'sleep'), '#!/bin/sh\n', { mode: 0o755 })
+  const [program = '', ...words] = entrypointOf(services.bucket)
+  for (const _ of ['the first start', 'a later one']) {
+    const run = spawnSync(program, words, {
+      cwd: folder,
+      env: { PATH: `${folder}:${process.env.PATH}` },
+      timeout: 60_000,
+    })
+    expect(run.status).toBe(0)
+    expect(existsSync(join(folder, 'made'))).toBe(true)
+  }
+})
+
+test('the files that Dockerfile, compose file and chart name in their comments are there', () => {
+  const files = ['Dockerfile', 'docker-compose.yml', '.env.example', 'deploy/compose/Caddyfile']
+  const chart = ['README.md', 'values.yaml'].map((name) => `deploy/helm/tollgate/${name}`)
+  for (const file of [...files, ...chart]) {
+    const said = readFileSync(join(root, file), 'utf8')
+    const named = said.match(/(?<![\w./-])(?:docs|test|packaging|deploy)\/[\w./-]+\.(?:ts|mjs|md)\b/g) ?? []
+    for (const name of named) expect(existsSync(join(root, name)), `${file} names ${name}`).toBe(true)
+  }
 })
 
 test('what a service names exists', () => {

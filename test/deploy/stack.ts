@@ -36,6 +36,8 @@ export type Member = (typeof memberNames)[number]
 /** A process that is ended and started again, on the same port and disk. */
 export interface Kept {
   process: TollgateProcess
+  /** The log of all its processes. */
+  log(): string
   /** SIGTERM, and a new process when it has ended. Answers the exit code. */
   restart(): Promise<number | null>
 }
@@ -76,10 +78,13 @@ export async function startStack(yaml: (upstream: string, painter: string) => st
         dataDir,
         env: { ...common, ...(name.startsWith('gateway') ? gateway : { ROLE: 'worker' }) },
       })
+    let before = ''
     const kept: Kept = {
       process: await start(),
+      log: () => before + kept.process.stderr(),
       async restart() {
         const code = await kept.process.stop()
+        before = kept.log()
         kept.process = await start()
         return code
       },

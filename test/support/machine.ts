@@ -69,10 +69,10 @@ function extras(): Extra[] {
       files: /[/-]open-files\.test\.ts$/,
     },
     {
-      name: 'the right to give a process a host name of its own',
+      name: 'the right to give a process a host name and process ids of its own',
       get: 'run the tests on Linux as root, or where users may make namespaces',
       isHere: runs('unshare', ...namespaces, 'hostname', 'a-host'),
-      files: /[/-]hosts\.test\.ts$/,
+      files: /[/-](hosts|first-process)\.test\.ts$/,
     },
     {
       name: 'bash or curl',
@@ -114,7 +114,7 @@ function extras(): Extra[] {
       name: 'Helm, and the types of Kubernetes and of compose files',
       get: 'sh test/deploy/tools/install.sh',
       isHere: existsSync(helmPath),
-      files: /[/]deploy[/](chart|compose)\.test\.ts$/,
+      files: /[/]deploy[/](chart|compose|probes)\.test\.ts$/,
     },
   ]
 }

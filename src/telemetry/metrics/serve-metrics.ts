@@ -9,7 +9,8 @@ const connectionsMax = 64
 
 /**
  * Serve `GET /metrics` on a port of its own, so that no client of the gateway can reach it. Those who ask at the same time
- * share an answer. Rejects with an Error for the operator when the port is taken.
+ * share an answer. `GET /healthz` answers as long as the event loop turns: also in a process that only runs workers, and in one
+ * that has as many clients as it may have. Rejects with an Error for the operator when the port is taken.
  */
 export async function serveMetrics(
   { metricsHost: host, metricsPort }: { metricsHost: string; metricsPort: number },
@@ -19,6 +20,7 @@ export async function serveMetrics(
   let running: Promise<{ text: string; contentType: string }> | undefined
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     const path = request.url?.replace(/\?.*$/s, '')
+    if (path === '/healthz') return end(response, 200, 'ok\n')
     if (path !== '/metrics') return end(response, 404, 'Metrics are at /metrics.\n')
     if (request.method !== 'GET' && request.method !== 'HEAD') return end(response, 405, 'GET /metrics\n')
     try {

@@ -38,13 +38,18 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end }}
 
-{{/* The environment that gateways, workers and the migration share. */}}
+{{/* The environment that gateways and workers share. */}}
 {{- define "tollgate.env" -}}
 - { name: DATA_DIR, value: /data }
 - { name: DURABILITY, value: {{ ternary "journal" "postgres" (eq .Values.journal.disk "kept") }} }
+{{- if and (not .Values.s3.bucket) (not .Values.s3.unused) }}
+{{- fail "s3.bucket: gateways and workers must see the same images and files, which needs a bucket; s3.unused=true: this installation has neither" }}
+{{- end }}
 {{- with .Values.s3.bucket }}
 - { name: S3_BUCKET, value: {{ . | quote }} }
 - { name: S3_REGION, value: {{ $.Values.s3.region | quote }} }
+{{- else }}
+- { name: FILE_DAYS, value: "0" }
 {{- end }}
 {{- with .Values.s3.endpoint }}
 - { name: S3_ENDPOINT, value: {{ . | quote }} }
@@ -52,8 +57,21 @@ capabilities: { drop: [ALL] }
 {{- if .Values.gatewayYaml }}
 - { name: GATEWAY_CONFIG, value: /etc/tollgate/gateway.yaml }
 {{- end }}
+{{- include "tollgate.furtherEnv" . }}
+{{- end }}
+
+{{/* What values.yaml has in env. A number of a values file is a float to Helm, whose quote writes 67108864 as 6.7108864e+07. */}}
+{{- define "tollgate.furtherEnv" -}}
+{{- $taken := list "ROLE" "HOST" "PORT" "METRICS_HOST" "METRICS_PORT" "SHUTDOWN_DELAY_MS" "DRAIN_ON_SHUTDOWN_MS" "TLS_CERT" "TLS_KEY" "TRUSTED_PROXIES" "PLAIN_HTTP" "DATA_DIR" "DURABILITY" "S3_BUCKET" "S3_REGION" "S3_ENDPOINT" }}
+{{- if .Values.gatewayYaml }}{{ $taken = append $taken "GATEWAY_CONFIG" }}{{ end }}
+{{- if not .Values.s3.bucket }}{{ $taken = append $taken "FILE_DAYS" }}{{ end }}
+{{- $archived := or .Values.s3.bucket .Values.env.ARCHIVE_S3_BUCKET .Values.env.ARCHIVE_DIR }}
+{{- if and (int .Values.env.HOT_DAYS) (not $archived) }}
+{{- fail "env.HOT_DAYS: the archive needs s3.bucket, ARCHIVE_S3_BUCKET, or ARCHIVE_DIR on a volume that all pods share: a worker's own disk goes with its pod" }}
+{{- end }}
 {{- range $name, $value := .Values.env }}
-- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- if has $name $taken }}{{ fail (printf "env.%s: the chart sets it itself, by another value" $name) }}{{ end }}
+- { name: {{ $name }}, value: {{ kindIs "string" $value | ternary $value (toJson $value) | quote }} }
 {{- end }}
 {{- end }}
 
@@ -61,10 +79,24 @@ capabilities: { drop: [ALL] }
 - secretRef: { name: {{ include "tollgate.secret" . }} }
 {{- end }}
 
+{{/* gateway.yaml, and the files that it names. */}}
 {{- define "tollgate.configVolume" -}}
 {{- if .Values.gatewayYaml }}
 - name: gateway-yaml
   configMap: { name: {{ include "tollgate.name" . }} }
+{{- end }}
+{{- include "tollgate.furtherVolumes" . }}
+{{- end }}
+
+{{- define "tollgate.furtherVolumes" -}}
+{{- with .Values.volumes }}
+{{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- define "tollgate.furtherMounts" -}}
+{{- with .Values.volumeMounts }}
+{{ toYaml . }}
 {{- end }}
 {{- end }}
 
@@ -72,4 +104,5 @@ capabilities: { drop: [ALL] }
 {{- if .Values.gatewayYaml }}
 - { name: gateway-yaml, mountPath: /etc/tollgate, readOnly: true }
 {{- end }}
+{{- include "tollgate.furtherMounts" . }}
 {{- end }}

@@ -1,6 +1,6 @@
-// npm run bench:sizing [-- part...]
+// npm run bench:sizing [-- part...] [postgres://...]
 // What each part of a deployment costs, and how that grows: docs/reference/sizing.md is made of its tables. Parts: see below;
-// `rows` needs FILLED_DATABASE_URL, and runs only when it is named. BENCH_MS: how long each load lasts, default 20 s.
+// `rows` needs the address of a database that `npm run bench:seed-log` has filled. BENCH_MS: how long each load lasts, default 20 s.
 //
 // Method. Gateway, Postgres, Redis, load driver and mock upstream share this machine. Calls start at fixed times, 1,000 in a
 // second where nothing else is said, so that costs are those of a busy deployment and not of a full one. Figures are CPU time,
@@ -19,18 +19,19 @@ import { printTable, type Table } from './sizing/table.ts'
 import { tenants } from './sizing/tenants.ts'
 import { chosenOf } from './table.ts'
 
+const filled = process.argv.slice(2).find((argument) => argument.startsWith('postgres'))
 const all: readonly { name: string; measure(rig: Rig): Promise<Table[]> }[] = [
   { name: 'parts', measure: parts },
   { name: 'keys', measure: keys },
   { name: 'tenants', measure: tenants },
   { name: 'processes', measure: processes },
-  { name: 'rows', measure: rows },
+  { name: 'rows', measure: (rig) => rows(rig, filled) },
   { name: 'admission', measure: admission },
   { name: 'cells', measure: cells },
 ]
 
-const names = process.argv.slice(2)
-const chosen = chosenOf(all, names).filter(({ name }) => name !== 'rows' || names.includes(name))
+const names = process.argv.slice(2).filter((argument) => argument !== filled)
+const chosen = chosenOf(all, names).filter(({ name }) => name !== 'rows' || filled !== undefined)
 console.log(
   `Node ${process.versions.node}, Linux ${release()}, ${cpus().length} cores (${cpus()[0]?.model}); ` +
     `${new Date().toISOString().slice(0, 10)}; loads of ${windowMs / 1_000} s`,

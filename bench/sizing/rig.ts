@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { clientSettings } from '../../src/db/connections.ts'
 import { type RedisServer, startRedis } from '../../test/support/redis.ts'
 import { startTollgate } from '../../test/support/tollgate.ts'
 import type { LoadResult, Task } from '../load.ts'
@@ -73,7 +74,7 @@ export async function startDeployment(rig: Rig, options: DeploymentOptions = {})
     const usageLog =
       options.usageLog ?? (await openUsageLog(process.env.DATABASE_URL, { max_connections: '1000' }))
     if (options.usageLog === undefined) ends.push(() => usageLog.close())
-    const sql = postgres(usageLog.url, { max: 1, onnotice: () => {} })
+    const sql = postgres(usageLog.url, clientSettings({ max: 1 }))
     ends.push(() => sql.end())
     const redis: RedisServer | undefined = hasRedis ? await startRedis() : undefined
     if (redis !== undefined) ends.push(() => redis.stop())

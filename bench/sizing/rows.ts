@@ -6,20 +6,18 @@ import { costCells, costHeads, type Table } from './table.ts'
 const rounds = 3
 
 /**
- * An empty usage log and a filled one by turns, each with 1,000 requests a second of limited money. FILLED_DATABASE_URL is a
+ * An empty usage log and a filled one by turns, each with 1,000 requests a second of limited money. `filled` is a
  * database that `npm run bench:seed-log` has filled; the rows that this writes stay in it.
  */
-export async function rows(rig: Rig): Promise<Table[]> {
-  const url = process.env.FILLED_DATABASE_URL
-  if (url === undefined)
-    throw new Error('Set FILLED_DATABASE_URL to a database that npm run bench:seed-log has filled.')
-  const filled = await openFilled(url)
+export async function rows(rig: Rig, filled: string | undefined): Promise<Table[]> {
+  if (filled === undefined) throw new Error('Give the address of a filled database: postgres://...')
+  const filledLog = await openFilled(filled)
   const options = { tenants: 100, limited: true }
   const subjects: [string, Deployment][] = []
   try {
-    const sizes = await sizesOf(url)
+    const sizes = await sizesOf(filled)
     subjects.push(['none', await startDeployment(rig, options)])
-    subjects.push([sizes.count, await startDeployment(rig, { ...options, usageLog: filled })])
+    subjects.push([sizes.count, await startDeployment(rig, { ...options, usageLog: filledLog })])
     for (const [, deployment] of subjects) await warmUp(rig, deployment)
     const table: string[][] = []
     for (let round = 0; round < rounds; round++)
@@ -31,7 +29,7 @@ export async function rows(rig: Rig): Promise<Table[]> {
     ]
   } finally {
     for (const [, deployment] of subjects) await deployment.stop()
-    await filled.close()
+    await filledLog.close()
   }
 }
 

@@ -1,11 +1,14 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
-import { expect, onTestFailed, test } from 'vitest'
+import { expect, onTestFailed, onTestFinished, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
+import { notingFetch } from '../support/loop.ts'
 import { freeKey } from '../support/testbed.ts'
+import { expectTurns, loopClients, loopModels, loopYaml } from '../support/tool-loops.ts'
 import { until } from '../support/until.ts'
+import { startVendor } from '../support/vendor/vendor.ts'
 import { memberNames, type Stack, startStack } from './stack.ts'
 
 /** What docker-compose.yml starts, by the same programs, settings and Caddyfile. */
@@ -65,6 +68,36 @@ test('the SDKs of both vendors work through Caddy, with plain and streamed answe
     return rows.length > 0 && rows
   }).finally(() => database.close())
   expect(addresses.map(({ address }) => address).join()).toMatch(/^(127\.0\.0\.1|::1)$/)
+}, 300_000)
+
+test('every SDK runs its tool loops through Caddy, over each format of upstreams, whole and streamed', async () => {
+  const vendor = await startVendor({ tokenDelayMs: 0 })
+  onTestFinished(() => vendor.close())
+  const stack = await startStack(() => loopYaml(vendor.url))
+  onTestFailed(() => console.log(stack.caddyLog().slice(-4000)))
+  const pairs = Object.values(loopClients).flatMap((client) =>
+    loopModels.flatMap((model) => [false, true].map((stream) => ({ client, model, stream }))),
+  )
+  const asked: string[] = []
+  const run = async () => {
+    for (let pair = pairs.shift(); pair !== undefined; pair = pairs.shift()) {
+      const { client, model, stream } = pair
+      const { fetch, requestIds } = notingFetch(stack.fetch as typeof globalThis.fetch)
+      const turns = await client.loop({ origin: stack.url, apiKey: freeKey, model, stream, fetch })
+      expectTurns(client, model, turns)
+      asked.push(...requestIds)
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, run))
+
+  expect(new Set(asked).size).toBe(asked.length)
+  const database = openDatabase(stack.postgres.url, { max: 2 })
+  const rows = await until(async () => {
+    const found = await database.sql<{ outcome: string }[]>`
+      SELECT outcome FROM requests WHERE id = ANY (${asked}::uuid[])`
+    return found.length === asked.length && found
+  }).finally(() => database.close())
+  expect(rows.filter(({ outcome }) => outcome !== 'succeeded')).toEqual([])
 }, 300_000)
 
 test(`each part is restarted under ${streams} streams: no request is lost, and no row`, async () => {

@@ -1,101 +1,30 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { imageWords, inputs, type Loop, notingFetch, questionAgain, runTool } from '../support/loop.ts'
-import { aiChatLoop, aiCompatibleLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'
-import { messagesLoop } from '../support/loop-anthropic.ts'
-import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
+import { notingFetch } from '../support/loop.ts'
 import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import {
+  expectTurns,
+  loopClients,
+  loopModels,
+  loopUpstreams,
+  loopYaml,
+  thinksOnAfterTools,
+} from '../support/tool-loops.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
-
-/** The vendors' own clients run tool loops through every pair of formats. The strict vendor plays all vendors. */
-
-const upstreams = {
-  'via-chat': 'openai-chat',
-  'via-responses': 'openai-responses',
-  'via-messages': 'anthropic-messages',
-  'via-gemini': 'gemini',
-} as const
-type Model = keyof typeof upstreams
-
-interface Client {
-  loop: Loop
-  protocol: string
-  /** Its finish reasons for an answer with tool calls, and for the last answer. */
-  finish: [string, string]
-  showsReasoning: boolean
-  /** Of the two thoughts that came with the calls, the number that the vendor recognises at the end. */
-  recalled: Record<Model, 0 | 2>
-}
-
-const all = { 'via-chat': 2, 'via-responses': 2, 'via-messages': 2, 'via-gemini': 2 } as const
-/** The SDK keeps no reasoning, or only its text, which only one of the vendors can use. */
-const none = { 'via-chat': 0, 'via-responses': 0, 'via-messages': 0, 'via-gemini': 0 } as const
-
-const clients: Record<string, Client> = {
-  'openai chat.completions': {
-    loop: chatLoop,
-    protocol: 'openai-chat',
-    finish: ['tool_calls', 'stop'],
-    showsReasoning: true,
-    recalled: all,
-  },
-  'openai responses': {
-    loop: responsesLoop,
-    protocol: 'openai-responses',
-    finish: ['completed', 'completed'],
-    showsReasoning: true,
-    recalled: all,
-  },
-  '@anthropic-ai/sdk messages': {
-    loop: messagesLoop,
-    protocol: 'anthropic-messages',
-    finish: ['tool_use', 'end_turn'],
-    showsReasoning: true,
-    recalled: all,
-  },
-  'ai with openai.chat': {
-    loop: aiChatLoop,
-    protocol: 'openai-chat',
-    finish: ['tool-calls', 'stop'],
-    showsReasoning: false,
-    recalled: none,
-  },
-  'ai with openai.responses': {
-    loop: aiResponsesLoop,
-    protocol: 'openai-responses',
-    finish: ['tool-calls', 'stop'],
-    showsReasoning: true,
-    recalled: all,
-  },
-  'ai with anthropic': {
-    loop: aiMessagesLoop,
-    protocol: 'anthropic-messages',
-    finish: ['tool-calls', 'stop'],
-    showsReasoning: true,
-    recalled: all,
-  },
-  'ai with openai-compatible': {
-    loop: aiCompatibleLoop,
-    protocol: 'openai-chat',
-    finish: ['tool-calls', 'stop'],
-    showsReasoning: true,
-    recalled: { ...none, 'via-chat': 2 },
-  },
-}
 
 let bed: Testbed
 let vendor: Vendor
 
 beforeAll(async () => {
   vendor = await startVendor({ tokenDelayMs: 0 })
-  bed = await startTestbed({ yaml: () => yaml(vendor.url) })
+  bed = await startTestbed({ yaml: () => loopYaml(vendor.url) })
 })
 afterAll(async () => {
   await bed.close()
   await vendor.close()
 })
 
-describe.each(Object.entries(clients))('%s', (_name, client) => {
-  describe.each(Object.keys(upstreams) as Model[])('%s', (model) => {
+describe.each(Object.entries(loopClients))('%s', (_name, client) => {
+  describe.each(loopModels)('%s', (model) => {
     test.each([
       ['whole', false],
       ['streamed', true],
@@ -103,28 +32,7 @@ describe.each(Object.entries(clients))('%s', (_name, client) => {
       const { fetch, requestIds } = notingFetch()
       const turns = await client.loop({ origin: bed.tollgate.url, apiKey: freeKey, model, stream, fetch })
 
-      const [called, ended] = client.finish
-      expect(turns.map(({ finish }) => finish)).toEqual([called, called, ended])
-      const asked = Object.entries(inputs).map(([name, input]) => ({ id: expect.any(String), name, input }))
-      expect(turns.map(({ calls }) => calls)).toEqual([asked, asked, []])
-      expect(new Set(turns.flatMap(({ calls }) => calls.map(({ id }) => id))).size).toBe(4)
-      expect(turns[0]?.text).toBe('')
-      expect(turns[2]?.text).toContain(
-        `The tools answered: ${asked.map(({ name, input }) => runTool(name, input)).join('; ')}`,
-      )
-      const recalled = /It knows (\d+) of its thoughts again/.exec(turns[2]?.text ?? '')?.[1] ?? 0
-      expect(Number(recalled)).toBe(client.recalled[model])
-      for (const { inputTokens, outputTokens } of turns) {
-        expect(inputTokens).toBeGreaterThan(0)
-        expect(outputTokens).toBeGreaterThan(0)
-      }
-      // The Messages vendor continues to think after tool results only if it gets its own thoughts back.
-      const thinksOn = model !== 'via-messages' || client.recalled[model] > 0
-      if (client.showsReasoning) {
-        expect(turns[0]?.reasoning).toContain(imageWords)
-        expect(turns[1]?.reasoning ?? '').toContain(thinksOn ? questionAgain : '')
-        expect(turns[2]?.reasoning ?? '').toContain(thinksOn ? 'thinks in canned words' : '')
-      }
+      expectTurns(client, model, turns)
 
       expect(requestIds).toHaveLength(3)
       for (const [at, id] of requestIds.entries()) {
@@ -132,38 +40,13 @@ describe.each(Object.entries(clients))('%s', (_name, client) => {
         expect(row).toMatchObject({
           outcome: 'succeeded',
           client_protocol: client.protocol,
-          upstream_protocol: upstreams[model],
+          upstream_protocol: loopUpstreams[model],
           channel: model,
           stream,
           usage_source: 'upstream',
         })
-        expect(Number(row.reasoning_tokens) > 0).toBe(at === 0 || thinksOn)
+        expect(Number(row.reasoning_tokens) > 0).toBe(at === 0 || thinksOnAfterTools(client, model))
       }
     })
   })
 })
-
-function yaml(origin: string): string {
-  const bases: Record<Model, string> = {
-    'via-chat': `${origin}/v1`,
-    'via-responses': `${origin}/v1`,
-    'via-messages': origin,
-    'via-gemini': `${origin}/v1beta`,
-  }
-  const models = Object.keys(upstreams) as Model[]
-  return `
-models:
-${models.map((model) => `  - { id: ${model}, context_length: 100000, max_output_tokens: 16384 }`).join('\n')}
-channels:
-${models
-  .map(
-    (model) =>
-      `  - { name: ${model}, protocols: { ${upstreams[model]}: ${bases[model]} }, api_keys: [demo-credential-0001], models: { ${model}: demo-${model} }, allow_private_address: true }`,
-  )
-  .join('\n')}
-groups:
-  - { name: default, models: ['*'], channels: ['*'] }
-tenants:
-  - { name: free, keys: [ { name: free, group: default, secret: ${freeKey} } ] }
-`
-}

@@ -73,13 +73,13 @@ export function runTool(name: string, input: unknown): string {
   return `${name} knows ${JSON.stringify(input)}`
 }
 
-/** Notes the id that the gateway gave to each request. */
-export function notingFetch(): { fetch: typeof fetch; requestIds: string[] } {
+/** Notes the id that the gateway gave to each request. `by`: how to ask it. */
+export function notingFetch(by: typeof fetch = fetch): { fetch: typeof fetch; requestIds: string[] } {
   const requestIds: string[] = []
   return {
     requestIds,
     fetch: async (...sent) => {
-      const response = await fetch(...sent)
+      const response = await by(...sent)
       requestIds.push(response.headers.get('x-request-id') ?? 'none')
       return response
     },

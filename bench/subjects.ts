@@ -70,8 +70,24 @@ const keys = { unlimited: 'bench-key-without-a-limit', budgeted: 'bench-key-with
 function gatewayFile(upstreamPort: number): string {
   const models = [...new Set(scenarios.map((scenario) => scenario.model))]
   const upstreamName = (model: string) => (model === 'burst-8' ? `renamed-${model}` : model)
+  return subjectFile(upstreamPort, Object.fromEntries(models.map((id) => [id, upstreamName(id)])), [
+    { name: 'unlimited', keys: [{ name: 'bench', group: 'bench', secret: keys.unlimited }] },
+    {
+      name: 'budgeted',
+      balance_usd: '1000000.00',
+      keys: [{ name: 'bench', group: 'bench', secret: keys.budgeted }],
+    },
+  ])
+}
+
+/** A gateway.yaml before the mock upstream, with limits that are taken and never reached. `models`: their names there, by ours. */
+export function subjectFile(
+  upstreamPort: number,
+  models: Readonly<Record<string, string>>,
+  tenants: readonly object[],
+): string {
   return JSON.stringify({
-    models: models.map((id) => ({
+    models: Object.keys(models).map((id) => ({
       id,
       context_length: 128_000,
       max_output_tokens: 4096,
@@ -82,7 +98,7 @@ function gatewayFile(upstreamPort: number): string {
         name: 'mock',
         protocols: { 'openai-chat': `http://127.0.0.1:${upstreamPort}/v1` },
         api_keys: ['upstream-secret'],
-        models: Object.fromEntries(models.map((id) => [id, upstreamName(id)])),
+        models,
         allow_private_address: true,
       },
     ],
@@ -98,13 +114,6 @@ function gatewayFile(upstreamPort: number): string {
         },
       },
     ],
-    tenants: [
-      { name: 'unlimited', keys: [{ name: 'bench', group: 'bench', secret: keys.unlimited }] },
-      {
-        name: 'budgeted',
-        balance_usd: '1000000.00',
-        keys: [{ name: 'bench', group: 'bench', secret: keys.budgeted }],
-      },
-    ],
+    tenants,
   })
 }

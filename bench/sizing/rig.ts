@@ -6,7 +6,7 @@ import { startTollgate } from '../../test/support/tollgate.ts'
 import type { LoadResult, Task } from '../load.ts'
 import { type Peer, type ServerPeer, startPeer, startServer } from '../peer.ts'
 import { mainThreadCpuUs, peakResidentMb, processCpuUs } from '../process-cpu.ts'
-import { startReference } from '../subjects.ts'
+import { startReference, subjectFile } from '../subjects.ts'
 import { openUsageLog, type UsageLog } from '../usage-log.ts'
 
 /** What surrounds the measured gateways: a load driver and a mock upstream, each in a process of its own. */
@@ -209,37 +209,13 @@ export async function warmUp(
 }
 
 function gatewayFile(upstreamPort: number, keys: readonly string[], limited: boolean): string {
-  const models = ['json', 'paced-60x100', 'burst-8']
-  return JSON.stringify({
-    models: models.map((id) => ({
-      id,
-      context_length: 128_000,
-      max_output_tokens: 4096,
-      price: { input: '2.50', output: '10.00', cache_read: '0.25' },
-    })),
-    channels: [
-      {
-        name: 'mock',
-        protocols: { 'openai-chat': `http://127.0.0.1:${upstreamPort}/v1` },
-        api_keys: ['upstream-secret'],
-        models,
-        allow_private_address: true,
-      },
-    ],
-    groups: [
-      {
-        name: 'bench',
-        models: ['*'],
-        channels: ['*'],
-        limits: { requests_per_minute: 2e9, tokens_per_minute: 2e9, concurrency: 100_000 },
-      },
-    ],
-    tenants: keys.map((secret, index) => ({
-      name: `tenant-${index + 1}`,
-      ...(limited && { balance_usd: '1000000.00' }),
-      keys: [{ name: 'bench', group: 'bench', secret }],
-    })),
-  })
+  const models = { json: 'json', 'paced-60x100': 'paced-60x100', 'burst-8': 'renamed-burst-8' }
+  const tenants = keys.map((secret, index) => ({
+    name: `tenant-${index + 1}`,
+    ...(limited && { balance_usd: '1000000.00' }),
+    keys: [{ name: 'bench', group: 'bench', secret }],
+  }))
+  return subjectFile(upstreamPort, models, tenants)
 }
 
 function sum(numbers: readonly number[]): number {

@@ -160,15 +160,7 @@ export async function measureLoad(
   const errors = Object.entries(load.errors)
   if (errors.length > 0) throw new Error(`Wrong answers: ${JSON.stringify(errors.slice(0, 3))}`)
   const count = task.drive.kind === 'hold' ? load.windowEvents : load.windowCalls
-  const each = (of: keyof Costs) => (after[of] - before[of]) / count
-  return {
-    mainUs: each('mainUs'),
-    othersUs: each('othersUs'),
-    postgresUs: each('postgresUs'),
-    redisUs: each('redisUs'),
-    walBytes: each('walBytes'),
-    load,
-  }
+  return { ...costsOfOne(before, after, count), load }
 }
 
 /** What the deployment costs in one second without any request. */
@@ -176,7 +168,11 @@ export async function measureIdle(deployment: Measurable, durationMs: number): P
   const before = await deployment.costs()
   await sleep(durationMs)
   const after = await deployment.costs()
-  const each = (of: keyof Costs) => ((after[of] - before[of]) * 1_000) / durationMs
+  return costsOfOne(before, after, durationMs / 1_000)
+}
+
+function costsOfOne(before: Costs, after: Costs, count: number): Costs {
+  const each = (of: keyof Costs) => (after[of] - before[of]) / count
   return {
     mainUs: each('mainUs'),
     othersUs: each('othersUs'),
@@ -204,7 +200,7 @@ export async function warmUp(
 ) {
   await measureLoad(rig, subject, {
     ...task,
-    drive: { kind: 'closed', inFlight: 16, durationMs: warmUpMs },
+    drive: { kind: 'closed', inFlight: 16, durationMs: warmUpMs + 2 * subject.keys.length },
   })
 }
 

@@ -2,7 +2,6 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { amount } from '../support/amount.ts'
-import { openDatabase } from '../support/database.ts'
 import { startDebianPostgres } from '../support/debian-postgres.ts'
 import { startLoad } from '../support/marked-load.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
@@ -13,19 +12,10 @@ import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
+import { loggedRows } from './logged-rows.ts'
 import { ownServer } from './own-server.ts'
 
 const answers = amount('BASEBACKUP_ANSWERS', { test: 80, chaos: 3_000 })
-
-async function rowsOf(url: string): Promise<Map<string, Record<string, unknown>>> {
-  const database = openDatabase(url)
-  try {
-    const rows = await database.sql`SELECT * FROM requests WHERE endpoint = '/v1/chat/completions'`
-    return new Map(rows.map((row) => [String(row.end_user), { ...row }]))
-  } finally {
-    await database.close()
-  }
-}
 
 test('a backup by pg_basebackup that is made under load has the rows, money and keys of its moment, on another server', async () => {
   const { folder, urlOf, administrate } = await ownServer()
@@ -73,7 +63,7 @@ test('a backup by pg_basebackup that is made under load has the rows, money and 
   await load.more(answers / 4)
   await load.stop()
   expect(await tollgate.stop()).toBe(0)
-  const original = await rowsOf(urlOf('live'))
+  const original = await loggedRows(urlOf('live'))
   await administrate('drop database live with (force)')
   rmSync(dataDir, { recursive: true })
 
@@ -97,10 +87,10 @@ test('a backup by pg_basebackup that is made under load has the rows, money and 
   expect(expected.length).toBeGreaterThanOrEqual(answers)
   // Rows that Postgres did not have yet stood in the journal, which is adopted.
   await until(async () => {
-    const rows = await rowsOf(url)
+    const rows = await loggedRows(url)
     return expected.every(({ marker }) => rows.has(marker))
   }, 60_000)
-  const rows = await rowsOf(url)
+  const rows = await loggedRows(url)
   for (const [marker, row] of rows) {
     if (row.outcome !== 'orphaned') expect(row, marker).toEqual(original.get(marker))
   }

@@ -19,6 +19,7 @@ import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
+import { loggedRows } from './logged-rows.ts'
 
 const answers = amount('BACKUP_ANSWERS', { test: 80, chaos: 5_000 })
 
@@ -36,16 +37,6 @@ function home(): string {
     rmSync(path, { recursive: true, force: true })
   })
   return path
-}
-
-async function rowsOf(url: string): Promise<Map<string, Record<string, unknown>>> {
-  const database = openDatabase(url)
-  try {
-    const rows = await database.sql`SELECT * FROM requests WHERE endpoint = '/v1/chat/completions'`
-    return new Map(rows.map((row) => [String(row.end_user), { ...row }]))
-  } finally {
-    await database.close()
-  }
 }
 
 test('a backup that is made under load, of a deployment that is then destroyed, has its rows, money and keys of that moment', async () => {
@@ -102,7 +93,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   // All rows of the deployment, before it is destroyed.
   expect(await tollgate.stop()).toBe(0)
   const again = await start(dataDir)
-  const original = await rowsOf(embeddedUrl(dataDir) ?? '')
+  const original = await loggedRows(embeddedUrl(dataDir) ?? '')
   await again.stop()
   const cluster = clusterOf(dataDir)
   rmSync(dataDir, { recursive: true })
@@ -124,10 +115,10 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   // Rows that Postgres did not have yet stood in the journal, which is adopted.
   const expected = calls.filter(({ isAnswered, ended }) => isAnswered && ended < begun)
   await until(async () => {
-    const rows = await rowsOf(url)
+    const rows = await loggedRows(url)
     return expected.every(({ marker }) => rows.has(marker))
   }, 60_000)
-  const rows = await rowsOf(url)
+  const rows = await loggedRows(url)
   for (const [marker, row] of rows) {
     if (row.outcome === 'orphaned') continue
     expect(row, marker).toEqual(original.get(marker))

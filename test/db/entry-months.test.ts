@@ -9,6 +9,7 @@ import { idAt, moneyOf } from '../ledger/money-bed.ts'
 import { type Database, emptyDatabase, openDatabase } from '../support/database.ts'
 import { entryTables, midMonth, monthAt, tableOf } from '../support/entry-months.ts'
 import { formerDatabase } from '../support/former-database.ts'
+import { wholeReads } from '../support/whole-reads.ts'
 
 const before = 'entries_before'
 const other = 'entries_default'
@@ -74,12 +75,7 @@ test('the move reads the table once, before it takes a lock that writers need', 
   await prepareDatabase(url)
   const session = await database.sql.reserve()
   onTestFinished(() => session.release())
-  const scans = async () => {
-    await session`SELECT pg_stat_force_next_flush()`
-    const [row] = await session`SELECT seq_scan::integer AS scans FROM pg_stat_user_tables
-      WHERE relname IN ('entries', 'entries_before') ORDER BY seq_scan DESC LIMIT 1`
-    return row?.scans
-  }
+  const scans = () => wholeReads(session, 'entries', 'entries_before')
   await session`SELECT bound_entries()`
   await session`SELECT check_entries_bound()`
   const before = await scans()

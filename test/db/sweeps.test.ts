@@ -6,6 +6,7 @@ import { deleteHeldAnswers } from '../../src/ledger/held-answer-queries.ts'
 import { keepPartitions } from '../../src/ledger/partitions.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { idAt, instance, type MoneyBed, startMoneyBed } from '../ledger/money-bed.ts'
+import { wholeReads } from '../support/whole-reads.ts'
 
 let bed: MoneyBed
 beforeEach(async () => {
@@ -81,12 +82,7 @@ test('one of many processes gets a sweep, and the next one when it is due', asyn
 test('a sweep reads no whole table', async () => {
   await lateReservation()
   const session = await bed.database.sql.reserve()
-  const scans = async () => {
-    await session`SELECT pg_stat_force_next_flush()`
-    const [row] = await session`SELECT sum(seq_scan)::integer AS scans FROM pg_stat_user_tables
-      WHERE relname = 'reservations' OR relname LIKE 'requests%'`
-    return row?.scans
-  }
+  const scans = () => wholeReads(session, 'reservations', 'requests%')
   const before = await scans()
   await session`SELECT sweep_reservations()`
   expect(await scans()).toBe(before)
@@ -102,12 +98,7 @@ test('holding and settling money reads no whole table of keys', async () => {
     FROM keys, generate_series(1, 20000) AS n WHERE id = ${payer.keyId}`
   await sql`ANALYZE keys`
   const session = await sql.reserve()
-  const scans = async () => {
-    await session`SELECT pg_stat_force_next_flush()`
-    const [row] =
-      await session`SELECT seq_scan::integer AS scans FROM pg_stat_user_tables WHERE relname = 'keys'`
-    return row?.scans
-  }
+  const scans = () => wholeReads(session, 'keys')
   const before = await scans()
   const id = randomUUIDv7()
   const { tenantId, keyId, groupId } = payer

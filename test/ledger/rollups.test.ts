@@ -6,6 +6,7 @@ import { countBackfill, foldRollups, rollUp } from '../../src/ledger/rollups.ts'
 import type { Part, Step } from '../../src/ledger/summary-range.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { makePartition } from '../support/make-partition.ts'
+import { wholeReads } from '../support/whole-reads.ts'
 import {
   aRow,
   comparable,
@@ -297,12 +298,7 @@ test('a pass does not read all sums by hour in search of old ones', async () => 
     FROM generate_series(1, 20000) AS n`
   await database.sql`ANALYZE rollup_hours`
   const session = await database.sql.reserve()
-  const scans = async () => {
-    await session`SELECT pg_stat_force_next_flush()`
-    const [row] =
-      await session`SELECT seq_scan::integer AS scans FROM pg_stat_user_tables WHERE relname = 'rollup_hours'`
-    return row?.scans
-  }
+  const scans = () => wholeReads(session, 'rollup_hours')
   const before = await scans()
   await rollUp(session, plan)
   expect(await session`SELECT FROM sweeps WHERE name = 'rollups'`).toHaveLength(1)

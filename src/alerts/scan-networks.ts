@@ -1,4 +1,6 @@
 import type { Sql } from 'postgres'
+import { firstIdAt } from '../ledger/log/positions.ts'
+import { momentOf } from '../ledger/tuple.ts'
 import { networkOf } from './network.ts'
 
 /** Rows of one step, and the steps of one pass. */
@@ -40,8 +42,8 @@ interface StepRow {
 /** Returns whether there is more. */
 async function scanStep(sql: Sql, name: string, untilMs: number): Promise<boolean> {
   const [scan] = await sql<{ last_id: string }[]>`SELECT last_id FROM alert_scans WHERE name = ${name}`
-  const end = idAt(untilMs)
-  const earliest = idAt(untilMs - behindMsMax)
+  const end = firstIdAt(untilMs)
+  const earliest = firstIdAt(untilMs - behindMsMax)
   if (scan === undefined) {
     await sql`INSERT INTO alert_scans (name, last_id) VALUES (${name}, ${earliest}::uuid) ON CONFLICT DO NOTHING`
     return true
@@ -144,14 +146,4 @@ async function noteNetworks(
     WHERE excluded.last_used_at > u.last_used_at + interval '1 minute'
       OR (excluded.last_used_at > u.last_used_at AND excluded.last_network <> u.last_network)
       OR excluded.new_network_at > coalesce(u.new_network_at, '-infinity')`
-}
-
-/** The least id of a moment. */
-function idAt(ms: number): string {
-  const hex = Math.max(0, Math.trunc(ms)).toString(16).padStart(12, '0')
-  return `${hex.slice(0, 8)}-${hex.slice(8)}-0000-0000-000000000000`
-}
-
-function momentOf(id: string): number {
-  return Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16)
 }

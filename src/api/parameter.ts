@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../canonical/checked.ts'
 import { anyOf, quoted } from '../canonical/field-error.ts'
+import { earliestMs, latestMs } from '../db/moments.ts'
 
 // Kinds of query parameters. Each comes as text.
 
@@ -55,9 +56,6 @@ export function isId(value: string): boolean {
 const timestamp = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d{1,9})?(?:[Zz]|[+-]\d\d:\d\d)$/
 const day = /^\d{4}-\d\d-\d\d$/
 const dayMs = 86_400_000
-/** Postgres reads no other years in the form of JavaScript, and no row has them. */
-const earliestMs = Date.parse('0001-01-01')
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** A day alone is its first moment, or its end: the next day's first moment. */
 export function moment(ofDay: 'first moment' | 'end') {

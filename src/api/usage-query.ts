@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../canonical/checked.ts'
 import { invalid } from '../canonical/field-error.ts'
+import { isKnownToPostgres } from '../db/moments.ts'
 import { tagList } from '../ledger/column.ts'
 import type { Position, RequestFilter } from '../ledger/queries.ts'
 import { momentOf } from '../ledger/tuple.ts'
@@ -106,6 +107,6 @@ export function cursorAfterWalk(id: string): string {
 function positionAt(value: string): Position | undefined {
   const [time = '', last = ''] = Buffer.from(value, 'base64url').toString('latin1').split(' ')
   const createdAt = new Date(time)
-  if (!isId(last) || Number.isNaN(createdAt.getTime())) return undefined
+  if (!isId(last) || !isKnownToPostgres(createdAt)) return undefined
   return cursorAt({ createdAt, id: last }) === value ? { createdAt, id: last } : undefined
 }

@@ -3,6 +3,8 @@
  * https://www.postgresql.org/docs/18/sql-copy.html#SQL-COPY-FILE-FORMATS-BINARY-FORMAT
  */
 
+import { latestMs } from '../db/moments.ts'
+
 /** The bytes before the first tuple of a COPY, and after the last. */
 export const copyHeader = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex')
 export const copyTrailer = Buffer.from('ffff', 'hex')
@@ -207,14 +209,12 @@ export function fitText(value: string, unitsMax: number): string {
 }
 
 /**
- * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid, at most the end of
- * the year 9999: Postgres reads no later moment in the form of JavaScript, and no row has it.
+ * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid, at most the last
+ * moment but one that Postgres reads, so that it reads the end of the span behind it too. No row has that moment.
  */
 export function momentOf(id: string): number {
-  return Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), latestMs)
+  return Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), latestMs - 1)
 }
-
-const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 
 /** As `momentOf`, for a uuidv7 of 16 bytes. */
 export function momentIn(bytes: Buffer, at: number): number {

@@ -19,7 +19,7 @@ test('every list refuses a cursor that no page gave', async () => {
   const lists: [path: string, sort: string, values: (string | number | null)[], id: string][] = [
     ['keys', '-created_at', [], someId],
     ['keys', 'name', [7, '\0'], someId],
-    ['keys', 'expires_at', ['x', 7, '+275760-09-13T00:00:00Z'], someId],
+    ['keys', 'expires_at', ['x', 7, '0000-01-01T00:00:00Z', '+275760-09-13T00:00:00Z'], someId],
     ['groups', 'name', [7], someId],
     ['tenants', 'name', [7], someId],
     ['audit', '-created_at', [], someId],

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
+import { isKnownToPostgres } from '../../db/moments.ts'
 import { oneOf, wholeNumber } from '../parameter.ts'
 
 export const pageRowsMax = 200
@@ -65,7 +66,7 @@ export function rowPlaceAt(sort: string, cursor: string | undefined): Place | un
 /** The value of a list that is sorted by a moment. */
 export function momentAt({ value }: Place): Date {
   const read = typeof value === 'string' && isoMoment.test(value) ? new Date(value) : undefined
-  if (read === undefined || Number.isNaN(read.getTime())) throw noCursor()
+  if (read === undefined || !isKnownToPostgres(read)) throw noCursor()
   return read
 }
 

@@ -17,6 +17,7 @@ import { meter } from '../stages/meter.ts'
 import { refuse } from '../stages/refuse.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
 import { setUsage } from '../stages/trace-request.ts'
+import { usageOfCall } from '../telemetry/traces/conventions.ts'
 import { timeoutsOf } from '../upstream/timeouts.ts'
 import type { CaptureAnswer } from './client-answer.ts'
 import { DoubtfulListener } from './doubtful-listener.ts'
@@ -110,7 +111,7 @@ export function callPrepared(
       isDoubtful: () => gateway.ledger.doubtOf(id) !== undefined,
       settle: (answer, last) => {
         const span = traced?.end(row.firstTokenAt)
-        if (span !== undefined) setUsage(span.attributes, answer.observation.usage)
+        if (span !== undefined) setUsage(span.attributes, usageOfCall, answer.observation.usage)
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)

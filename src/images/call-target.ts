@@ -11,6 +11,7 @@ import { newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { type TracedAttempt, traceAttempt } from '../stages/trace-attempt.ts'
 import { setUsage } from '../stages/trace-request.ts'
+import { usageOfCall } from '../telemetry/traces/conventions.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
 import { fetchImage } from './fetch-image.ts'
 import type { Generated, Generation } from './generation.ts'
@@ -120,7 +121,7 @@ async function callOnce(
       traced?.headers,
     )
     const span = traced?.end()
-    if (span !== undefined) setUsage(span.attributes, answer.answer.usage)
+    if (span !== undefined) setUsage(span.attributes, usageOfCall, answer.answer.usage)
     breakerCall.end(generation.ended === undefined ? 'life' : 'nothing', '')
     // The host of the links may be another one: its failures say nothing about the channel.
     breakerCall = undefined

@@ -3,7 +3,7 @@ import type { CloseRecord, OpenRecord } from '../ledger/record.ts'
 import { callsIn } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
-import { named, own } from '../telemetry/traces/conventions.ts'
+import { named, own, type usageOfCall, usageOfRow } from '../telemetry/traces/conventions.ts'
 import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 
@@ -96,19 +96,23 @@ function attributesOfRow(open: OpenRecord, close: CloseRecord): Attributes {
   set(attributes, own.channel, close.channel)
   set(attributes, own.attempts, callsIn(close.attempts))
   if (close.costNano !== null) set(attributes, own.costUsd, Number(close.costNano) / 1e9)
-  setUsage(attributes, close.usage)
+  setUsage(attributes, usageOfRow, close.usage)
   return attributes
 }
 
 /** The convention counts cached tokens among the input, and reasoning among the output. */
-export function setUsage(attributes: Attributes, usage: Usage | null | undefined): void {
+export function setUsage(
+  attributes: Attributes,
+  names: typeof usageOfCall | typeof usageOfRow,
+  usage: Usage | null | undefined,
+): void {
   if (usage === null || usage === undefined) return
   const { input, cacheRead, cacheWrite, output, reasoning } = usage
-  set(attributes, named.inputTokens, input + cacheRead + cacheWrite)
-  set(attributes, named.outputTokens, output + reasoning)
-  if (cacheRead > 0) set(attributes, named.cacheReadTokens, cacheRead)
-  if (cacheWrite > 0) set(attributes, named.cacheWriteTokens, cacheWrite)
-  if (reasoning > 0) set(attributes, named.reasoningTokens, reasoning)
+  set(attributes, names.input, input + cacheRead + cacheWrite)
+  set(attributes, names.output, output + reasoning)
+  if (cacheRead > 0) set(attributes, names.cacheRead, cacheRead)
+  if (cacheWrite > 0) set(attributes, names.cacheWrite, cacheWrite)
+  if (reasoning > 0) set(attributes, names.reasoning, reasoning)
 }
 
 /** Null and undefined are left out. Texts are bounded. */

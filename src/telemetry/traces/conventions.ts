@@ -19,12 +19,25 @@ export const named = {
   responseModel: 'gen_ai.response.model',
   finishReasons: 'gen_ai.response.finish_reasons',
   firstChunkSeconds: 'gen_ai.response.time_to_first_chunk',
-  inputTokens: 'gen_ai.usage.input_tokens',
-  outputTokens: 'gen_ai.usage.output_tokens',
-  cacheReadTokens: 'gen_ai.usage.cache_read.input_tokens',
-  cacheWriteTokens: 'gen_ai.usage.cache_creation.input_tokens',
-  reasoningTokens: 'gen_ai.usage.reasoning.output_tokens',
 } as const
+
+/** Of a call. Tools that read traces add up what has these names. */
+export const usageOfCall = {
+  input: 'gen_ai.usage.input_tokens',
+  output: 'gen_ai.usage.output_tokens',
+  cacheRead: 'gen_ai.usage.cache_read.input_tokens',
+  cacheWrite: 'gen_ai.usage.cache_creation.input_tokens',
+  reasoning: 'gen_ai.usage.reasoning.output_tokens',
+} as const
+
+/** Of a request or a run, whose calls have the same tokens. Ours, so that nobody counts them twice. */
+export const usageOfRow = {
+  input: 'tollgate.usage.input_tokens',
+  output: 'tollgate.usage.output_tokens',
+  cacheRead: 'tollgate.usage.cache_read.input_tokens',
+  cacheWrite: 'tollgate.usage.cache_creation.input_tokens',
+  reasoning: 'tollgate.usage.reasoning.output_tokens',
+} as const satisfies Record<keyof typeof usageOfCall, string>
 
 export const own = {
   requestId: 'tollgate.request.id',

@@ -74,9 +74,13 @@ test('an answer in the background is one trace, with the call of the worker and 
   const root = spans.find(({ kind }) => kind === 'server')
   const run = spans.find(({ name }) => name === 'make answer')
   expect(run).toMatchObject({ kind: 'consumer', parentId: root?.spanId })
-  expect(run?.attributes).toMatchObject({ 'tollgate.outcome': 'succeeded', 'gen_ai.usage.output_tokens': 7 })
+  expect(run?.attributes).toMatchObject({
+    'tollgate.outcome': 'succeeded',
+    'tollgate.usage.output_tokens': 7,
+  })
   const call = spans.find(({ name }) => name === 'chat good')
   expect(call).toMatchObject({ kind: 'client', parentId: run?.spanId })
+  expect(spans.filter(({ attributes }) => 'gen_ai.usage.output_tokens' in attributes)).toEqual([call])
   expect(traced.upstream.requests.at(-1)?.headers.traceparent).toBe(`00-${call?.traceId}-${call?.spanId}-01`)
   const webhook = spans.find(({ name }) => name === 'webhook')
   expect(webhook).toMatchObject({ kind: 'client', parentId: root?.spanId, isError: false })

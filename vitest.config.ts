@@ -22,21 +22,24 @@ const isChaos = process.env.CHAOS === '1'
 const missing = missingExtras()
 const tiers = tiersOf(readSources())
 const possible = (files: string[]) => files.filter((file) => !missing.some((extra) => extra.files.test(file)))
-const globalSetup = ['test/support/global-setup.ts']
+const withPostgres = {
+  globalSetup: ['test/support/global-setup.ts'],
+  setupFiles: ['test/support/clear-of-midnight.ts'],
+}
 // CI runs it, and `npm run test:oldest`.
 const asksForOldest = process.env.CI !== undefined || process.env.OLDEST_POSTGRES === '1'
 const oldest = {
   extends: true,
-  test: { name: onOldestPostgres, include: possible(tiers.oldest), globalSetup },
+  test: { name: onOldestPostgres, include: possible(tiers.oldest), ...withPostgres },
 } as const
 
 export default defineConfig({
   test: {
     projects: isChaos
-      ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), globalSetup } }]
+      ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), ...withPostgres } }]
       : [
           { extends: true, test: { name: 'fast', include: tiers.fast, isolate: false, restoreMocks: true } },
-          { extends: true, test: { name: 'system', include: possible(tiers.system), globalSetup } },
+          { extends: true, test: { name: 'system', include: possible(tiers.system), ...withPostgres } },
           ...(asksForOldest ? [oldest] : []),
         ],
     provide: {

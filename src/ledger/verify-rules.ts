@@ -112,7 +112,7 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
     {
       // Of rows that were deleted since, a tenant's charges of a day cost together what the sums of these rows say.
       rule: 'every charge has its request',
-      query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || coalesce(c.day, d.day)::date || ': charged '
+      query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || (coalesce(c.day, d.day) AT TIME ZONE 'UTC')::date || ': charged '
           || coalesce(c.nano, 0) || ' without a request, deleted rows cost ' || coalesce(d.nano, 0)
           || coalesce(', the first of them ' || c.sample, '') AS sample
         FROM (

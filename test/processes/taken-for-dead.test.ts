@@ -26,11 +26,11 @@ test('a process that stood still until another adopted its journal sends nothing
     env: { ADMIT_MS: '20000', INSTANCE_DEAD_MS: String(lifeMs) },
   })
   const { tollgate, database, upstream } = bed
-  const released = Promise.withResolvers<void>()
+  const [stopped, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   const seen: SeenRequest[] = []
   upstream.script((request) => {
     seen.push(request)
-    if (request.stream) return chatStream(request, { tokens: 2_000, paceMs: 20 })
+    if (request.stream) return firstFour(request, stopped.promise)
     const answer = chatAnswer()
     // Only the first one waits.
     const isFirst = seen.filter(({ stream }) => !stream).length === 1
@@ -52,6 +52,7 @@ test('a process that stood still until another adopted its journal sends nothing
   await until(() => stream.text().includes('token-3') && seen.length === 2)
 
   tollgate.child.kill('SIGSTOP')
+  stopped.resolve()
   const state = () => database.sql`SELECT state FROM instances WHERE id = ${instance}`
   await expect.poll(state, patient).toEqual([{ state: 'adopted' }])
   const before = await untilSteady(() => stream.text(), 200)
@@ -117,15 +118,15 @@ test('a process that stood still, but was not taken for dead, goes on with what 
 test('a process that stood still and does not reach Postgres cuts what it ran, and serves on', async () => {
   const bed = await startDegradationBed({ env: { INSTANCE_DEAD_MS: String(lifeMs) } })
   const { tollgate, upstream, wire } = bed
-  upstream.script((request) =>
-    request.stream ? chatStream(request, { tokens: 2_000, paceMs: 20 }) : chatAnswer(),
-  )
+  const stopped = Promise.withResolvers<void>()
+  upstream.script((request) => (request.stream ? firstFour(request, stopped.promise) : chatAnswer()))
   // From now on its key is in memory.
   expect((await served(() => bed.call(chatPath, { body: chatBody }))).status).toBe(200)
   const stream = await readStream(`${tollgate.url}${chatPath}`, { ...chatBody, messages, stream: true })
   await until(() => stream.text().includes('token-3'))
   wire.freeze()
   tollgate.child.kill('SIGSTOP')
+  stopped.resolve()
   const before = await untilSteady(() => stream.text(), 200)
   const stoppedAt = performance.now()
   await until(() => performance.now() - stoppedAt > lifeMs)
@@ -194,6 +195,11 @@ function asideIn(dataDir: string): string[] {
   return readdirSync(root)
     .filter((name) => name.startsWith('set-aside-'))
     .map((name) => join(root, name))
+}
+
+/** token-0 to token-3, and the rest once its reader stands still. What it handles in that moment nobody can hold back. */
+function firstFour(request: SeenRequest, stopped: Promise<void>) {
+  return chatStream(request, { tokens: 2_000, paceMs: 20, held: { tokens: 4, until: stopped } })
 }
 
 /** A stream that is being read. */

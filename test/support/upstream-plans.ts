@@ -66,7 +66,7 @@ export function chatAnswer(options: { content?: string; usage?: typeof usageTold
 /**
  * A chat stream of `tokens` content frames (default 7), each a chunk of its own, `paceMs` apart (default 0).
  * `usage` asked (default): a usage frame where the request wants one, as the vendor does. `done` false leaves out
- * the finish frame, usage and [DONE]. `ending` defaults to a proper end.
+ * the finish frame, usage and [DONE]. `ending` defaults to a proper end. `held`: nothing behind so many tokens before that.
  */
 export function chatStream(
   request: Pick<SeenRequest, 'includeUsage'>,
@@ -76,6 +76,7 @@ export function chatStream(
     usage?: 'asked' | 'always' | 'never'
     done?: boolean
     ending?: ChunkedPlan['ending']
+    held?: { tokens: number; until: Promise<unknown> }
   } = {},
 ): ChunkedPlan {
   const ending = options.ending ?? 'end'
@@ -95,6 +96,7 @@ function* chatSteps(
   const usageNull = withUsage ? { usage: null } : {}
   yield frame({ ...frameHead(), choices: [choice({ role: 'assistant', content: '' })], ...usageNull })
   for (let index = 0; index < (options.tokens ?? 7); index++) {
+    if (index === options.held?.tokens) yield { waitFor: options.held.until }
     if (options.paceMs) yield { waitMs: options.paceMs }
     yield frame({ ...frameHead(), choices: [choice({ content: `token-${index} ` })], ...usageNull })
   }

@@ -75,9 +75,12 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     if (isOfApi(path) || !asksForPage(request) || !/text\/html/.test(request.headers.accept ?? ''))
       return false
     const template = await built.template()
-    if (template === undefined) return false
     const nonce = makeNonce()
-    sendPage(response, 404, nonce, pageOf(template, site, nonce, noSuchPage))
+    const html =
+      template === undefined
+        ? notBuiltPage(site, build.start(), nonce)
+        : pageOf(template, site, nonce, noSuchPage)
+    sendPage(response, 404, nonce, html)
     return true
   }
 

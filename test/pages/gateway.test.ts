@@ -86,6 +86,11 @@ describe('the first start', () => {
         (text) => text.includes('npm ci without --omit=dev') && !text.includes('http-equiv="refresh"'),
       )
     })
+    const nothing = await fetch(`${tollgate.url}/nothing`, { headers: { accept } })
+    expect([nothing.status, nothing.headers.get('content-type')]).toEqual([
+      404,
+      expect.stringMatching(/html/),
+    ])
     expect((await fetch(`${tollgate.url}/openapi.json`)).status).toBe(200)
   })
 

@@ -85,8 +85,9 @@ const settings = {
   max_connections: '300',
 }
 
+/** An operator's own server may have any time zone. Days are those of UTC all the same. */
 async function startOldest(): Promise<Server> {
-  const { url, stop } = await startDebianPostgres(settings)
+  const { url, stop } = await startDebianPostgres({ ...settings, timezone: 'America/New_York' })
   return { url, shared: false, stop }
 }
 

@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { firstIdAt } from '../ledger/log/positions.ts'
+import { firstIdAt } from '../db/first-id.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { networkOf } from './network.ts'
 

@@ -117,8 +117,8 @@ export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]
         state === undefined ? undefined : eq(imageJobs.state, state),
         model === undefined ? undefined : eq(imageJobs.model, model),
         asked === undefined ? undefined : sql`${imageJobs.attempts} LIKE ${asked}`,
-        from === undefined ? undefined : gte(imageJobs.id, firstIdAt(from)),
-        to === undefined ? undefined : lt(imageJobs.id, firstIdAt(to)),
+        from === undefined ? undefined : gte(imageJobs.id, firstIdAt(from.getTime())),
+        to === undefined ? undefined : lt(imageJobs.id, firstIdAt(to.getTime())),
         before === undefined ? undefined : lt(imageJobs.id, before),
       ),
     )

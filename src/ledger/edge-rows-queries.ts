@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import { firstIdAt } from './log/positions.ts'
+import { firstIdAt } from '../db/first-id.ts'
 import { hourMs, type Span } from './summary-range.ts'
 
 /** At most so many rows of the usage log are read for the ends of a range. They take about 2 us each. */

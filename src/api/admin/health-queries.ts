@@ -51,7 +51,7 @@ export interface RecentCalls {
 
 /** Calls of the last minutes by channel. Ids of requests are in the order of time: it reads the newest only. */
 export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
-  const from = firstIdAt(new Date(Date.now() - recentMinutes * 60_000))
+  const from = firstIdAt(Date.now() - recentMinutes * 60_000)
   const rows: Iterable<Record<string, unknown>> = toRows(
     await db.execute(sql`
       SELECT channel, count(*)::int AS calls, count(error_kind)::int AS failed,

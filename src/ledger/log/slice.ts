@@ -1,9 +1,9 @@
 import type postgres from 'postgres'
+import { firstIdAt } from '../../db/first-id.ts'
 import { requestColumns } from '../row.ts'
 import { conditionsOf, joined } from './conditions.ts'
 import { type Arm, driverOf } from './drivers.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
-import { firstIdAt } from './positions.ts'
 
 type Piece = postgres.Fragment
 

@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { firstIdAt } from '../../db/first-id.ts'
 import { momentOf } from '../tuple.ts'
 import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
@@ -11,7 +12,7 @@ import {
   OlderTooLong,
   SliceTooLong,
 } from './older-days.ts'
-import { firstIdAt, idAfter } from './positions.ts'
+import { idAfter } from './positions.ts'
 import {
   type CountRow,
   countsOf,
@@ -229,7 +230,7 @@ function idOf(row: object | undefined): string | undefined {
 }
 
 function startOf(low: string, high: string, spanMs: number): string {
-  const start = firstIdAt(Math.max(0, momentOf(high) - spanMs))
+  const start = firstIdAt(momentOf(high) - spanMs)
   return start > low ? start : low
 }
 

@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 import { missingExtras } from './test/support/machine.ts'
 import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
-import { onOldestPostgres, tiersOf } from './test/support/tiers.ts'
+import { onOldestPostgres, tiers, tiersOf } from './test/support/tiers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -20,28 +20,36 @@ process.env.TMPDIR = makeRunFolder()
 
 const isChaos = process.env.CHAOS === '1'
 const missing = missingExtras()
-const tiers = tiersOf(readSources())
+const filesOf = tiersOf(readSources())
 const possible = (files: string[]) => files.filter((file) => !missing.some((extra) => extra.files.test(file)))
 const withPostgres = {
   globalSetup: ['test/support/global-setup.ts'],
   setupFiles: ['test/support/clear-of-midnight.ts'],
 }
-// CI runs it, and `npm run test:oldest`.
-const asksForOldest = process.env.CI !== undefined || process.env.OLDEST_POSTGRES === '1'
-const oldest = {
-  extends: true,
-  test: { name: onOldestPostgres, include: possible(tiers.oldest), ...withPostgres },
-} as const
+/** Files of a worker share its modules, so that each is loaded once. What they start, they end. */
+const shared = { isolate: false, restoreMocks: true }
+
+const projects = {
+  fast: { include: filesOf.fast, ...shared },
+  database: { include: possible(filesOf.database), ...withPostgres, ...shared },
+  contract: { include: possible(filesOf.contract), ...withPostgres, ...shared },
+  system: { include: possible(filesOf.system), ...withPostgres },
+  [onOldestPostgres]: { include: possible(filesOf.database), ...withPostgres, ...shared },
+  chaos: { include: possible(filesOf.chaos), ...withPostgres },
+}
+
+/** Whoever names files gets them, whatever their tier. Else TESTS names the projects: `npm test` and its siblings set it. */
+function chosen(): (keyof typeof projects)[] {
+  if (isChaos) return ['chaos']
+  const names = process.env.TESTS?.split(' ') as (keyof typeof projects)[] | undefined
+  if (names !== undefined) return names
+  const namesFiles = process.argv.slice(2).some((word) => word.startsWith('test/'))
+  return namesFiles ? [...tiers] : ['fast', 'database', 'contract']
+}
 
 export default defineConfig({
   test: {
-    projects: isChaos
-      ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), ...withPostgres } }]
-      : [
-          { extends: true, test: { name: 'fast', include: tiers.fast, isolate: false, restoreMocks: true } },
-          { extends: true, test: { name: 'system', include: possible(tiers.system), ...withPostgres } },
-          ...(asksForOldest ? [oldest] : []),
-        ],
+    projects: chosen().map((name) => ({ extends: true, test: { name, ...projects[name] } })),
     provide: {
       isChaos,
       seed: Number(process.env.TEST_SEED ?? (isChaos ? randomInt(2 ** 31) : 0)),

@@ -3,7 +3,8 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { chromium } from 'playwright-core'
 import { chromiumPath } from '../test/support/machine.ts'
-import { startMetered } from '../test/support/metered.ts'
+import { makeMetered } from '../test/support/metered.ts'
+import { startTollgate } from '../test/support/tollgate.ts'
 import { startPrometheus } from '../test/support/prometheus.ts'
 import { startTemporary } from './temporary-postgres.ts'
 
@@ -17,7 +18,7 @@ const minutes = 3
 await mkdir(folder, { recursive: true })
 
 const postgres = await startTemporary()
-const gateway = await startMetered({ PROCESSES: '2' }, postgres.url)
+const gateway = await makeMetered(startTollgate, { PROCESSES: '2' }, postgres.url)
 const prometheus = await startPrometheus([new URL(gateway.metricsUrl).host])
 
 /** Each picture is one page with these graphs, below each other. */

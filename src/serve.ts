@@ -1,26 +1,14 @@
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { setImmediate } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { addSetupLink } from './access/users/link-queries.ts'
-import { makeApp } from './app.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
 import { onEndSignal, onReloadSignal } from './end-signals.ts'
-import { drain } from './http/drain.ts'
-import { listen, makeServer } from './http/http-server.ts'
-import { leave } from './http/leave.ts'
 import { openPages } from './pages/pages.ts'
-import { asksForSocket } from './sockets/accept-sockets.ts'
-import { intakeOf } from './stages/intake.ts'
+import { Serving, type StartWorkers } from './serving.ts'
 import type { Supervisor } from './supervised.ts'
 import { type Log, makeLog } from './telemetry/log.ts'
-import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
 
 const endMs = 25_000
-
-/** Runs the jobs of the queues in this process. */
-export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
 
 /**
  * Run a process: read its config, open its context, then serve the app, run the workers, or both, by its role. Resolves when
@@ -36,58 +24,22 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   const context = await openContext(config, environment, log, supervisor?.embeddedUrl)
   context.gatewayFile?.follow((keys) => print(newKeysOf(keys)))
   reload.begin(context)
+  const serving = new Serving(context, { startWorkers, pages, supervisor })
   // Before this process reports that it serves: the supervisor may send a signal at once.
-  const serving: Serving = { server: undefined, ends: [] }
-  const { ends } = serving
-  ending.begin((reason) => void end(context, serving, reason, supervisor))
-  await showMetrics(context, supervisor)
-  const work = async () => {
-    const workers = await startWorkers(context)
-    ends.push(() => workers.close())
-  }
-  if (config.role === 'worker') {
-    await work()
-    supervisor?.serves(0)
-    print([...(supervisor?.greets === false ? [] : ['Tollgate works.']), ...newKeysOf(context.generatedKeys)])
-    return
-  }
-  const server = makeServer(context, intakeOf(context, makeApp(context, pages)), (request) =>
-    config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
-  )
-  context.measures?.showConnections(server)
-  ends.push(async () => {
-    // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
-    await setImmediate()
-    await drain(context, server)
-  })
-  const { host } = config
-  await listen(server, { host, port: supervisor?.port ?? config.port, reusePort: supervisor !== undefined })
-  serving.server = server
-  // The workers start last: a process without its port must take no job.
-  if (config.role === 'all') await work()
-  const { port } = server.address() as AddressInfo
-  log.info({ host, port }, 'listening')
+  ending.begin((reason) => void end(context, serving, reason))
+  const port = await serving.start()
   supervisor?.serves(port)
-  if (supervisor?.greets === false) print(newKeysOf(context.generatedKeys))
-  else print(greetingOf(context, port, await makeSetupLink(context)))
+  print(await greetingOf(context, port, supervisor))
   // Of several processes only the first builds: the others notice what it has built.
   if (supervisor?.greets !== false) pages?.build()
 }
 
-/** What the end of this process has to end. */
-interface Serving {
-  /** Undefined: no client can reach us, at all or yet. */
-  server: Server | undefined
-  ends: (() => Promise<void>)[]
-}
-
-/** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */
-async function showMetrics({ config, log, measures }: Context, supervisor: Supervisor | undefined) {
-  const { metricsHost, metricsPort } = config
-  if (measures === undefined || metricsPort === undefined) return
-  if (supervisor === undefined)
-    await serveMetrics({ metricsHost, metricsPort }, log, () => measures.snapshot(true))
-  else supervisor.onMetrics((withShared) => measures.snapshot(withShared))
+/** What the process prints once it serves. Of several processes the first one says how to call them. */
+export async function greetingOf(context: Context, port: number, supervisor?: Supervisor): Promise<string[]> {
+  const keys = newKeysOf(context.generatedKeys)
+  if (supervisor?.greets === false) return keys
+  if (context.config.role === 'worker') return ['Tollgate works.', ...keys]
+  return firstCallsOf(context, port, await makeSetupLink(context))
 }
 
 /**
@@ -139,26 +91,14 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
   }
 }
 
-async function end(
-  context: Context,
-  { server, ends }: Serving,
-  reason: string,
-  supervisor: Supervisor | undefined,
-): Promise<void> {
+async function end(context: Context, serving: Serving, reason: string): Promise<void> {
   const { shutdownDelayMs, drainOnShutdownMs } = context.bounds
   // End even if a step hangs: other processes adopt the journal and take the jobs.
   setTimeout(() => process.exit(1), shutdownDelayMs + drainOnShutdownMs + endMs).unref()
-  if (server !== undefined && shutdownDelayMs > 0) {
-    context.log.info({ reason, forMs: shutdownDelayMs }, 'leaving')
-    await leave(context, server)
-  }
+  await serving.leave(reason)
   context.log.info({ reason }, 'draining')
-  context.draining = true
   compileNoMore()
-  await Promise.all(ends.map((end) => end()))
-  // All requests have ended, so this is all that it has counted.
-  if (context.measures !== undefined) await supervisor?.lastMetrics(await context.measures.snapshot(false))
-  await context.close()
+  await serving.stop()
   context.log.info({}, 'ended')
   // All is written and closed, but a library may still hold something open.
   process.exit(0)
@@ -179,7 +119,7 @@ function newKeysOf(keys: Context['generatedKeys']): string[] {
 }
 
 /** The lines that show the operator how to make the first call. */
-function greetingOf(context: Context, port: number, setupLink: string | undefined): string[] {
+function firstCallsOf(context: Context, port: number, setupLink: string | undefined): string[] {
   const { host, publicUrl, tlsCert } = context.config
   const scheme = tlsCert === undefined ? 'http' : 'https'
   const base =

@@ -6,20 +6,20 @@ import { signIn } from '../../src/access/users/sign-in.ts'
 import { addUser, changeUser } from '../../src/access/users/user-queries.ts'
 import type { TypedTransaction } from '../../src/db/transactions.ts'
 import { goodPassword } from '../support/admin-client.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** A refused sign-in is the same work whether there is such an account or not: its time tells nothing. */
 
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
-  bed = await startInProcess({})
+  bed = await startTestbed()
   const passwordHash = await hashPassword(goodPassword)
   const accounts = [
     { id: '00000000-0000-7000-8000-000000000001', email: 'known@example.com', passwordHash },
     { id: '00000000-0000-7000-8000-000000000002', email: 'disabled@example.com', passwordHash },
     { id: '00000000-0000-7000-8000-000000000003', email: 'sso@example.com', passwordHash: null },
   ]
-  await bed.context.database.admin.transact(async (tx) => {
+  await bed.tollgate.context.database.admin.transact(async (tx) => {
     for (const account of accounts) await addUser(tx, { ...account, role: 'viewer', tenantId: null })
     await changeUser(tx, '00000000-0000-7000-8000-000000000002', { disabledAt: new Date() })
   })
@@ -31,7 +31,7 @@ const writes = new Set(['insert', 'update', 'delete'])
 /** What a sign-in does, in order: questions, transactions, their statements, and scrypt. */
 async function workOf(email: string, password: string): Promise<string[]> {
   const work: string[] = []
-  const { database, ...people } = bed.context.people
+  const { database, ...people } = bed.tollgate.context.people
   const counted: People = {
     ...people,
     database: {
@@ -101,7 +101,7 @@ test('a refused sign-in is the same work for known, unknown and disabled account
   expect(await workOf('unknown@example.com', 'a wrong password')).toEqual(known)
   expect(await workOf('sso@example.com', 'a wrong password')).toEqual(known)
   expect(await workOf('disabled@example.com', goodPassword)).toEqual(known)
-  const lines = await bed.context.database.state.ask(
+  const lines = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`SELECT resource_name FROM audit_log WHERE action = 'session.refuse' ORDER BY id`,
   )
   expect(lines.map(({ resource_name }) => resource_name)).toEqual([

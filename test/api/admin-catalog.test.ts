@@ -1,17 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Channels, models and prices by the admin API, with gateway.yaml untouched beside it. */
 
-let gateway: InProcess
+let gateway: Testbed
 
 beforeAll(async () => {
-  gateway = await startInProcess({ ADMIN_TOKEN: adminToken })
+  gateway = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
 })
 afterAll(() => gateway?.close())
 
@@ -21,7 +21,7 @@ async function admin(
   body?: unknown,
   headers: Record<string, string> = {},
 ): Promise<{ status: number; body: Record<string, unknown>; etag: string | null }> {
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/admin/v1${path}`, {
+  const answer = await fetch(`http://127.0.0.1:${gateway.tollgate.port}/admin/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -32,7 +32,7 @@ async function admin(
 }
 
 function ask(model: string) {
-  return fetch(`http://127.0.0.1:${gateway.port}/v1/chat/completions`, {
+  return fetch(`http://127.0.0.1:${gateway.tollgate.port}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi' }] }),
@@ -232,7 +232,7 @@ test('a disabled channel gets no requests, and serves again when it is enabled',
 test('a deleted channel has no credentials, and its name is free', async () => {
   const { id, name } = await made()
   expect(await admin('DELETE', `/channels/${id}`)).toMatchObject({ status: 200, body: { deleted: true } })
-  const stored = await gateway.context.database.state.ask(
+  const stored = await gateway.tollgate.context.database.state.ask(
     ({ sql }) => sql`SELECT 1 FROM channel_credentials WHERE channel_id = ${id}`,
   )
   expect(stored).toEqual([])
@@ -331,7 +331,7 @@ test('a disabled channel is tested with one small request, which has a row of th
   expect(sent).toMatchObject({ model: 'upstream-name', max_tokens: 16 })
   const { results } = z.object({ results: z.array(z.object({ request_id: z.string() })) }).parse(body)
   const row = await gateway.row(results[0]?.request_id)
-  const [tenant] = await gateway.context.database.state.ask(
+  const [tenant] = await gateway.tollgate.context.database.state.ask(
     ({ sql }) => sql`SELECT name FROM tenants WHERE id = ${String(row.tenant_id)}`,
   )
   expect(tenant?.name).toBe('tollgate-probes')

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type AdminClient, adminClient, becomeOwner, join } from '../support/admin-client.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Callers who lose their rights while an answer to them still runs. */
@@ -11,7 +12,7 @@ let owner: string
 let tenant: string
 let other: string
 beforeAll(async () => {
-  bed = await startTestbed({})
+  bed = await startTestbed()
   call = adminClient(bed.tollgate.url)
   owner = await becomeOwner(bed.tollgate, call)
   const rows = await bed.database

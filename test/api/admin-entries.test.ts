@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const ownKey = 'own-scope-key-for-tests-01'
 const tenants = `

@@ -11,25 +11,27 @@ import {
   ownerEmail,
   signedIn,
 } from '../support/admin-client.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Each error of the admin API that the document has, as a client gets it. */
 
-let bed: InProcess
+let bed: Testbed
 let call: AdminClient
 let owner: string
 beforeAll(async () => {
-  bed = await startInProcess({
-    ADMIN_TOKEN: adminToken,
-    SIGN_IN_ATTEMPTS_MAX: '3',
-    PUBLIC_URL: 'http://127.0.0.1',
-    OIDC_ISSUER: 'http://127.0.0.1:1',
-    OIDC_CLIENT_ID: 'tollgate',
-    OIDC_CLIENT_SECRET: 'a-client-secret-for-tests',
+  bed = await startTestbed({
+    env: {
+      ADMIN_TOKEN: adminToken,
+      SIGN_IN_ATTEMPTS_MAX: '3',
+      PUBLIC_URL: 'http://127.0.0.1',
+      OIDC_ISSUER: 'http://127.0.0.1:1',
+      OIDC_CLIENT_ID: 'tollgate',
+      OIDC_CLIENT_SECRET: 'a-client-secret-for-tests',
+    },
   })
-  call = adminClient(`http://127.0.0.1:${bed.port}`)
-  const link = await bed.context.database.admin.transact((tx) =>
+  call = adminClient(`http://127.0.0.1:${bed.tollgate.port}`)
+  const link = await bed.tollgate.context.database.admin.transact((tx) =>
     addLink(tx, { purpose: 'setup', madeBy: 'test', lifeMs: 600_000 }),
   )
   const body = { token: link.secret, email: ownerEmail, password: goodPassword }
@@ -64,7 +66,7 @@ const provoked: Record<string, () => Promise<AdminAnswer>> = {
     const headers = { 'idempotency-key': 'runs-still' }
     expect((await operator('POST', 'tenants', { name: 'runs' }, headers)).status).toBe(201)
     // As in the transaction of a call that has not ended.
-    await bed.context.database.state.ask(({ sql }) => sql`UPDATE admin_answers SET answer = NULL`)
+    await bed.tollgate.context.database.state.ask(({ sql }) => sql`UPDATE admin_answers SET answer = NULL`)
     return await operator('POST', 'tenants', { name: 'runs' }, headers)
   },
   '412 precondition_failed': async () => {

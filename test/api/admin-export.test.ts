@@ -3,17 +3,17 @@ import type { AddressInfo } from 'node:net'
 import { parquetReadObjects } from 'hyparquet'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { sendExport } from '../../src/api/export/send-export.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Files of the usage log. */
 
 const rowsMax = 3_000
-let bed: InProcess
+let bed: Testbed
 let base: string
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken, EXPORT_ROWS_MAX: String(rowsMax) })
-  base = `http://127.0.0.1:${bed.port}`
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken, EXPORT_ROWS_MAX: String(rowsMax) } })
+  base = `http://127.0.0.1:${bed.tollgate.port}`
 })
 afterAll(() => bed.close())
 
@@ -48,7 +48,7 @@ async function add(rows: readonly Row[]): Promise<string> {
   })
   for (let at = 0; at < all.length; at += 1_000) {
     const part = all.slice(at, at + 1_000)
-    await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(part)}`)
+    await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(part)}`)
   }
   return endUser
 }

@@ -5,16 +5,16 @@ import { scanNetworks } from '../../src/alerts/scan-networks.ts'
 import { keyShown } from '../../src/api/admin/key-json.ts'
 import { keySettings } from '../../src/catalog/gateway-file.ts'
 import { requestRow } from '../alerts/alerts-bed.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken, operatorClient, rowsOf } from '../support/operator-client.ts'
-import { freeKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
-let bed: InProcess
+let bed: Testbed
 let admin: ReturnType<typeof operatorClient>
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
-  admin = operatorClient(`http://127.0.0.1:${bed.port}`)
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
+  admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
   expect((await admin('POST', 'tenants', { name: 'acme' })).status).toBe(201)
   expect((await admin('POST', 'groups', { name: 'team' })).status).toBe(201)
 })
@@ -34,7 +34,7 @@ async function make(settings: object = {}) {
 /** Status of a request with this secret, when it is the wanted one. */
 function statusWith(secret: string, wanted: number) {
   return until(async () => {
-    const { status } = await fetch(`http://127.0.0.1:${bed.port}/v1/models`, {
+    const { status } = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/models`, {
       headers: { authorization: `Bearer ${secret}` },
     })
     return status === wanted ? status : undefined
@@ -42,7 +42,7 @@ function statusWith(secret: string, wanted: number) {
 }
 
 const audited = (id: string) =>
-  bed.context.database.state.ask(
+  bed.tollgate.context.database.state.ask(
     ({ sql }) =>
       sql`SELECT action, tenant_id, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`,
   )
@@ -174,8 +174,8 @@ describe('a rotation', () => {
     await statusWith(String(body.secret), 200)
     await statusWith(secret, 200)
     const end = Date.parse(String(body.former_secret_until))
-    const held = await bed.context.keys.lookup(secret)
-    const current = await bed.context.keys.lookup(String(body.secret))
+    const held = await bed.tollgate.context.keys.lookup(secret)
+    const current = await bed.tollgate.context.keys.lookup(String(body.secret))
     expect([held?.keyId, held?.expiresAt]).toEqual([id, end])
     expect([current?.keyId, current?.expiresAt]).toEqual([id, undefined])
   })
@@ -183,7 +183,7 @@ describe('a rotation', () => {
   test('leaves the former secret known to processes that start meanwhile', async () => {
     const { id, secret } = await make()
     await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
-    const { keys, database } = bed.context
+    const { keys, database } = bed.tollgate.context
     const { hashes } = await database.state.ask(({ db }) => readHashes(db, undefined))
     const start = keys.hashOf(secret).subarray(0, 8)
     expect(hashes.filter((hash) => hash.equals(start))).toHaveLength(1)
@@ -195,7 +195,7 @@ describe('a rotation', () => {
     const rotated = await admin('POST', `keys/${id}/rotate`, { grace_seconds: 3600 })
     await statusWith(String(rotated.body.secret), 200)
     await statusWith(secret, 200)
-    expect((await bed.context.keys.lookup(secret))?.expiresAt).toBe(Date.parse(soon))
+    expect((await bed.tollgate.context.keys.lookup(secret))?.expiresAt).toBe(Date.parse(soon))
   })
 
   test('that comes twice at once with a grace is made once, so that no client is cut off', async () => {
@@ -298,7 +298,7 @@ test('keys are listed by their last use and by their newest network, which the s
     requestRow({ key_id: ids.get(name), client_address, at: Date.now() - secondsAgo * 1_000 })
   const etag = async (name: string) => (await admin('GET', `keys/${ids.get(name)}`)).etag
   const before = await etag('roams')
-  const { database } = bed.context
+  const { database } = bed.tollgate.context
   const scan = (rows: object[]) =>
     database.upkeep.ask(async ({ sql }) => {
       await sql`INSERT INTO requests ${sql(rows)}`
@@ -343,7 +343,7 @@ test('keys are listed by their last use and by their newest network, which the s
 test('what is left of a sub-key has the limits and budgets of the key that made it', async () => {
   const { id } = await make({ limits: { concurrency: 7 }, budget: { total: '2' } })
   const child = randomUUID()
-  await bed.context.database.state.ask(
+  await bed.tollgate.context.database.state.ask(
     ({
       sql,
     }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)
@@ -365,7 +365,7 @@ test('a tenant that no name can be is refused, also for a new key', async () => 
 test('the row of a sub-key follows the key that made it, and a change of what they share is refused', async () => {
   const { id } = await make({ capture: 'content' })
   const child = randomUUID()
-  await bed.context.database.state.ask(
+  await bed.tollgate.context.database.state.ask(
     ({
       sql,
     }) => sql`INSERT INTO keys (id, tenant_id, group_id, name, secret_hash, hint, managed_by, parent_id)

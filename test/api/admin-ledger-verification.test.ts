@@ -1,20 +1,21 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { adminClient } from '../support/admin-client.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Verifying the ledger by the admin API, at two processes. */
 
 const path = 'ledger/verification'
 let bed: Testbed
-let other: TollgateProcess
+let other: Gateway
 
 beforeAll(async () => {
   bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
-  other = await startTollgate({
+  other = await startGateway({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),
     env: { SECRET_KEY: secretKey, ADMIN_TOKEN: adminToken },

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { asCurl } from '../../src/api/admin/as-curl.ts'
 import { adminRequestEndpoint } from '../../src/api/admin/request-detail.ts'
-import { abortKey, paidKey } from '../support/testbed.ts'
+import { abortKey, paidKey } from '../support/gateway-yaml.ts'
 import { callAs } from './call-as.ts'
 import { type LogBed, startLogBed } from './log-bed.ts'
 
@@ -19,7 +19,9 @@ const messages = [{ role: 'user', content: 'Hello' }]
 
 test('a row has its names of then, body, attempts with their credential, entries and parts of the cost', async () => {
   const id = await bed.send(JSON.stringify({ model: 'main', max_tokens: 10, messages }), paidKey)
-  await bed.context.database.state.ask(({ sql }) => sql`update keys set name = 'renamed' where name = 'paid'`)
+  await bed.tollgate.context.database.state.ask(
+    ({ sql }) => sql`update keys set name = 'renamed' where name = 'paid'`,
+  )
   const { status, body } = await bed.read(id.toUpperCase())
   expect(status, JSON.stringify(body)).toBe(200)
   expect(body).toMatchObject({
@@ -49,22 +51,22 @@ test('a row has its names of then, body, attempts with their credential, entries
 
 test('a member sees a row of its own tenant, without credentials, and no other row', async () => {
   const id = await bed.send(JSON.stringify({ model: 'main', messages }))
-  const [own] = await bed.context.database.state.ask(
+  const [own] = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select id from tenants where name = 'free'`,
   )
-  const [foreign] = await bed.context.database.state.ask(
+  const [foreign] = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select id from tenants where name = 'paid'`,
   )
-  const endpoint = adminRequestEndpoint(bed.context)
+  const endpoint = adminRequestEndpoint(bed.tollgate.context)
   const member = (tenantId: unknown): Actor => ({
     ...{ kind: 'user', id: randomUUIDv7(), userId: randomUUIDv7(), name: 'member', role: 'member' },
     ...{ tenantId: String(tenantId), scopes: undefined },
   })
-  const seen = await callAs(bed.context, endpoint, member(own?.id), `/admin/v1/requests/${id}`)
+  const seen = await callAs(bed.tollgate.context, endpoint, member(own?.id), `/admin/v1/requests/${id}`)
   expect(seen.body).toMatchObject({ id, attempts: [{ channel: 'scripted', credential: null }] })
-  expect((await callAs(bed.context, endpoint, member(foreign?.id), `/admin/v1/requests/${id}`)).status).toBe(
-    404,
-  )
+  expect(
+    (await callAs(bed.tollgate.context, endpoint, member(foreign?.id), `/admin/v1/requests/${id}`)).status,
+  ).toBe(404)
 })
 
 test('an unknown id, and a text that is none, are no path', async () => {

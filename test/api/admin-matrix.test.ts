@@ -35,7 +35,7 @@ const byToken = (token: string) => ({ authorization: `Bearer ${token}` })
 
 beforeAll(async () => {
   world = await startMarkedTenants()
-  endpoints = adminEndpoints(world.bed.context)
+  endpoints = adminEndpoints(world.bed.tollgate.context)
   const { call, owner, a, b } = world
   callers.set('nobody', { kind: 'nobody', headers: {} })
   callers.set('a wrong token', { kind: 'nobody', headers: byToken('tga_wrong') })
@@ -111,7 +111,7 @@ async function lost(): Promise<void> {
   const [expired, revoked] = [await tokenOf(owner, scopes), await tokenOf(owner, scopes)]
   const [newest, before] = (await call('GET', 'api-tokens', { cookie: owner })).body.data
   expect((await call('DELETE', `api-tokens/${newest.id}`, { cookie: owner })).status).toBe(200)
-  await bed.context.database.state.ask(
+  await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`UPDATE api_tokens SET expires_at = now() - interval '1 second' WHERE id = ${before.id}`,
   )
   callers.set('an expired token', { kind: 'nobody', headers: byToken(expired) })
@@ -137,7 +137,7 @@ async function send(
   headers: Record<string, string>,
   body: object = {},
 ): Promise<Answer> {
-  const answer = await fetch(`http://127.0.0.1:${world.bed.port}${path}`, {
+  const answer = await fetch(`http://127.0.0.1:${world.bed.tollgate.port}${path}`, {
     method,
     redirect: 'manual',
     headers: { ...headers, ...(method === 'GET' ? {} : { 'content-type': 'application/json' }) },
@@ -273,7 +273,7 @@ const saidBy = ({ status, text }: Answer, sent: string) =>
 
 async function rowsOfOther(): Promise<string> {
   const { id, memberId } = world.b
-  const rows = await world.bed.context.database.state.ask(
+  const rows = await world.bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`
       SELECT (SELECT json_agg(t) FROM tenants t WHERE id = ${id}) AS tenant,
         (SELECT json_agg(t) FROM accounts t WHERE id = ${id}) AS account,

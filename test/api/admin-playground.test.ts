@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { adminPlaygroundEndpoint } from '../../src/api/admin/playground.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey, gatewayYaml, paidKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { callAs } from './call-as.ts'
 
 /** Requests under a key whose secret the caller does not have. */
 
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
   const tenants = `
   - name: narrow
@@ -15,16 +15,12 @@ beforeAll(async () => {
       - { name: cidr, group: default, secret: cidr-key-for-tests-0001, allowed_cidrs: [ 192.0.2.0/24 ], allowed_models: [ main ] }
       - { name: slow, group: default, secret: slow-key-for-tests-0001, limits: { requests_per_minute: 1 } }
 `
-  bed = await startInProcess(
-    { ADMIN_TOKEN: adminToken },
-    () => {},
-    (url) => gatewayYaml(url, tenants),
-  )
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken }, yaml: (url) => gatewayYaml(url, tenants) })
 })
 afterAll(() => bed.close())
 
 async function play(body: unknown) {
-  const response = await fetch(`http://127.0.0.1:${bed.port}/admin/v1/playground`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/admin/v1/playground`, {
     method: 'POST',
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
@@ -88,14 +84,14 @@ test('a stream shows both wires, without secrets, and has the row of the key, wi
   expect(seen.text).not.toContain('upstream-credential-0001')
   expect(seen.text).not.toContain('play-')
   const row = await bed.row(seen.id)
-  const [key] = await bed.context.database.state.ask(
+  const [key] = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select id, tenant_id from keys where name = 'paid'`,
   )
   expect(row).toMatchObject({
     ...{ key_id: key?.id, tenant_id: key?.tenant_id, outcome: 'succeeded', endpoint: '/v1/messages' },
     ...{ cost_nano: '20000000', user_agent: 'tollgate-playground' },
   })
-  const audit = await bed.context.database.state.ask(
+  const audit = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select * from audit_log where action = 'playground.run'`,
   )
   expect(audit).toMatchObject([
@@ -145,7 +141,7 @@ test('a member plays with the keys of its tenant, and sees no channel', async ()
       choices: [{ index: 0, message: { role: 'assistant', content: 'Hi' }, finish_reason: 'stop' }],
     }),
   }))
-  const [own] = await bed.context.database.state.ask(
+  const [own] = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select id from tenants where name = 'free'`,
   )
   const id = '00000000-0000-7000-8000-000000000001'
@@ -154,11 +150,17 @@ test('a member plays with the keys of its tenant, and sees no channel', async ()
     ...{ tenantId: String(own?.id), scopes: undefined },
   }
   const call = (key: unknown) =>
-    callAs(bed.context, adminPlaygroundEndpoint(bed.context), member, '/admin/v1/playground', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ key, endpoint: '/v1/chat/completions', request: { model: 'main', messages } }),
-    })
+    callAs(
+      bed.tollgate.context,
+      adminPlaygroundEndpoint(bed.tollgate.context),
+      member,
+      '/admin/v1/playground',
+      {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ key, endpoint: '/v1/chat/completions', request: { model: 'main', messages } }),
+      },
+    )
   const seen = read((await call(free)).text)
   expect(seen.client).toContain('Hi')
   expect(seen.text).not.toContain('upstream')
@@ -166,7 +168,7 @@ test('a member plays with the keys of its tenant, and sees no channel', async ()
 })
 
 test('the secret of a run is no key of the gateway', async () => {
-  const response = await fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer play-${'0'.repeat(48)}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'main', messages }),

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
-import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 

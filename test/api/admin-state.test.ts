@@ -5,21 +5,21 @@ import { channelEntry } from '../../src/catalog/gateway-file.ts'
 import { modelEntry } from '../../src/catalog/model-entry.ts'
 import { priceEntry } from '../../src/catalog/price-entry.ts'
 import { rememberRefusal } from '../../src/catalog/verdict-queries.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Offers, health, settings, image jobs and the export of the admin API. */
 
-let gateway: InProcess
+let gateway: Testbed
 
 beforeAll(async () => {
-  gateway = await startInProcess({ ADMIN_TOKEN: adminToken, S3_SECRET_ACCESS_KEY: 'a-secret-of-s3' })
+  gateway = await startTestbed({ env: { ADMIN_TOKEN: adminToken, S3_SECRET_ACCESS_KEY: 'a-secret-of-s3' } })
 })
 afterAll(() => gateway?.close())
 
 async function send(method: string, path: string, body?: unknown) {
-  return await fetch(`http://127.0.0.1:${gateway.port}/admin/v1${path}`, {
+  return await fetch(`http://127.0.0.1:${gateway.tollgate.port}/admin/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -55,7 +55,7 @@ test.each([
     Object.keys(z.object({ properties: z.record(z.string(), z.unknown()) }).parse(one).properties).sort()
   const files = ['ca_file', 'cert_file', 'key_file']
   const expected = namesOf(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/openapi.json`)
+  const answer = await fetch(`http://127.0.0.1:${gateway.tollgate.port}/openapi.json`)
   const document = z.object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) })
   const { schemas } = document.parse(await answer.json()).components
   const wanted = expected.filter((one) => !files.includes(one))
@@ -71,7 +71,7 @@ test('an offer shows each trait with the place that decides it', async () => {
     models: { [model]: { upstream: 'its-name', traits: { stop_max: 2 } } },
   })
   for (const requestId of [randomUUID(), randomUUID()]) {
-    await gateway.context.database.state.ask(({ db }) =>
+    await gateway.tollgate.context.database.state.ask(({ db }) =>
       rememberRefusal(db, {
         ...{ channelId: id, upstreamModel: 'its-name', protocol: 'openai-chat', subject: 'top_k' },
         ...{ traits: { takes: { topK: false } }, evidence: 'no', requestId },
@@ -123,7 +123,7 @@ test('health says in words what is wrong, and nothing when all is well', async (
     ledger: { status: 'ready' },
     processes: [{ pid: process.pid }],
   })
-  await gateway.context.database.state.ask(
+  await gateway.tollgate.context.database.state.ask(
     ({ sql }) => sql`SELECT open_breaker(${id}, 1, 60000, 'upstream_error 529')`,
   )
   const wrong = await admin('GET', '/health')
@@ -144,8 +144,8 @@ test('health says in words what is wrong, and nothing when all is well', async (
 
 test('a cooldown is shown by the last four characters of its credential', async () => {
   const { id } = await madeChannel()
-  await until(async () => gateway.context.catalog.snapshot.channels.has(id))
-  const { routing } = gateway.context
+  await until(async () => gateway.tollgate.context.catalog.snapshot.channels.has(id))
+  const { routing } = gateway.tollgate.context
   const { credentials } = z
     .object({ credentials: z.array(z.object({ id: z.string() })) })
     .parse((await admin('GET', `/channels/${id}`)).body)

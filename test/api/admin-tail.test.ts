@@ -2,17 +2,17 @@ import { randomUUIDv7 } from 'node:crypto'
 import { get, type IncomingMessage } from 'node:http'
 import postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** New rows of the usage log, as they come. */
 
-let bed: InProcess
+let bed: Testbed
 let closed = false
 beforeEach(async () => {
   closed = false
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken, KEEP_ALIVE_MS: '50' })
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken, KEEP_ALIVE_MS: '50' } })
 })
 afterEach(async () => {
   if (!closed) await bed.close()
@@ -36,7 +36,7 @@ async function follow(query = '', place?: string): Promise<Followed> {
     ...(place === undefined ? {} : { 'last-event-id': place }),
   }
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    get(`http://127.0.0.1:${bed.port}/admin/v1/requests/tail${query}`, { headers }, resolve).once(
+    get(`http://127.0.0.1:${bed.tollgate.port}/admin/v1/requests/tail${query}`, { headers }, resolve).once(
       'error',
       reject,
     )
@@ -81,7 +81,7 @@ const rowOf = (changes: Record<string, unknown> = {}) => {
 
 async function add(changes: Record<string, unknown> = {}, count = 1): Promise<string[]> {
   const rows = Array.from({ length: count }, () => rowOf(changes))
-  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
   return rows.map(({ id }) => id)
 }
 
@@ -108,7 +108,7 @@ test('a request of a client comes, and one that began before others and ended af
   await begun(tail)
   const [first] = await add()
   const [late] = await add({ id: idOf(Date.now() - 20 * 60_000) })
-  const response = await fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: 'Bearer free-key-for-tests-0001', 'content-type': 'application/json' },
     body: JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] }),
@@ -129,7 +129,7 @@ test('rows of requests that began days ago come when they are written, each once
   const dayMs = 86_400_000
   // One has a partition, for the other there is none (any more).
   const partition = new Date(Date.now() - 3 * dayMs).toISOString().slice(0, 10)
-  await bed.context.database.state.ask(
+  await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select make_partition('requests', ${partition}::text::date)`,
   )
   const rows = [1, 2, 3, 40].map((days) =>
@@ -137,7 +137,7 @@ test('rows of requests that began days ago come when they are written, each once
   )
   const now = rowOf({ endpoint: '/v1/images/generations' })
   const written = [...rows, now]
-  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(written)}`)
+  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(written)}`)
   const all = written.map(({ id }) => id).sort()
   await until(() => all.every((id) => tail.ids().includes(id) && images.ids().includes(id)))
   expect(images.ids().toSorted()).toEqual(all)
@@ -154,7 +154,7 @@ test('rows of requests that began days ago come when they are written, each once
 })
 
 test('small rows come too, which Postgres puts into the free room of older blocks', async () => {
-  const { state } = bed.context.database
+  const { state } = bed.tollgate.context.database
   const endpoint = '/filler'
   const fillers = Array.from({ length: 8_000 }, (_, at) => ({
     ...rowOf({ endpoint }),
@@ -184,7 +184,7 @@ test('small rows come too, which Postgres puts into the free room of older block
 test('rows of a transaction that commits late come too, and once, among rows that were committed before', async () => {
   const tail = await follow()
   await begun(tail)
-  const other = postgres(bed.context.databaseUrl, { max: 1 })
+  const other = postgres(bed.tollgate.context.databaseUrl, { max: 1 })
   const slow = rowOf()
   const after: string[] = []
   await other.begin(async (sql) => {
@@ -245,7 +245,7 @@ test('a tail with filters gets its row among too many others, and does not count
   })
   const oldest = rowOf({ outcome: 'failed' })
   const rows = [oldest, ...Array.from({ length: 1_500 }, () => rowOf())]
-  await bed.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
+  await bed.tollgate.context.database.state.ask(({ sql }) => sql`insert into requests ${sql(rows)}`)
   await until(() => failed.ids().includes(oldest.id))
   expect(failed.dropped()).toBe(0)
   failed.leave()

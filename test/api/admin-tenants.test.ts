@@ -5,21 +5,21 @@ import { groupShown } from '../../src/api/admin/group-json.ts'
 import { tenantShown } from '../../src/api/admin/tenant-json.ts'
 import { groupSettings, tenantSettings } from '../../src/catalog/gateway-file.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken, operatorClient, rowsOf } from '../support/operator-client.ts'
-import { freeKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Tenants, their money, and groups. */
 
-let bed: InProcess
+let bed: Testbed
 let admin: ReturnType<typeof operatorClient>
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
-  admin = operatorClient(`http://127.0.0.1:${bed.port}`)
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
+  admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
 })
 afterAll(async () => {
-  const { findings } = await bed.context.database.state.ask(({ sql }) => verifyLedger(sql))
+  const { findings } = await bed.tollgate.context.database.state.ask(({ sql }) => verifyLedger(sql))
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])
   await bed.close()
 })
@@ -31,7 +31,7 @@ async function make(kind: 'tenants' | 'groups', settings: object = {}) {
 }
 
 const sqlOf = (id: string) =>
-  bed.context.database.state.ask(
+  bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`SELECT action, before, after FROM audit_log WHERE resource_id = ${id} ORDER BY id`,
   )
 
@@ -74,7 +74,8 @@ describe('tenants', () => {
       until(async () => {
         const headers = { authorization: `Bearer ${String(body.secret)}` }
         return (
-          (await fetch(`http://127.0.0.1:${bed.port}/v1/models`, { headers })).status === wanted || undefined
+          (await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/models`, { headers })).status === wanted ||
+          undefined
         )
       })
     await status(200)
@@ -130,7 +131,7 @@ describe('tenants', () => {
         usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
       }),
     }))
-    const chat = await fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+    const chat = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' },
       body: JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] }),
@@ -144,7 +145,7 @@ describe('tenants', () => {
       { kind: 'top_up', amount_usd: '4' },
       { kind: 'charge', id: requestId, amount_usd: '-0.02' },
     ])
-    const [charge] = await bed.context.database.state.ask(
+    const [charge] = await bed.tollgate.context.database.state.ask(
       ({ sql }) => sql`SELECT amount_nano::text AS nano FROM entries WHERE id = ${requestId}`,
     )
     expect(charge?.nano).toBe(all[1]?.amount_nano_usd)
@@ -154,7 +155,7 @@ describe('tenants', () => {
 
   test('have their entries in an index, in every month, soon after the gateway has started', async () => {
     const indexesOf = () =>
-      bed.context.database.state.ask(
+      bed.tollgate.context.database.state.ask(
         ({ sql }) => sql`
           SELECT i.inhrelid::regclass::text AS partition, (
             SELECT count(*)::int FROM pg_index x
@@ -257,7 +258,7 @@ describe('groups', () => {
     const made = await admin('POST', 'keys', { tenant: tenant.name, name: 'spender', group: name })
     const id = String(made.body.id)
     const chat = await until(async () => {
-      const answer = await fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+      const answer = await fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${String(made.body.secret)}`, 'content-type': 'application/json' },
         body: JSON.stringify({ model: 'main', messages: [{ role: 'user', content: 'Hello' }] }),
@@ -288,7 +289,7 @@ describe('groups', () => {
 })
 
 describe('what gateway.yaml manages', () => {
-  const file = () => bed.context.config.gatewayConfig ?? ''
+  const file = () => bed.tollgate.context.config.gatewayConfig ?? ''
   const lineOf = (text: string) =>
     readFileSync(file(), 'utf8')
       .split('\n')
@@ -321,8 +322,8 @@ describe('what gateway.yaml manages', () => {
     const own = await make('tenants')
     const { body } = await admin('POST', 'keys', { tenant: 'free', name: 'by an admin' })
     const before = [await admin('GET', `tenants/${own.id}`), await admin('GET', `keys/${String(body.id)}`)]
-    await bed.context.gatewayFile?.apply()
-    const lines = await bed.context.database.state.ask(
+    await bed.tollgate.context.gatewayFile?.apply()
+    const lines = await bed.tollgate.context.database.state.ask(
       ({ sql }) => sql`SELECT actor_kind, actor_name, after FROM audit_log WHERE action = 'file.apply'`,
     )
     const changes = { tenants: { added: ['free', 'paid'] }, groups: { added: ['default', 'abort'] } }

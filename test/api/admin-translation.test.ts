@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { abortKey, freeKey } from '../support/testbed.ts'
+import { abortKey, freeKey } from '../support/gateway-yaml.ts'
 import { type LogBed, startLogBed } from './log-bed.ts'
 
 /** What would be sent upstream today for a request of the log. */
@@ -33,7 +33,7 @@ test('it is what the channel got, when nothing has changed since, and says that 
   expect(body.body).toEqual(sent)
   expect(body).toMatchObject({
     ...{ path: '/chat/completions', made_anew: true, to: 'openai-chat', channel: 'scripted' },
-    ...{ is_body_whole: true, catalog_revision: bed.context.catalog.snapshot.revision },
+    ...{ is_body_whole: true, catalog_revision: bed.tollgate.context.catalog.snapshot.revision },
     notes: (await bed.row(id)).notes === null ? [] : JSON.parse(String((await bed.row(id)).notes)),
   })
   expect(Date.parse(body.made_at)).toBeLessThanOrEqual(Date.now())
@@ -50,7 +50,7 @@ test('a body of which only the shape or a part is kept, or none, is a conflict',
   expect(long).toMatchObject({ status: 409, body: { detail: expect.stringContaining('CAPTURE_BYTES_MAX') } })
   const id = await send(asked)
   await bed.rows()
-  await bed.context.database.state.ask(
+  await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`delete from request_payloads where request_id = ${id}`,
   )
   expect(await translationOf(id)).toMatchObject({ status: 409 })

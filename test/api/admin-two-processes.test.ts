@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey, gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** What an admin changes at one process holds in another, beside a gateway.yaml that both read. */
 
 let bed: Testbed
-let other: TollgateProcess
+let other: Gateway
 
 beforeAll(async () => {
   bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
-  other = await startTollgate({
+  other = await startGateway({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),
     env: { SECRET_KEY: secretKey, ADMIN_TOKEN: adminToken },

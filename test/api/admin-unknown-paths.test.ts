@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** What no route of the admin API takes. */
 
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
 })
 afterAll(() => bed?.close())
 
 async function call(method: string, path: string, headers: Record<string, string> = {}) {
-  const answer = await fetch(`http://127.0.0.1:${bed.port}${path}`, { method, headers })
+  const answer = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`, { method, headers })
   const { instance, ...body } = (await answer.json()) as Record<string, unknown>
   const id = answer.headers.get('x-request-id')
   expect(instance).toBe(`urn:uuid:${id}`)
@@ -60,7 +60,7 @@ test('a path with a broken escape gets problem details that say so', async () =>
 
 test('a path beside the admin API keeps the format of its clients', async () => {
   for (const path of ['/admin/v10', '/admin', '/v1/admin/v1']) {
-    const answer = await fetch(`http://127.0.0.1:${bed.port}${path}`)
+    const answer = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   }
 })

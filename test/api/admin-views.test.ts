@@ -3,17 +3,19 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Actor } from '../../src/access/actor.ts'
 import { deleteUser } from '../../src/access/users/user-queries.ts'
 import { viewsEndpoints } from '../../src/api/admin/views.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { callAs } from './call-as.ts'
 
 /** Views that people keep of a page. */
 
-let bed: InProcess
+let bed: Testbed
 const tenants: string[] = []
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
-  const rows = await bed.context.database.state.ask(({ sql }) => sql`select id from tenants order by name`)
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
+  const rows = await bed.tollgate.context.database.state.ask(
+    ({ sql }) => sql`select id from tenants order by name`,
+  )
   tenants.push(...rows.map(({ id }) => String(id)))
 })
 afterAll(() => bed.close())
@@ -31,11 +33,11 @@ async function call(
   body?: unknown,
   headers: Record<string, string> = {},
 ) {
-  const endpoint = viewsEndpoints(bed.context).find(
+  const endpoint = viewsEndpoints(bed.tollgate.context).find(
     (each) => each.method === method && each.path.includes('{id}') === path.startsWith('/'),
   )
   if (endpoint === undefined) throw new Error(`no ${method}`)
-  return await callAs(bed.context, endpoint, actor, `/admin/v1/views${path}`, {
+  return await callAs(bed.tollgate.context, endpoint, actor, `/admin/v1/views${path}`, {
     method,
     headers: { 'content-type': 'application/json', ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -62,7 +64,7 @@ test('a view is made, read, changed and deleted, each with a line in the audit l
   expect((await call(mine, 'PATCH', path, { name: 'x' }, { 'if-match': etag })).status).toBe(412)
   expect((await call(mine, 'DELETE', path)).body).toMatchObject({ name: 'Faults' })
   expect((await call(mine, 'GET', path)).status).toBe(404)
-  const lines = await bed.context.database.state.ask(
+  const lines = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select action from audit_log where resource_id = ${String(made.body.id)} order by id`,
   )
   expect(lines.map(({ action }) => action)).toEqual(['view.create', 'view.change', 'view.delete'])
@@ -129,7 +131,7 @@ test('the views of a user who is deleted go too: nobody else could delete a shar
   await call(leaver, 'POST', '', { ...view, name: 'shared', page, shared: true })
   const other = userOf(null)
   expect(await names(other, `?page=${page}`)).toEqual(['shared'])
-  await bed.context.database.admin.transact((tx) => deleteUser(tx, leaver.id ?? ''))
+  await bed.tollgate.context.database.admin.transact((tx) => deleteUser(tx, leaver.id ?? ''))
   expect(await names(other, `?page=${page}`)).toEqual([])
   expect(await names(leaver, `?page=${page}`)).toEqual([])
 })

@@ -10,8 +10,8 @@ import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { imageJob } from '../../src/images/job-json.ts'
 import { imageRunner } from '../../workers/generate-image.ts'
 import { png } from '../support/image-upstream.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 
 /** Compares the answers of a Tollgate with their schemas, and so with /openapi.json: no member is missing or extra. */
@@ -23,7 +23,7 @@ const versioned = { 'anthropic-version': '2023-06-01' }
 const heldId = 'resp_held_1'
 const anItem = { type: 'message', role: 'user', content: 'Hello' }
 
-let bed: InProcess
+let bed: Testbed
 let endpoints: readonly (OwnEndpoint | AdminEndpoint)[]
 let made: {
   done: string
@@ -36,8 +36,8 @@ let made: {
 }
 
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken }, undefined, yaml)
-  const { context } = bed
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken }, yaml })
+  const { context } = bed.tollgate
   endpoints = [...ownEndpoints(context), ...adminEntriesEndpoints(context)]
   bed.upstream.script(answerOf)
   const chat = await ask('POST', '/v1/chat/completions', { model: 'many', messages, seed: 7 })
@@ -179,7 +179,7 @@ function uploadOne(): Promise<Response> {
   form.set('purpose', 'user_data')
   form.set('file', new Blob(['A note.']), 'note.txt')
   const headers = { authorization: `Bearer ${key}` }
-  return fetch(`http://127.0.0.1:${bed.port}/v1/files`, { method: 'POST', headers, body: form })
+  return fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/files`, { method: 'POST', headers, body: form })
 }
 
 function callName({ method, path }: { method: string; path: string }): string {
@@ -198,7 +198,7 @@ function ask(
   body?: object,
   headers: Record<string, string> = {},
 ): Promise<Response> {
-  return fetch(`http://127.0.0.1:${bed.port}${path}`, {
+  return fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`, {
     method,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import type { Plan } from '../support/upstream.ts'
 
@@ -12,9 +13,9 @@ const onceKeys = ['count', 'input', 'get', 'delete', 'translate'].map((name) => 
 const oneAtATimeKey = 'one-at-a-time-key-00001'
 const heldId = 'resp_held_1'
 
-let bed: Testbed
+let bed: ProcessTestbed
 beforeAll(async () => {
-  bed = await startTestbed({ yaml, env: { ATTEMPTS_MAX: '2' } })
+  bed = await startProcessTestbed({ yaml, env: { ATTEMPTS_MAX: '2' } })
   bed.upstream.script(() => json(heldAnswer))
   expect((await post('/v1/responses', { model: 'resp', input: 'Hello' })).status).toBe(200)
 })
@@ -206,7 +207,7 @@ test.each([asks.count, asks.input, translation])(
 )
 
 test('a process at its limit of running requests refuses these calls too, with a row of their key', async () => {
-  const small = await startTestbed({ yaml, env: { IN_FLIGHT_MAX: '1' } })
+  const small = await startProcessTestbed({ yaml, env: { IN_FLIGHT_MAX: '1' } })
   onTestFinished(() => small.close())
   small.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
   const leaving = new AbortController()
@@ -227,7 +228,7 @@ test('a process at its limit of running requests refuses these calls too, with a
 })
 
 test('a process that shuts down ends the running calls at its deadline and begins no new ones', async () => {
-  const ending = await startTestbed({ yaml, env: { DRAIN_ON_SHUTDOWN_MS: '1000' } })
+  const ending = await startProcessTestbed({ yaml, env: { DRAIN_ON_SHUTDOWN_MS: '1000' } })
   onTestFinished(() => ending.close())
   ending.upstream.script(({ closed }) => closed.then(() => json({ input_tokens: 1 })))
   const socket = connect(ending.tollgate.port, '127.0.0.1')
@@ -255,7 +256,7 @@ test('a process that shuts down ends the running calls at its deadline and begin
 })
 
 test('after kill -9 during such calls, each has one row', async () => {
-  const killed = await startTestbed({ yaml })
+  const killed = await startProcessTestbed({ yaml })
   onTestFinished(() => killed.close())
   const { upstream, tollgate, databaseUrl } = killed
   const { url } = tollgate

@@ -2,16 +2,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clientOf } from '../openapi-client/client.ts'
 import { adminClient, becomeOwner } from '../support/admin-client.ts'
 import { emptyDatabase } from '../support/database.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 
 /** From an empty database to a key that is revoked, by the client that is made from /openapi.json. */
 
 let upstream: ScriptedUpstream
-const running: TollgateProcess[] = []
+const running: Gateway[] = []
 const databases: Awaited<ReturnType<typeof emptyDatabase>>[] = []
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ afterAll(async () => {
 })
 
 async function start(yaml: string | undefined, databaseUrl: string, env: Record<string, string> = {}) {
-  const tollgate = await startTollgate({
+  const tollgate = await startGateway({
     databaseUrl,
     gatewayYaml: yaml,
     env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ...env },
@@ -49,7 +49,7 @@ async function freshStart(yaml: string | undefined, env: Record<string, string> 
 }
 
 const messages = [{ role: 'user', content: 'Hello' }]
-const ask = ({ url }: TollgateProcess, secret: string, model: string) =>
+const ask = ({ url }: Gateway, secret: string, model: string) =>
   fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -57,7 +57,7 @@ const ask = ({ url }: TollgateProcess, secret: string, model: string) =>
   })
 
 /** Waits for the first answer of this status. */
-async function answered(tollgate: TollgateProcess, { secret, status }: { secret: string; status: number }) {
+async function answered(tollgate: Gateway, { secret, status }: { secret: string; status: number }) {
   let last = ''
   const isSo = async () => {
     const answer = await ask(tollgate, secret, 'by-api')
@@ -72,7 +72,7 @@ async function answered(tollgate: TollgateProcess, { secret, status }: { secret:
 const price = { input: '1', output: '2' }
 const costNano = String(1000 * 1000 + 500 * 2000)
 
-async function fiveMinutes({ first, second }: { first: TollgateProcess; second: TollgateProcess }) {
+async function fiveMinutes({ first, second }: { first: Gateway; second: Gateway }) {
   const call = adminClient(first.url)
   const cookie = await becomeOwner(first, call)
   const scopes = ['catalog', 'tenants', 'keys', 'log', 'settings'].map((area) => `${area}:write`)

@@ -3,19 +3,19 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
 import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { adminClient } from '../support/admin-client.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Concurrent changes by the admin API: each change of something that stands takes `if-match`. */
 
-let bed: InProcess
+let bed: Testbed
 let endpoints: AdminEndpoint[]
 let admin: ReturnType<typeof operatorClient>
 
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
-  endpoints = adminEndpoints(bed.context)
-  admin = operatorClient(`http://127.0.0.1:${bed.port}`)
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
+  endpoints = adminEndpoints(bed.tollgate.context)
+  admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
 }, 120_000)
 afterAll(() => bed?.close())
 
@@ -87,7 +87,7 @@ test('each endpoint that changes something takes if-match, or there is a reason 
 test('OpenAPI names if-match where it counts, and nowhere else', async () => {
   const document: {
     paths: Record<string, Record<string, { parameters?: { $ref?: string }[] }>>
-  } = JSON.parse(await (await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)).text())
+  } = JSON.parse(await (await fetch(`http://127.0.0.1:${bed.tollgate.port}/openapi.json`)).text())
   const named = endpoints.filter(({ method, path }) =>
     document.paths[path]?.[method.toLowerCase()]?.parameters?.some(
       ({ $ref }) => $ref === '#/components/parameters/if-match',
@@ -133,7 +133,7 @@ const place = {
       ...{ name: 'rule', condition: { kind: 'channel_down', openings: 1 }, webhook: webhook('first') },
     }),
   async user() {
-    const call = adminClient(`http://127.0.0.1:${bed.port}`)
+    const call = adminClient(`http://127.0.0.1:${bed.tollgate.port}`)
     const invited = await made('invitations', { email: `${unique()}@example.com`, role: 'viewer' })
     const body = { token: invited.token, password: 'correct horse battery' }
     const user = await call('POST', 'links/use', { body })
@@ -301,7 +301,7 @@ test('credentials and offers of a channel have its ETag; so has a client that kn
 })
 
 test('a sign-in of a user does not change its ETag', async () => {
-  const call = adminClient(`http://127.0.0.1:${bed.port}`)
+  const call = adminClient(`http://127.0.0.1:${bed.tollgate.port}`)
   const path = await place.user()
   const { etag, body } = await admin('GET', path)
   const session = { email: body.email, password: 'correct horse battery' }

@@ -1,8 +1,8 @@
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey, gatewayYaml } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
-export interface LogBed extends InProcess {
+export interface LogBed extends Testbed {
   url: string
   /** POST a body, and return the id of its request. */
   send(body: string, key?: string, path?: string): Promise<string>
@@ -13,13 +13,15 @@ export interface LogBed extends InProcess {
 
 /** A gateway whose log the operator reads. Of requests by `abortKey` it keeps the shape alone. */
 export async function startLogBed(env: Record<string, string>): Promise<LogBed> {
-  const bed = await startInProcess({ ADMIN_TOKEN: adminToken, ...env }, undefined, (upstreamUrl) =>
-    gatewayYaml(upstreamUrl).replace(
-      '{ name: abort, group: abort,',
-      '{ name: abort, capture: shape, group: abort,',
-    ),
-  )
-  const url = `http://127.0.0.1:${bed.port}`
+  const bed = await startTestbed({
+    env: { ADMIN_TOKEN: adminToken, ...env },
+    yaml: (upstreamUrl) =>
+      gatewayYaml(upstreamUrl).replace(
+        '{ name: abort, group: abort,',
+        '{ name: abort, capture: shape, group: abort,',
+      ),
+  })
+  const url = `http://127.0.0.1:${bed.tollgate.port}`
   return {
     ...bed,
     url,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freeKey, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { freeKey, secretKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 
 /** A key with `usage_scope: key` sees and changes what it made itself, and nothing else of its tenant. */
@@ -10,10 +11,10 @@ const neighbourKey = 'narrow-key-for-tests-002'
 const body = { model: 'resp', input: 'Hello' }
 
 let bed: Testbed
-let second: TollgateProcess
+let second: Gateway
 beforeAll(async () => {
   bed = await startTestbed({ yaml })
-  second = await startTollgate({
+  second = await startGateway({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: yaml(bed.upstream.url),
     env: { SECRET_KEY: secretKey },

@@ -2,14 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { clientOf } from '../openapi-client/client.ts'
 import { faultsOf } from '../openapi-client/faults-of.ts'
 import { typesOf } from '../openapi-client/types-of.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
-let bed: InProcess
+let bed: Testbed
 let document: string
 
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: 'an-admin-token-for-tests' })
-  document = await (await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)).text()
+  bed = await startTestbed({ env: { ADMIN_TOKEN: 'an-admin-token-for-tests' } })
+  document = await (await fetch(`http://127.0.0.1:${bed.tollgate.port}/openapi.json`)).text()
 })
 afterAll(() => bed?.close())
 
@@ -22,11 +22,11 @@ test('a linter of OpenAPI finds no fault in it', async () => {
 })
 
 test('the client calls what the document describes', async () => {
-  const client = clientOf(`http://127.0.0.1:${bed.port}`, 'Bearer an-admin-token-for-tests')
+  const client = clientOf(`http://127.0.0.1:${bed.tollgate.port}`, 'Bearer an-admin-token-for-tests')
   const { data, response } = await client.GET('/admin/v1/audit', { params: { query: { limit: 5 } } })
   expect(response.status).toBe(200)
   expect(data?.next_cursor).toBeNull()
-  const stranger = clientOf(`http://127.0.0.1:${bed.port}`, 'Bearer wrong')
+  const stranger = clientOf(`http://127.0.0.1:${bed.tollgate.port}`, 'Bearer wrong')
   const { error } = await stranger.GET('/admin/v1/audit')
   expect(error?.code).toBe('unauthenticated')
 })

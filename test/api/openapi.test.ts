@@ -5,15 +5,17 @@ import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { ownEndpoints } from '../../src/api/own-endpoints.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
 import { modelEndpoints } from '../../src/stages/endpoints.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
-let bed: InProcess
-let closed: InProcess
+let bed: Testbed
+let closed: Testbed
 let document: Json
 
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: 'an-admin-token-for-tests', PUBLIC_URL: 'https://llm.example/' })
-  closed = await startInProcess({})
+  bed = await startTestbed({
+    env: { ADMIN_TOKEN: 'an-admin-token-for-tests', PUBLIC_URL: 'https://llm.example/' },
+  })
+  closed = await startTestbed()
   document = await documentOf(bed)
 })
 afterAll(async () => {
@@ -21,7 +23,7 @@ afterAll(async () => {
   await closed?.close()
 })
 
-async function documentOf({ port }: InProcess): Promise<Json> {
+async function documentOf({ tollgate: { port } }: Testbed): Promise<Json> {
   return (await (await fetch(`http://127.0.0.1:${port}/openapi.json`)).json()) as Json
 }
 
@@ -59,7 +61,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('has every endpoint and nothing else, each with its own operation id', () => {
-    const { context } = bed
+    const { context } = bed.tollgate
     const endpoints = [...modelEndpoints, ...ownEndpoints(context), ...adminEndpoints(context)]
     const operations = operationsOf(document)
     expect(operations.map(({ name }) => name).sort()).toEqual(
@@ -108,7 +110,7 @@ describe('GET /openapi.json', () => {
   })
 
   test('needs no key and writes no row', async () => {
-    const answer = await fetch(`http://127.0.0.1:${bed.port}/openapi.json`)
+    const answer = await fetch(`http://127.0.0.1:${bed.tollgate.port}/openapi.json`)
     expect(answer.status).toBe(200)
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8')
     expect(await bed.rows()).toEqual([])

@@ -1,6 +1,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 let bed: Testbed
 beforeAll(async () => {

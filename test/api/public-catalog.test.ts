@@ -1,33 +1,31 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** The models and prices that everybody may see. */
 
-let bed: InProcess
+let bed: Testbed
 beforeEach(async () => {
-  bed = await startInProcess(
-    {},
-    () => {},
-    (url) =>
+  bed = await startTestbed({
+    yaml: (url) =>
       gatewayYaml(url).replace(
         '  - { name: abort,',
         "  - { name: shop, models: [ main ], channels: ['*'], price_multiplier: '1.5' }\n  - { name: abort,",
       ),
-  )
+  })
 })
 afterEach(() => bed.close())
 
 const get = (headers: Record<string, string> = {}) =>
-  fetch(`http://127.0.0.1:${bed.port}/public/v1/catalog`, { headers })
+  fetch(`http://127.0.0.1:${bed.tollgate.port}/public/v1/catalog`, { headers })
 
 async function setPublic(name: string, isPublic: boolean): Promise<void> {
-  const before = bed.context.catalog.snapshot
-  await bed.context.database.state.ask(
+  const before = bed.tollgate.context.catalog.snapshot
+  await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`update key_groups set public = ${isPublic} where name = ${name}`,
   )
-  await until(() => bed.context.catalog.snapshot !== before)
+  await until(() => bed.tollgate.context.catalog.snapshot !== before)
 }
 
 test('it is empty until a group is public, and again when none is, and no such read is an error', async () => {

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
-import { freeKey } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** The errors for requests that do not fit their schema: they name the field, what it must be, and what came. */
 
 const asAdmin = { authorization: `Bearer ${adminToken}` }
 const secret = `sk-proj-${'a1B2'.repeat(12)}`
 
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken })
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
 })
 afterAll(() => bed?.close())
 
 async function ask(path: string, body?: unknown, headers: Record<string, string> = {}) {
-  const response = await fetch(`http://127.0.0.1:${bed.port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${freeKey}`, ...headers },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,21 +1,21 @@
 import postgres from 'postgres'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { RunningExports } from '../../src/ledger/log/running-exports.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { freeKey, paidKey } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Exports of the usage log that run at a time. */
 
 const adminToken = 'an-admin-token-for-tests'
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
-  bed = await startInProcess({ ADMIN_TOKEN: adminToken, EXPORTS_MAX: '2', LOG_QUERY_MS: '60000' })
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken, EXPORTS_MAX: '2', LOG_QUERY_MS: '60000' } })
 })
 afterAll(() => bed.close())
 
 const download = async (path: string, secret: string) => {
   const headers = { authorization: `Bearer ${secret}` }
-  const response = await fetch(`http://127.0.0.1:${bed.port}${path}`, { headers })
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`, { headers })
   return {
     status: response.status,
     wait: response.headers.get('retry-after'),
@@ -28,7 +28,7 @@ const ofKey = (secret: string) => download('/v1/usage/export', secret)
 
 test('of two exports of one owner only one runs, while the log does not answer', async () => {
   for (const ask of [ofAdmin, () => ofKey(freeKey)]) {
-    const other = postgres(bed.context.databaseUrl, { max: 1 })
+    const other = postgres(bed.tollgate.context.databaseUrl, { max: 1 })
     const both = Promise.withResolvers<[ReturnType<typeof ask>, ReturnType<typeof ask>]>()
     await other.begin(async (sql) => {
       await sql`lock table requests in access exclusive mode`
@@ -45,7 +45,7 @@ test('of two exports of one owner only one runs, while the log does not answer',
 })
 
 test('beyond the bound of the process, all get a clear refusal, until one ends', async () => {
-  const ends = [bed.context.exports.begin('one'), bed.context.exports.begin('other')]
+  const ends = [bed.tollgate.context.exports.begin('one'), bed.tollgate.context.exports.begin('other')]
   const refused = await ofAdmin()
   expect(refused).toMatchObject({ status: 429, wait: '5', type: 'application/problem+json' })
   expect(JSON.parse(refused.text).detail).toContain('2 exports run in this gateway process')

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const values = {
   ADMIN_TOKEN: 'the-token-of-the-admin',
@@ -9,20 +9,22 @@ const values = {
   S3_SECRET_ACCESS_KEY: 'the-secret-access-key',
 } as const
 
-let bed: InProcess
+let bed: Testbed
 beforeAll(async () => {
-  bed = await startInProcess({
-    ...values,
-    OIDC_ISSUER: 'https://issuer.example.com',
-    OIDC_CLIENT_ID: 'tollgate',
-    OIDC_DOMAINS: 'example.com',
-    OTEL_EXPORTER_OTLP_HEADERS: 'x-key=the-key-of-the-collector',
+  bed = await startTestbed({
+    env: {
+      ...values,
+      OIDC_ISSUER: 'https://issuer.example.com',
+      OIDC_CLIENT_ID: 'tollgate',
+      OIDC_DOMAINS: 'example.com',
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-key=the-key-of-the-collector',
+    },
   })
 })
 afterAll(() => bed?.close())
 
 test('settings say of a secret whether it is set, and never what it is', async () => {
-  const response = await fetch(`http://127.0.0.1:${bed.port}/admin/v1/settings`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}/admin/v1/settings`, {
     headers: { authorization: `Bearer ${values.ADMIN_TOKEN}` },
   })
   expect(response.status).toBe(200)

@@ -1,13 +1,14 @@
 import { expect, test } from 'vitest'
 import { adminClient, becomeOwner, goodPassword, join, ownerEmail } from '../support/admin-client.ts'
-import { gatewayYaml, secretKey, startTestbed } from '../support/testbed.ts'
-import { startTollgate } from '../support/tollgate.ts'
+import { startGateway } from '../support/gateway.ts'
+import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { startTestbed } from '../support/testbed.ts'
 
 const bounds = { SIGN_IN_ATTEMPTS_MAX: '5', SIGN_IN_ADDRESS_ATTEMPTS_MAX: '12' }
 
 test('two processes count the attempts on an account and from an address together, and forget them in time', async () => {
   const bed = await startTestbed({ env: bounds })
-  const second = await startTollgate({
+  const second = await startGateway({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),
     env: { SECRET_KEY: secretKey, ...bounds },

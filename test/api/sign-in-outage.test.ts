@@ -2,7 +2,7 @@ import { Client } from 'pg'
 import { expect, onTestFinished, test } from 'vitest'
 import { adminClient, becomeOwner, goodPassword, ownerEmail, signedIn } from '../support/admin-client.ts'
 import { killPostgres, startOwner, temporaryDirectory } from '../support/embedded.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
 
 test('a Postgres that dies inside a sign-in: 503, the process lives, and the next sign-in works', {

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { sql } from '../../src/db/drizzle.cjs'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
@@ -25,16 +25,16 @@ const yaml = (upstreamUrl: string) =>
       - { name: flood, secret: ${floodKey}, sub_keys: 100 }`,
   )
 
-let bed: InProcess
+let bed: Testbed
 
 beforeAll(async () => {
-  bed = await startInProcess({}, undefined, yaml)
+  bed = await startTestbed({ yaml })
   bed.upstream.script(() => chatAnswer())
 })
 afterAll(() => bed?.close())
 
 async function call(key: string, method: string, path: string, body?: object) {
-  const response = await fetch(`http://127.0.0.1:${bed.port}${path}`, {
+  const response = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`, {
     method,
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
@@ -134,7 +134,7 @@ test("what a sub-key spends counts against its maker's budget, and no sub-key pa
 })
 
 test('a sub-key follows its maker to another group and capture, and its maker revokes one that an admin has disabled', async () => {
-  const { state } = bed.context.database
+  const { state } = bed.tollgate.context.database
   const { id, secret } = await make({ name: 'follows' })
   expect((await chat(secret)).status).toBe(200)
   await state.ask(
@@ -178,7 +178,7 @@ test('all sub-keys share the limits of their maker', async () => {
 })
 
 test('a disabled maker stops its sub-keys, and the audit log names the maker', async () => {
-  const { state } = bed.context.database
+  const { state } = bed.tollgate.context.database
   await state.ask(({ sql }) => sql`UPDATE keys SET requests_per_minute = NULL WHERE name = 'maker'`)
   await state.ask(({ sql }) => sql`UPDATE keys SET disabled_at = now() WHERE name = 'busy'`)
   await expect.poll(async () => (await call(makerKey, 'GET', '/v1/key')).status).toBe(200)
@@ -198,7 +198,7 @@ test('a disabled maker stops its sub-keys, and the audit log names the maker', a
 })
 
 test('a key that makes many sub-keys at once leaves connections for admins, and is told when too many wait', async () => {
-  const { admin } = bed.context.database
+  const { admin } = bed.tollgate.context.database
   const held = Promise.withResolvers<void>()
   const locked = Promise.withResolvers<void>()
   // All of them wait for the row of their maker, so each that runs keeps its connection.

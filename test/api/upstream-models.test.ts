@@ -1,21 +1,23 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 
 /** What an upstream says that it serves, asked by an admin with a credential that stands nowhere yet. */
 
 const secret = 'credential-that-is-only-pasted'
 const bytesMax = 20_000
-let gateway: InProcess
+let gateway: Testbed
 
 beforeAll(async () => {
-  gateway = await startInProcess({
-    ADMIN_TOKEN: adminToken,
-    MODEL_LIST_MS: '4000',
-    MODEL_LIST_BYTES_MAX: String(bytesMax),
-    MODEL_LIST_NAMES_MAX: '50',
+  gateway = await startTestbed({
+    env: {
+      ADMIN_TOKEN: adminToken,
+      MODEL_LIST_MS: '4000',
+      MODEL_LIST_BYTES_MAX: String(bytesMax),
+      MODEL_LIST_NAMES_MAX: '50',
+    },
   })
 })
 afterAll(() => gateway?.close())
@@ -31,7 +33,7 @@ const json = (value: unknown, status = 200): Plan => ({
 const list = (...ids: string[]) => json({ object: 'list', data: ids.map((id) => ({ id })) })
 
 async function admin(method: string, path: string, body?: unknown) {
-  const answer = await fetch(`http://127.0.0.1:${gateway.port}/admin/v1${path}`, {
+  const answer = await fetch(`http://127.0.0.1:${gateway.tollgate.port}/admin/v1${path}`, {
     method,
     headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),

@@ -1,24 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { freeKey, gatewayYaml, paidKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Filters and files for the holders of keys. */
 
 const ownKey = 'own-scope-key-for-tests-01'
-let bed: InProcess
+let bed: Testbed
 let base: string
 const ids: string[] = []
 beforeAll(async () => {
-  bed = await startInProcess(
-    {},
-    () => {},
-    (url) =>
+  bed = await startTestbed({
+    yaml: (url) =>
       gatewayYaml(url).replace(
         '      - { name: abort,',
         `      - { name: own, group: default, secret: ${ownKey}, usage_scope: key }\n      - { name: abort,`,
       ),
-  )
-  base = `http://127.0.0.1:${bed.port}`
+  })
+  base = `http://127.0.0.1:${bed.tollgate.port}`
   for (const [key, model] of [
     [freeKey, 'main'],
     [freeKey, 'error-400'],
@@ -61,7 +59,7 @@ test('a key finds its own rows by the filters of admins, and no others', async (
   expect(await list('user_agent=error&status=4xx')).toEqual(idsAt(failed))
   expect(await list('not_model=nothing', ownKey)).toEqual(idsAt(own))
   expect(await list('not_model=nothing', paidKey)).toEqual(idsAt(paid))
-  const [tenant] = await bed.context.database.state.ask(
+  const [tenant] = await bed.tollgate.context.database.state.ask(
     ({ sql }) => sql`select id from tenants where name = 'paid'`,
   )
   for (const query of [`tenant_id=${tenant?.id}`, 'channel=scripted', 'not_tenant=free', 'price_id='])

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { seeded } from '../support/random.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 

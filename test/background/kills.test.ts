@@ -1,10 +1,10 @@
 import type OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { amount } from '../support/amount.ts'
-import { type BackgroundBed, paidKey, requestIdOf, startBackgroundBed } from '../support/background-bed.ts'
+import { type BackgroundBed, makeBackgroundBed, paidKey, requestIdOf } from '../support/background-bed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { seeded } from '../support/random.ts'
-import type { TollgateProcess } from '../support/tollgate.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { anyMoment, until } from '../support/until.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
@@ -12,9 +12,13 @@ type Event = OpenAI.Responses.ResponseStreamEvent
 const kills = amount('BACKGROUND_KILLS', { test: 4, chaos: 50 })
 
 describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (backend) => {
-  let bed: BackgroundBed
+  let bed: BackgroundBed<TollgateProcess>
   beforeAll(async () => {
-    bed = await startBackgroundBed({ backend, role: 'api', env: { BACKGROUND_RUNS_MAX: '100' } })
+    bed = await makeBackgroundBed(startTollgate, {
+      backend,
+      role: 'api',
+      env: { BACKGROUND_RUNS_MAX: '100' },
+    })
   }, 60_000)
   afterAll(() => bed?.close())
 

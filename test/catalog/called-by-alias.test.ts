@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { planByModel } from '../support/upstream-plans.ts'
 
 const listedKey = 'listed-key-for-tests-01'

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { setupToken } from '../support/admin-client.ts'
 import { axe, type BrowserBed, startBrowser } from '../support/browser.ts'
 import { chooseKey } from '../support/choose-key.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
 
 let bed: BrowserBed
 beforeAll(async () => {

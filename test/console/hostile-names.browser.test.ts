@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, fitsSideways, type Owner, startBrowser } from '../support/browser.ts'
-import { freeKey } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { until } from '../support/until.ts'
 
 /** Names and texts that admins, clients and upstreams have chosen, where a page shows them. */

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
-import { freeKey, gatewayYaml } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { until } from '../support/until.ts'
 
 /** It would run if a page showed it as HTML. */

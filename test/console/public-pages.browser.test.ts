@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { axe, type BrowserBed, fitsSideways, startBrowser } from '../support/browser.ts'
-import { gatewayYaml } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
 import { until } from '../support/until.ts'
 
 let bed: BrowserBed

@@ -8,7 +8,7 @@ import { knownMigrations } from '../../src/db/schema-version.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Demo, startDemo } from '../../src/demo/server.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { inputs, notingFetch, runTool } from '../support/loop.ts'
 import { aiChatLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'
 import { messagesLoop } from '../support/loop-anthropic.ts'
 import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** The vendors' own clients run a tool loop against the demo through the gateway, passed through and translated. */
 

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
-import { freeKey, gatewayYaml, secretKey, startTestbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 
 const adminToken = 'an-admin-token-for-tests'
@@ -21,7 +22,7 @@ test('an erasure waits for what only the journal of a silent process has, and er
     UPSTREAM_TOTAL_MS: '1000',
     SHIP_INTERVAL_MS: '10000',
   }
-  const bed = await startTestbed({ env })
+  const bed = await startProcessTestbed({ env })
   onTestFinished(bed.close)
   const { database, tollgate: silent } = bed
   // It has a directory of its own, so it cannot adopt the other's journal.

@@ -1,7 +1,8 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import OpenAI, { toFile } from 'openai'
+import type { Reached, Start } from '../support/bed.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { startVendor } from '../support/vendor/vendor.ts'
 
 export const keys = {
@@ -20,25 +21,33 @@ export const upstreams = {
   'via-gemini': 'gemini',
 } as const
 
-export interface FilesBed {
-  tollgate: TollgateProcess
+export interface FilesBed<T extends Reached = Gateway> {
+  tollgate: T
   database: Database
   /** The bodies that the strict vendor took, in order. */
   seen: string[]
   openai(key?: string): OpenAI
   /** Another process on the same database and directory. */
-  startAnother(env?: Record<string, string>): Promise<TollgateProcess>
+  startAnother(env?: Record<string, string>): Promise<T>
   close(): Promise<void>
 }
 
-/** A real Tollgate in front of the strict vendor. It sweeps often. */
-export async function startFilesBed(env: Record<string, string> = {}): Promise<FilesBed> {
+/** Its processes are inside that of the test. */
+export function startFilesBed(env?: Record<string, string>): Promise<FilesBed> {
+  return makeFilesBed(startGateway, { ROLE: 'all', ...env })
+}
+
+/** A real Tollgate in front of the strict vendor, whose processes `startOne` starts. It sweeps often. */
+export async function makeFilesBed<T extends Reached>(
+  startOne: Start<T>,
+  env: Record<string, string> = {},
+): Promise<FilesBed<T>> {
   const [{ url: databaseUrl, drop }, vendor] = await Promise.all([freshDatabase(), startSeenVendor()])
   const database = openDatabase(databaseUrl)
   const gatewayYaml = yamlFor(vendor.url)
   const settings = { SHIP_INTERVAL_MS: '20', FILE_SWEEP_MS: '50', ...env }
-  const tollgate = await startTollgate({ databaseUrl, gatewayYaml, env: settings })
-  const others: TollgateProcess[] = []
+  const tollgate = await startOne({ databaseUrl, gatewayYaml, env: settings })
+  const others: T[] = []
   return {
     tollgate,
     database,
@@ -46,7 +55,7 @@ export async function startFilesBed(env: Record<string, string> = {}): Promise<F
     openai: (key = keys.a) => new OpenAI({ baseURL: `${tollgate.url}/v1`, apiKey: key, maxRetries: 0 }),
     async startAnother(more = {}) {
       const { dataDir } = tollgate
-      const other = await startTollgate({ databaseUrl, gatewayYaml, dataDir, env: { ...settings, ...more } })
+      const other = await startOne({ databaseUrl, gatewayYaml, dataDir, env: { ...settings, ...more } })
       others.push(other)
       return other
     },

@@ -6,14 +6,15 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
-import { type FilesBed, keys, note, pdf, png, startFilesBed, upload } from './bed.ts'
+import { type FilesBed, keys, makeFilesBed, note, pdf, png, upload } from './bed.ts'
 
 /** Files that clients upload, read and delete, by the vendor's own SDK. */
 
-let bed: FilesBed
+let bed: FilesBed<TollgateProcess>
 beforeAll(async () => {
-  bed = await startFilesBed({ FILE_BYTES_MAX: '1000000', FILE_DAYS: '7' })
+  bed = await makeFilesBed(startTollgate, { FILE_BYTES_MAX: '1000000', FILE_DAYS: '7' })
 })
 afterAll(() => bed.close())
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { holdsFor } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
@@ -167,7 +168,7 @@ describe('two processes on one Postgres', () => {
 })
 
 /** The upstream answers when `release` is called. Waits until requests of earlier tests hold no money. */
-async function withhold(bed: Testbed) {
+async function withhold(bed: ProcessTestbed) {
   await expect.poll(() => heldRows(bed)).toBe(0)
   const { promise: gate, resolve: release } = Promise.withResolvers<void>()
   bed.upstream.requests.length = 0
@@ -179,9 +180,9 @@ async function withhold(bed: Testbed) {
 }
 
 describe('one process that waits long for money', () => {
-  let patient: Testbed
+  let patient: ProcessTestbed
   beforeAll(async () => {
-    patient = await startTestbed({ yaml, env: { BUDGET_WAIT_MS: '60000' } })
+    patient = await startProcessTestbed({ yaml, env: { BUDGET_WAIT_MS: '60000' } })
   })
   afterAll(() => patient.close())
 
@@ -225,9 +226,9 @@ describe('one process that waits long for money', () => {
 })
 
 describe('one process that does not wait long', () => {
-  let hasty: Testbed
+  let hasty: ProcessTestbed
   beforeAll(async () => {
-    hasty = await startTestbed({ yaml, env: { BUDGET_WAIT_MS: '300' } })
+    hasty = await startProcessTestbed({ yaml, env: { BUDGET_WAIT_MS: '300' } })
   })
   afterAll(() => hasty.close())
 
@@ -306,7 +307,7 @@ describe('one process that does not wait long', () => {
   })
 })
 
-async function heldRows({ database }: { database: Testbed['database'] }): Promise<number> {
+async function heldRows({ database }: { database: ProcessTestbed['database'] }): Promise<number> {
   const [row] = await database.sql<{ n: number }[]>`SELECT count(*)::int AS n FROM reservations`
   return row?.n ?? 0
 }

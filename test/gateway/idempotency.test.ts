@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { APIError, OpenAI } from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { abortKey, freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { abortKey, freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/upstream-plans.ts'
 

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freeKey, gatewayYaml, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 import { chat } from '../support/upstream-plans.ts'
 
-let bed: Testbed
+let bed: ProcessTestbed
 beforeAll(async () => {
-  bed = await startTestbed({
+  bed = await startProcessTestbed({
     env: { JSON_DEPTH_MAX: '20', JSON_VALUES_MAX: '1000', IMAGE_RUNS_MAX: '1' },
     yaml: (url) =>
       gatewayYaml(url).replace(

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
 

@@ -1,20 +1,21 @@
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { lastWords } from '../support/dying-thread-preload.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { serverArgs } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
 /** Threads read, translate and redact large bodies. Clients, upstreams and rows see no difference. */
 
-let inThreads: Testbed
-let onLoop: Testbed
+let inThreads: ProcessTestbed
+let onLoop: ProcessTestbed
 
 beforeAll(async () => {
   const beds = await Promise.all([
-    startTestbed({ env: { BODY_THREAD_BYTES: '50000', BODY_THREADS: '2' } }),
-    startTestbed({ env: { BODY_THREAD_BYTES: '1000000000' } }),
+    startProcessTestbed({ env: { BODY_THREAD_BYTES: '50000', BODY_THREADS: '2' } }),
+    startProcessTestbed({ env: { BODY_THREAD_BYTES: '1000000000' } }),
   ])
   inThreads = beds[0]
   onLoop = beds[1]
@@ -89,7 +90,7 @@ const headers = (more: Record<string, string> = {}) => ({
 })
 
 async function send(
-  bed: Testbed,
+  bed: ProcessTestbed,
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
   more: Record<string, string> = {},
@@ -105,7 +106,7 @@ async function send(
 }
 
 async function sentAndKept(
-  bed: Testbed,
+  bed: ProcessTestbed,
   path: string,
   body: string | Uint8Array<ArrayBuffer>,
   more: Record<string, string> = {},
@@ -143,7 +144,7 @@ async function sentAndKept(
   }
 }
 
-async function threadsDone(bed: Testbed): Promise<number> {
+async function threadsDone(bed: ProcessTestbed): Promise<number> {
   const ready = (await (await fetch(`${bed.tollgate.url}/readyz`)).json()) as { body_threads_done: number }
   return ready.body_threads_done
 }
@@ -226,7 +227,7 @@ test('clients that leave while their bodies are read or translated leave rows th
 
 test('a body whose thread dies is a 500 with a row; other bodies are served by another thread', async () => {
   const preload = new URL('../support/dying-thread-preload.ts', import.meta.url).href
-  const bed = await startTestbed({
+  const bed = await startProcessTestbed({
     env: { BODY_THREADS: '1' },
     nodeArgs: [...serverArgs, '--import', preload],
   })

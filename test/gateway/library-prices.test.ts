@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import { usageTold } from '../support/upstream-plans.ts'
 

@@ -1,21 +1,22 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { secretKey } from '../support/gateway-yaml.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { body, keys, yaml } from './limited-keys.ts'
 
 let bed: Testbed
 
 describe('two processes on one Redis', () => {
   let redis: RedisServer
-  let other: TollgateProcess
+  let other: Gateway
   beforeAll(async () => {
     redis = await startRedis()
     const env = { REDIS_URL: redis.url, ROLE: 'api', LIMITS_MS: '1000' }
     bed = await startTestbed({ yaml, env })
-    other = await startTollgate({
+    other = await startGateway({
       databaseUrl: bed.databaseUrl,
       gatewayYaml: yaml(bed.upstream.url),
       env: { SECRET_KEY: secretKey, ...env },

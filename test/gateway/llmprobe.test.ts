@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { runLlmprobe } from '../support/llmprobe.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { errorAnswer } from '../support/upstream-plans.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 

@@ -1,8 +1,9 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { betaTool } from '@anthropic-ai/sdk/helpers/beta/json-schema'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { notingFetch, question, runTool, tools } from '../support/loop.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 
 /** The tool runner of the vendor's SDK asks for a thread by default. Only a channel of its own format keeps one. */

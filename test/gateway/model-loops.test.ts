@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isRecord } from '../../src/canonical/json.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { inputs, type Loop, notingFetch, runTool } from '../support/loop.ts'
 import { aiChatLoop, aiCompatibleLoop, aiMessagesLoop, aiResponsesLoop } from '../support/loop-ai.ts'
 import { messagesLoop } from '../support/loop-anthropic.ts'
 import { chatLoop, responsesLoop } from '../support/loop-openai.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 
 /**

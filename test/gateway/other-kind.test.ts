@@ -4,7 +4,8 @@ import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide } from '../../src/protocols/index.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Upstreams of the client's own format that stream unasked, or do not stream although we asked. */
 

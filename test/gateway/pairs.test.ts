@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { notingFetch } from '../support/loop.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import {
   expectTurns,
   loopClients,

@@ -1,7 +1,8 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Pass-through endpoints: the upstream gets the client's bytes, the client gets the upstream's bytes, and there is one row. */
 

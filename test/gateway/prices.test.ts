@@ -1,6 +1,7 @@
 import type { BetaUsage } from '@anthropic-ai/sdk/resources/beta/messages/messages'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 
 /** What an answer costs, from the upstream's bytes to the row. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { makeCertificate } from '../support/certificate.ts'
 import { type EgressProxy, startEgressProxy } from '../support/egress-proxy.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { until } from '../support/until.ts'
 import { type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'
 import { chat, errorAnswer } from '../support/upstream-plans.ts'
@@ -13,12 +14,12 @@ const secretHeader = 'the-secret-of-our-header-0001'
 const secrets = [secretHeader, 'proxy-pass-word', Buffer.from('user:proxy-pass-word').toString('base64')]
 let proxy: EgressProxy
 let secure: ScriptedUpstream
-let bed: Testbed
+let bed: ProcessTestbed
 
 beforeAll(async () => {
   ;[proxy, secure] = await Promise.all([startEgressProxy(), startUpstream({ tls: ours })])
   const origin = secure.url.replace('/v1', '')
-  bed = await startTestbed({
+  bed = await startProcessTestbed({
     env: { HEADER_SECRET: secretHeader, PROXY: proxy.url, LOG_LEVEL: 'trace' },
     yaml: () => `
 models: [{ id: main }, { id: painter, price: { image: "0" } }]

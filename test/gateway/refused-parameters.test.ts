@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { paidKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { channelLine, overloaded, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
-import { paidKey } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
@@ -43,7 +43,7 @@ beforeAll(async () => {
         )
         .join('\n'),
     narrow: 'strict',
-    processes: 2,
+    gateways: 2,
     env: { ADMIN_TOKEN: adminToken, BODY_THREAD_BYTES: '65536' },
   })
 })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { freeKey, gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, errorAnswer } from '../support/upstream-plans.ts'
 
 /** Two processes on one Postgres: one with ROUTING_HEADERS=show, and one that hides them, as by default. */
@@ -8,10 +9,10 @@ import { chatAnswer, errorAnswer } from '../support/upstream-plans.ts'
 const yaml = (url: string) => gatewayYaml(url).replace('name: scripted', 'name: backstage')
 
 let showing: Testbed
-let hiding: TollgateProcess
+let hiding: Gateway
 beforeAll(async () => {
   showing = await startTestbed({ yaml, env: { ROUTING_HEADERS: 'show' } })
-  hiding = await startTollgate({
+  hiding = await startGateway({
     databaseUrl: showing.databaseUrl,
     gatewayYaml: yaml(showing.upstream.url),
     env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { errorAnswer } from '../support/upstream-plans.ts'
 
 /** Secrets of many kinds. None is real, and each has a part that occurs nowhere else. */
@@ -16,9 +16,9 @@ const planted = [
 const upstreamCredential = 'upstream-credential-0001'
 const wrongKey = 'some-wrong-key-Qw93kdLs02'
 
-let bed: Testbed
+let bed: ProcessTestbed
 beforeAll(async () => {
-  bed = await startTestbed({ env: { LOG_LEVEL: 'trace' } })
+  bed = await startProcessTestbed({ env: { LOG_LEVEL: 'trace' } })
 })
 afterAll(() => bed.close())
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { StreamTail } from '../../src/gateway/stream-tail.ts'
 import { protocols } from '../../src/protocols/index.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Step } from '../support/upstream.ts'
 
 let bed: Testbed

@@ -1,7 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { freeKey, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, secretKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, chatStream, errorAnswer, planByModel } from '../support/upstream-plans.ts'
 

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Json, parseObject } from '../../src/canonical/json.ts'
 import { begun } from '../support/begun-answers.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
 import { chat, chatAnswer } from '../support/upstream-plans.ts'
 

@@ -1,8 +1,8 @@
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { channelLine, hello, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
-import { freeKey } from '../support/testbed.ts'
 
 /** What no offer can do is refused by name; what some offer may be able to do goes there. The traits stand in gateway.yaml. */
 

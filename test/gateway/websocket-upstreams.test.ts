@@ -7,8 +7,9 @@ import {
   startFourUpstreams,
   upstreamModels,
 } from '../support/four-upstreams.ts'
+import { abortKey, freeKey } from '../support/gateway-yaml.ts'
 import { answerEvents, type SocketUpstream, startSocketUpstream } from '../support/socket-upstream.ts'
-import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 /** Channels with `websocket: true`, through a whole gateway: what goes to the upstream, what clients get, and the row. */

@@ -2,8 +2,8 @@ import type { Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { callAnew } from '../support/fresh-connection.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
-import { freeKey, gatewayYaml, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -211,8 +211,8 @@ channels:
 })
 
 describe('a client that comes from another machine without TLS', () => {
-  const chat = (bed: InProcess, headers: Record<string, string> = {}) =>
-    fetch(`http://127.0.0.1:${bed.port}/v1/chat/completions`, {
+  const chat = (bed: Testbed, headers: Record<string, string> = {}) =>
+    fetch(`http://127.0.0.1:${bed.tollgate.port}/v1/chat/completions`, {
       method: 'POST',
       headers: { authorization: `Bearer ${freeKey}`, ...headers },
       body: JSON.stringify({ model: 'any', messages }),
@@ -220,14 +220,17 @@ describe('a client that comes from another machine without TLS', () => {
 
   /** The connections are on loopback, but their sockets report the address that `address` returns. */
   const from = (address: () => string, env: Record<string, string>) =>
-    startInProcess({ HOST: '0.0.0.0', ...env }, (server) => {
-      server.prependListener('connection', (socket: Socket) => {
-        Object.defineProperty(socket, 'remoteAddress', { value: address() })
-      })
+    startTestbed({
+      env: { HOST: '0.0.0.0', ...env },
+      onServer: (server) => {
+        server.prependListener('connection', (socket: Socket) => {
+          Object.defineProperty(socket, 'remoteAddress', { value: address() })
+        })
+      },
     })
 
   let here = ''
-  let strict: InProcess
+  let strict: Testbed
   beforeAll(async () => {
     strict = await from(() => here, { TRUSTED_PROXIES: '198.51.100.0/24' })
   })
@@ -242,7 +245,7 @@ describe('a client that comes from another machine without TLS', () => {
   ])('is refused with a row: from %s', async (address, recorded) => {
     here = address
     for (const headers of [{}, { 'x-forwarded-proto': 'https', 'x-forwarded-for': '127.0.0.1' }]) {
-      const answer = await callAnew(`http://127.0.0.1:${strict.port}/v1/chat/completions`, {
+      const answer = await callAnew(`http://127.0.0.1:${strict.tollgate.port}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${freeKey}`, ...headers },
         body: JSON.stringify({ model: 'any', messages }),
@@ -256,7 +259,7 @@ describe('a client that comes from another machine without TLS', () => {
       })
     }
     expect(strict.upstream.requests).toEqual([])
-    expect((await fetch(`http://127.0.0.1:${strict.port}/readyz`)).status).toBe(200)
+    expect((await fetch(`http://127.0.0.1:${strict.tollgate.port}/readyz`)).status).toBe(200)
   })
 
   test('is served if PLAIN_HTTP allows it', async () => {

@@ -1,7 +1,8 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { heardFrom, idsOf, lastJsonOf, statusesOf } from '../support/raw-client.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const messages = [{ role: 'user', content: 'Hello' }]
 const body = JSON.stringify({ model: 'any', messages })

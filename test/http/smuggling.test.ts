@@ -1,7 +1,8 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { abortKey, freeKey } from '../support/gateway-yaml.ts'
 import { heardFrom, idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
-import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 let bed: Testbed

@@ -8,10 +8,10 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { readCertificate } from '../../src/http/tls.ts'
 import { makeCertificate } from '../support/certificate.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { startGateway } from '../support/gateway.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { heardFrom, say, statusesOf } from '../support/raw-client.ts'
-import { freeKey } from '../support/testbed.ts'
-import { startTollgate } from '../support/tollgate.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 const files = { tlsCert: join(home, 'cert.pem'), tlsKey: join(home, 'key.pem') }
@@ -22,17 +22,19 @@ describe('a server with a certificate', () => {
   const patient = { timeout: 30_000, interval: 50 }
   /** Warnings about wrong certificates. */
   const refusals: string[] = []
-  let bed: InProcess
+  let bed: Testbed
   beforeAll(async () => {
     write('tlsCert', first.cert)
     write('tlsKey', first.key)
-    bed = await startInProcess({
-      TLS_CERT: files.tlsCert,
-      TLS_KEY: files.tlsKey,
-      HEADER_READ_MS: '1000',
-      HOST: '0.0.0.0',
+    bed = await startTestbed({
+      env: {
+        TLS_CERT: files.tlsCert,
+        TLS_KEY: files.tlsKey,
+        HEADER_READ_MS: '1000',
+        HOST: '0.0.0.0',
+      },
     })
-    vi.spyOn(bed.context.log, 'warn').mockImplementation((fields: unknown) => {
+    vi.spyOn(bed.tollgate.context.log, 'warn').mockImplementation((fields: unknown) => {
       const { cause } = fields as { cause?: string }
       if (cause !== undefined) refusals.push(cause)
     })
@@ -65,10 +67,10 @@ describe('a server with a certificate', () => {
   test('closes a connection that speaks no TLS, and one whose handshake does not end, without a row', async () => {
     const before = (await bed.rows()).length
     const plain = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${freeKey}\r\ncontent-length: 2\r\n\r\n{}`
-    expect(statusesOf(await say(bed.port, plain))).toEqual([])
+    expect(statusesOf(await say(bed.tollgate.port, plain))).toEqual([])
     // The beginning of a ClientHello.
-    expect(await say(bed.port, '\x16\x03\x01\x02\x00\x01\x00')).toBe('')
-    expect(await heardFrom(connect(bed.port, '127.0.0.1'))).toBe('')
+    expect(await say(bed.tollgate.port, '\x16\x03\x01\x02\x00\x01\x00')).toBe('')
+    expect(await heardFrom(connect(bed.tollgate.port, '127.0.0.1'))).toBe('')
     expect(await bed.rows()).toHaveLength(before)
   })
 
@@ -110,7 +112,7 @@ describe('a server with a certificate', () => {
   function served(agent: Agent): Promise<{ name: string; reused: boolean }> {
     return new Promise((resolve, reject) => {
       const call = request(
-        { host: 'localhost', port: bed.port, path: '/healthz', agent, family: 4 },
+        { host: 'localhost', port: bed.tollgate.port, path: '/healthz', agent, family: 4 },
         (response) => {
           const name = commonName(response.socket as TLSSocket)
           response.resume().on('end', () => resolve({ name, reused: call.reusedSocket }))
@@ -125,7 +127,7 @@ describe('a server with a certificate', () => {
       const socket = connectSecure(
         {
           host: '127.0.0.1',
-          port: bed.port,
+          port: bed.tollgate.port,
           servername: 'localhost',
           ca: [first.cert, second.cert],
           ...options,
@@ -184,7 +186,7 @@ describe('a start', () => {
   })
 
   test('that is refused ends with the reason, before it opens anything', async () => {
-    const start = startTollgate({
+    const start = startGateway({
       databaseUrl: 'postgres://nobody@127.0.0.1:9/none',
       gatewayYaml: '',
       env: { HOST: '0.0.0.0' },

@@ -1,6 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { abortKey, freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { abortKey, freeKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 
 let bed: Testbed

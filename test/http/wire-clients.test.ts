@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { abortKey, freeKey, gatewayYaml, paidKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import {
   afterSilence,
   answerBytes,
@@ -12,7 +14,6 @@ import {
   startRawUpstream,
 } from '../support/raw-upstream.ts'
 import { stopReading } from '../support/slow-client.ts'
-import { abortKey, freeKey, gatewayYaml, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
 /** Clients that leave, stop reading, or wait for 100 Continue: each has one row, and the group's policy decides about the upstream. */
@@ -43,12 +44,12 @@ ${[429, 503].map(laterChannel).join('')}groups:
 `
 
 let raw: RawUpstream
-let bed: Testbed
+let bed: ProcessTestbed
 let act: (request: RawRequest) => void
 
 beforeAll(async () => {
   raw = await startRawUpstream({ onRequest: (request) => act(request) })
-  bed = await startTestbed({
+  bed = await startProcessTestbed({
     yaml: () =>
       gatewayYaml(`${raw.url}/v1`).replace("  - id: '*'\n", shyModel).replace('groups:\n', shyChannel()),
     env: {
@@ -364,7 +365,7 @@ test.for(['plain', 'gzip'])('fast streams (%s) to slow clients do not fill the m
     socket.write(chunkBytes(swollen))
   }
   // A gateway that disconnects no client.
-  const patient = await startTestbed({ yaml: () => gatewayYaml(`${raw.url}/v1`) })
+  const patient = await startProcessTestbed({ yaml: () => gatewayYaml(`${raw.url}/v1`) })
   const clients = Array.from({ length: 20 }, () =>
     send(post({ model: 'torrent', messages, stream: true }, abortKey), patient.tollgate.port),
   )
@@ -475,7 +476,7 @@ async function noticed(): Promise<void> {
 }
 
 /** Resident memory of a gateway process. */
-function residentBytes({ tollgate }: Testbed): number {
+function residentBytes({ tollgate }: ProcessTestbed): number {
   const status = readFileSync(`/proc/${tollgate.pid}/status`, 'utf8')
   return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1024
 }

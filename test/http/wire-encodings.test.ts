@@ -12,6 +12,7 @@ import {
   zstdCompressSync,
 } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import {
   answerBytes,
   chunkBytes,
@@ -20,7 +21,7 @@ import {
   type RawUpstream,
   startRawUpstream,
 } from '../support/raw-upstream.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 /** Encoded bodies: from upstreams that encode unasked, and from clients. */

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freeKey } from '../support/gateway-yaml.ts'
 import {
   answerBytes,
   chunkBytes,
@@ -7,7 +8,7 @@ import {
   type RawUpstream,
   startRawUpstream,
 } from '../support/raw-upstream.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
 /** Upstreams that break the rules of HTTP, or use its rare features: real sockets, exact bytes, one row each. */

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { importFolder, runImport } from '../support/run-import.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 
@@ -16,7 +16,7 @@ let database: Database
 let drop: () => Promise<void>
 let env: Record<string, string>
 let dump: string
-let tollgate: TollgateProcess
+let tollgate: Gateway
 
 beforeAll(async () => {
   upstream = await startUpstream()
@@ -75,7 +75,7 @@ test('a plan names every row and what is lost, and writes nothing', async () => 
 test('after --yes an old key asks the old upstream by its name there, and its user pays the old price', async () => {
   const run = await runImport(['new-api', dump, '--yes', '--max-output-tokens', '1000'], env)
   expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
-  tollgate = await startTollgate({
+  tollgate = await startGateway({
     databaseUrl: env.DATABASE_URL ?? '',
     gatewayYaml: 'models: []',
     env: { SHIP_INTERVAL_MS: '20' },

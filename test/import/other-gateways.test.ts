@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
+import { startGateway } from '../support/gateway.ts'
 import { runImport } from '../support/run-import.ts'
-import { startTollgate } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { importBed, secretKey } from './import-bed.ts'
 
@@ -68,7 +68,7 @@ general_settings: { master_key: sk-the-old-master-key }
     UPSTREAM_KEY: 'upstream-key-of-litellm',
   })
   expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
-  const tollgate = await startTollgate({ databaseUrl: bed.env.DATABASE_URL ?? '', gatewayYaml: 'models: []' })
+  const tollgate = await startGateway({ databaseUrl: bed.env.DATABASE_URL ?? '', gatewayYaml: 'models: []' })
   const answer = await fetch(`${tollgate.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer sk-the-old-master-key' },

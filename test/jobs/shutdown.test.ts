@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { freeKey, type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
+import { freeKey, type ImageTestbed, type Job, makeImageTestbed } from '../support/image-testbed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
-import type { TollgateProcess } from '../support/tollgate.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 
 const patient = { timeout: 30_000, interval: 10 }
 const path = '/v1/images/generations'
 
 describe.each(queueBackends())('processes that shut down, queue on %s', (backend) => {
-  let bed: ImageTestbed
+  let bed: ImageTestbed<TollgateProcess>
   beforeAll(async () => {
-    bed = await startImageTestbed({ backend })
+    bed = await makeImageTestbed(startTollgate, { backend })
   })
   afterAll(() => bed?.close())
 

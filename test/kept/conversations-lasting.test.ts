@@ -17,7 +17,7 @@ import {
   startFourUpstreams,
   upstreamModels,
 } from '../support/four-upstreams.ts'
-import { secretKey } from '../support/testbed.ts'
+import { secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startVendor } from '../support/vendor/vendor.ts'

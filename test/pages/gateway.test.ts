@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { adminClient, becomeOwner } from '../support/admin-client.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { repository } from '../support/former-release.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { ownPort } from '../support/own-port.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { commandOf, startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { holdsFor, until } from '../support/until.ts'
 import { temporaryFolder, writeFiles } from './served-pages.ts'
@@ -156,9 +157,9 @@ describe('the way to the console', () => {
 })
 
 describe('the API beside the pages', () => {
-  let bed: Testbed
+  let bed: ProcessTestbed
   beforeAll(async () => {
-    bed = await startTestbed({ env: allPages })
+    bed = await startProcessTestbed({ env: allPages })
   })
   afterAll(() => bed?.close())
 

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startDemo } from '../../src/demo/server.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 
@@ -13,7 +13,7 @@ const key = 'probing-key-for-tests-01'
 let vendor: Vendor
 let demo: Awaited<ReturnType<typeof startDemo>>
 let liar: Server
-let tollgate: TollgateProcess
+let tollgate: Gateway
 let database: Database
 let drop: () => Promise<void>
 
@@ -73,7 +73,7 @@ beforeAll(async () => {
   const fresh = await freshDatabase()
   drop = fresh.drop
   database = openDatabase(fresh.url)
-  tollgate = await startTollgate({
+  tollgate = await startGateway({
     databaseUrl: fresh.url,
     gatewayYaml: `
 models:

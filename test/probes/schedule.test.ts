@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
-import { secretKey } from '../support/testbed.ts'
+import { secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'

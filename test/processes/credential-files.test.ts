@@ -1,7 +1,8 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { gatewayYaml, startTestbed } from '../support/testbed.ts'
+import { gatewayYaml } from '../support/gateway-yaml.ts'
+import { startProcessTestbed } from '../support/process-testbed.ts'
 import { patient, temporary } from './several.ts'
 
 const adminToken = 'an-admin-token-for-credentials'
@@ -21,7 +22,7 @@ async function startMounted() {
   const secretIs = (text: string) => publish((folder) => writeFileSync(join(folder, 'vendor'), text))
   secretIs('sk-first-0001\n')
   symlinkSync('..data/vendor', path)
-  const bed = await startTestbed({
+  const bed = await startProcessTestbed({
     env: { ADMIN_TOKEN: adminToken },
     yaml: (url) => gatewayYaml(url).replace('"upstream-credential-0001"', `"file:${path}"`),
   })

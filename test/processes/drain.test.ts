@@ -1,24 +1,25 @@
 import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
 const patient = { timeout: 60_000, interval: 20 }
 const messages = [{ role: 'user', content: 'Hello' }]
 
 /** A testbed whose Tollgate is `processes` processes, all of which serve. */
-async function startBed(processes: number, env: Record<string, string>): Promise<Testbed> {
-  const bed = await startTestbed({ env: { PROCESSES: String(processes), ...env } })
+async function startBed(processes: number, env: Record<string, string>): Promise<ProcessTestbed> {
+  const bed = await startProcessTestbed({ env: { PROCESSES: String(processes), ...env } })
   onTestFinished(() => bed.close(), 120_000)
   if (processes > 1) await expect.poll(bed.tollgate.stderr, patient).toContain('all processes serve')
   return bed
 }
 
 /** The number of processes that drain, by their logs. */
-const draining = ({ tollgate }: Testbed) => tollgate.stderr().match(/"msg":"draining"/g)?.length ?? 0
+const draining = ({ tollgate }: ProcessTestbed) => tollgate.stderr().match(/"msg":"draining"/g)?.length ?? 0
 
 /** A connection that has sent no request yet. */
-function open({ tollgate }: Testbed): Promise<Socket> {
+function open({ tollgate }: ProcessTestbed): Promise<Socket> {
   return new Promise((resolve, reject) => {
     const socket = connect(tollgate.port, '127.0.0.1', () => resolve(socket)).once('error', reject)
   })

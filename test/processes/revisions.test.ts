@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { callAnew } from '../support/fresh-connection.ts'
-import { freeKey, gatewayYaml, secretKey, startTestbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 
 const headers = { authorization: `Bearer ${freeKey}` }
@@ -8,7 +9,7 @@ const headers = { authorization: `Bearer ${freeKey}` }
 const modelsOf = ({ url }: TollgateProcess) => callAnew(`${url}/v1/models`, { headers })
 
 test('every process sees a changed catalog and a revoked key, by notification or at its next poll', async () => {
-  const bed = await startTestbed({ env: { PROCESSES: '2' } })
+  const bed = await startProcessTestbed({ env: { PROCESSES: '2' } })
   onTestFinished(() => bed.close())
   await expect.poll(bed.tollgate.stderr, { timeout: 60_000 }).toContain('all processes serve')
   const other = await startTollgate({

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { freshDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Client } from 'pg'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { paidKey } from '../support/gateway-yaml.ts'
 import {
   channelLine,
   narrowKey,
@@ -6,7 +7,6 @@ import {
   type RoutingBed,
   startRoutingBed,
 } from '../support/routing-bed.ts'
-import { paidKey } from '../support/testbed.ts'
 import { chat, errorAnswer } from '../support/upstream-plans.ts'
 
 /** Models that answer in place of others. Each test has its own models. */

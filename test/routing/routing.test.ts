@@ -59,7 +59,7 @@ const channels = (origin: string) => {
 
 let bed: RoutingBed
 beforeAll(async () => {
-  bed = await startRoutingBed({ models, channels, processes: 2 })
+  bed = await startRoutingBed({ models, channels, gateways: 2 })
 })
 afterAll(() => bed?.close())
 beforeEach(() => bed.reset())

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { freeKey, paidKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, paidKey } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chat, chatStream, frame } from '../support/upstream-plans.ts'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { amount } from '../support/amount.ts'
 import { emptyDatabase, openDatabase } from '../support/database.ts'
 import { checkOut, repository } from '../support/former-release.ts'
-import { freeKey, gatewayYaml, secretKey } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { startUpstream } from '../support/upstream.ts'
 

@@ -9,7 +9,8 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import type { SecretKeeper } from '../../src/secret-key.ts'
 import { readKeeper } from '../../src/secrets/open-masters.ts'
 import { repository } from '../support/former-release.ts'
-import { freeKey, gatewayYaml, secretKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 
@@ -158,13 +159,13 @@ test('links, envelopes and webhooks of before are taken, but no link that the ol
   expect(envelope.open(newEnvelope.wrap(signature))).toBeUndefined()
 }, 120_000)
 
-async function aBed(): Promise<Testbed> {
-  const bed = await startTestbed()
+async function aBed(): Promise<ProcessTestbed> {
+  const bed = await startProcessTestbed()
   onTestFinished(() => bed.close())
   return bed
 }
 
-async function another(bed: Testbed, env: Record<string, string> = {}): Promise<TollgateProcess> {
+async function another(bed: ProcessTestbed, env: Record<string, string> = {}): Promise<TollgateProcess> {
   const tollgate = await startTollgate({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),
@@ -174,7 +175,7 @@ async function another(bed: Testbed, env: Record<string, string> = {}): Promise<
   return tollgate
 }
 
-const keeperOf = (bed: Testbed): Promise<SecretKeeper> => readKeeper(bed.database.sql, { secretKey })
+const keeperOf = (bed: ProcessTestbed): Promise<SecretKeeper> => readKeeper(bed.database.sql, { secretKey })
 
 async function status(url: string, key: string): Promise<number> {
   const answer = await fetch(`${url}/v1/chat/completions`, {
@@ -186,7 +187,7 @@ async function status(url: string, key: string): Promise<number> {
   return answer.status
 }
 
-function command(bed: Testbed, env: Record<string, string>, ...options: string[]) {
+function command(bed: ProcessTestbed, env: Record<string, string>, ...options: string[]) {
   return spawn(process.execPath, ['tollgate.cjs', 'secrets', 'rotate', ...options], {
     cwd: repository,
     env: { PATH: process.env.PATH, DATABASE_URL: bed.databaseUrl, SECRET_KEY: secretKey, ...env },
@@ -194,7 +195,7 @@ function command(bed: Testbed, env: Record<string, string>, ...options: string[]
 }
 
 /** What `npm run secrets:rotate` prints, on standard output and error together, and its exit code. */
-async function rotate(bed: Testbed, env: Record<string, string>, ...options: string[]) {
+async function rotate(bed: ProcessTestbed, env: Record<string, string>, ...options: string[]) {
   const child = command(bed, env, ...options)
   const [said, complaint, [code]] = await Promise.all([
     text(child.stdout),

@@ -2,7 +2,8 @@ import { once } from 'node:events'
 import { expect, onTestFinished, test } from 'vitest'
 import WebSocket from 'ws'
 import { isRecord } from '../../src/canonical/json.ts'
-import { freeKey, gatewayYaml, startTestbed, type Testbed } from '../support/testbed.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until, untilSteady } from '../support/until.ts'
 
 /** Answers that are larger than what the machine holds between gateway and client, so that the client's reading decides. */

@@ -338,7 +338,7 @@ describe('an answer that runs', () => {
 
   async function scripted(env: Record<string, string> = {}) {
     const { planByModel } = await import('../support/upstream-plans.ts')
-    const { freeKey } = await import('../support/testbed.ts')
+    const { freeKey } = await import('../support/gateway-yaml.ts')
     const testbed = await startTestbed({ env })
     testbed.upstream.script(planByModel)
     onTestFinished(testbed.close)
@@ -378,7 +378,7 @@ describe('an answer that runs', () => {
 
   test('comes to its end before the process does, and idle connections close at once', async () => {
     const { line, testbed } = await scripted()
-    const { freeKey } = await import('../support/testbed.ts')
+    const { freeKey } = await import('../support/gateway-yaml.ts')
     const idle = await open(testbed.tollgate.url, freeKey)
     line.socket.send(JSON.stringify({ type: 'response.create', ...paced(60, 20) }))
     await line.next(2)

@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import OpenAI from 'openai'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Reached, Start } from './bed.ts'
 import { type Database, freshDatabase, openDatabase } from './database.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import { type RedisServer, startRedis } from './redis.ts'
-import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { until } from './until.ts'
 
 export const keepingKey = 'background-key-of-tenant-a1'
@@ -106,14 +107,14 @@ function numberIn(text: string, name: string): number | undefined {
   return found === undefined ? undefined : Number(found)
 }
 
-export interface BackgroundBed {
-  api: TollgateProcess
+export interface BackgroundBed<T extends Reached = Gateway> {
+  api: T
   upstream: WordUpstream
   database: Database
   databaseUrl: string
   redis: RedisServer | undefined
-  startWorker(env?: Record<string, string>): Promise<TollgateProcess>
-  startApi(env?: Record<string, string>): Promise<TollgateProcess>
+  startWorker(env?: Record<string, string>): Promise<T>
+  startApi(env?: Record<string, string>): Promise<T>
   client(options?: { key?: string; url?: string; headers?: Record<string, string> }): OpenAI
   /** Accepted: the id of the answer. */
   submit(input: string, key?: string): Promise<string>
@@ -148,19 +149,30 @@ tenants:
 `
 }
 
-export async function startBackgroundBed(options: {
+export interface BackgroundBedOptions {
   backend?: 'postgres' | 'redis'
   role?: 'api' | 'all'
   env?: Record<string, string>
-}): Promise<BackgroundBed> {
+}
+
+/** Its processes are inside that of the test. */
+export function startBackgroundBed(options: BackgroundBedOptions): Promise<BackgroundBed> {
+  return makeBackgroundBed(startGateway, options)
+}
+
+/** One whose processes `startOne` starts. */
+export async function makeBackgroundBed<T extends Reached>(
+  startOne: Start<T>,
+  options: BackgroundBedOptions,
+): Promise<BackgroundBed<T>> {
   const [{ url: databaseUrl, drop }, upstream, redis] = await Promise.all([
     freshDatabase(),
     startWordUpstream(),
     options.backend === 'redis' ? startRedis() : undefined,
   ])
-  const processes: TollgateProcess[] = []
+  const processes: T[] = []
   const start = async (env: Record<string, string>, dataDir?: string) => {
-    const started = await startTollgate({
+    const started = await startOne({
       databaseUrl,
       gatewayYaml: yaml(upstream.url),
       ...(dataDir === undefined ? {} : { dataDir }),
@@ -182,7 +194,7 @@ export async function startBackgroundBed(options: {
   }
   const api = await start({ ROLE: options.role ?? 'all' })
   const database = openDatabase(databaseUrl)
-  const client: BackgroundBed['client'] = ({ key = keepingKey, url = api.url, headers = {} } = {}) =>
+  const client: BackgroundBed<T>['client'] = ({ key = keepingKey, url = api.url, headers = {} } = {}) =>
     new OpenAI({ apiKey: key, baseURL: `${url}/v1`, maxRetries: 0, defaultHeaders: headers })
   return {
     api,

@@ -7,11 +7,11 @@ import { expect, onTestFinished } from 'vitest'
 import { type AdminClient, adminClient, becomeOwner, goodPassword, ownerEmail } from './admin-client.ts'
 import { repository } from './former-release.ts'
 import { chromiumPath } from './machine.ts'
-import { startTestbed, type Testbed } from './testbed.ts'
+import { type ProcessTestbed, startProcessTestbed } from './process-testbed.ts'
 
 /** Somebody at a browser: a real Tollgate with all pages, its upstream and database, and a Chromium. */
-export interface BrowserBed extends Omit<Testbed, 'tollgate' | 'close'> {
-  gateway: Testbed['tollgate']
+export interface BrowserBed extends Omit<ProcessTestbed, 'tollgate' | 'close'> {
+  gateway: ProcessTestbed['tollgate']
   browser: Browser
   /**
    * A page of its own browser profile, in English and UTC, 1280 x 800 and light unless `options` say otherwise. Call it in a
@@ -35,10 +35,12 @@ export interface Owner {
   call(method: string, path: string, body?: unknown): ReturnType<AdminClient>
 }
 
-/** `env` and `yaml` are those of `startTestbed`. */
-export async function startBrowser(options: Parameters<typeof startTestbed>[0] = {}): Promise<BrowserBed> {
+/** `env` and `yaml` are those of `startProcessTestbed`. */
+export async function startBrowser(
+  options: Parameters<typeof startProcessTestbed>[0] = {},
+): Promise<BrowserBed> {
   await buildPages()
-  const { tollgate: gateway, ...bed } = await startTestbed({
+  const { tollgate: gateway, ...bed } = await startProcessTestbed({
     ...options,
     env: { PAGES: 'console,home,models,docs', ...options.env },
   })

@@ -1,23 +1,24 @@
 import OpenAI from 'openai'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import type { Reached, Start } from './bed.ts'
 import { type Database, freshDatabase, openDatabase } from './database.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import { type ImageUpstream, startImageUpstream } from './image-upstream.ts'
 import { type RedisServer, startRedis } from './redis.ts'
-import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { until } from './until.ts'
 
 /** A real Tollgate that makes images, with a real queue, and an upstream that counts its calls. */
-export interface ImageTestbed {
-  api: TollgateProcess
+export interface ImageTestbed<T extends Reached = Gateway> {
+  api: T
   upstream: ImageUpstream
   database: Database
   databaseUrl: string
   redis: RedisServer | undefined
   openai: OpenAI
   /** Start another worker on the same database, queue and directory. It applies `yaml`; default: that of the testbed. */
-  startWorker(env?: Record<string, string>, yaml?: string): Promise<TollgateProcess>
+  startWorker(env?: Record<string, string>, yaml?: string): Promise<T>
   /** Start another API process. */
-  startApi(env?: Record<string, string>): Promise<TollgateProcess>
+  startApi(env?: Record<string, string>): Promise<T>
   /** Call the API process with a key. Default method: POST with a body, else GET. */
   call(
     path: string,
@@ -97,7 +98,7 @@ tenants:
 
 const secretKey = 'a-secret-key-for-tests-of-32-characters'
 
-export async function startImageTestbed(options: {
+export interface ImageTestbedOptions {
   backend: 'postgres' | 'redis'
   /** Of the first process. Default: `api`; then the test starts the workers. */
   role?: 'api' | 'all'
@@ -105,16 +106,27 @@ export async function startImageTestbed(options: {
   yaml?: (upstreamUrl: string) => string
   /** A database on a server that the test may stop. Default: a fresh database. */
   databaseUrl?: string
-}): Promise<ImageTestbed> {
+}
+
+/** Its processes are inside that of the test. */
+export function startImageTestbed(options: ImageTestbedOptions): Promise<ImageTestbed> {
+  return makeImageTestbed(startGateway, options)
+}
+
+/** One whose processes `startOne` starts. */
+export async function makeImageTestbed<T extends Reached>(
+  startOne: Start<T>,
+  options: ImageTestbedOptions,
+): Promise<ImageTestbed<T>> {
   const [{ url: databaseUrl, drop }, upstream, redis] = await Promise.all([
     options.databaseUrl === undefined ? freshDatabase() : { url: options.databaseUrl, drop: async () => {} },
     startImageUpstream(),
     options.backend === 'redis' ? startRedis() : undefined,
   ])
-  const processes: TollgateProcess[] = []
+  const processes: T[] = []
   const gatewayYaml = (options.yaml ?? imagesYaml)(upstream.url)
   const start = async (env: Record<string, string>, dataDir?: string, yaml = gatewayYaml) => {
-    const started = await startTollgate({
+    const started = await startOne({
       databaseUrl,
       gatewayYaml: yaml,
       ...(dataDir === undefined ? {} : { dataDir }),
@@ -136,7 +148,7 @@ export async function startImageTestbed(options: {
   const api = await start({ ROLE: options.role ?? 'api' })
   const database = openDatabase(databaseUrl)
 
-  const call: ImageTestbed['call'] = (path, { body, key = freeKey, method, headers = {}, signal } = {}) =>
+  const call: ImageTestbed<T>['call'] = (path, { body, key = freeKey, method, headers = {}, signal } = {}) =>
     fetch(`${api.url}${path}`, {
       method: method ?? (body === undefined ? 'GET' : 'POST'),
       headers: { 'content-type': 'application/json', authorization: `Bearer ${key}`, ...headers },

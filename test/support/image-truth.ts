@@ -2,6 +2,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect } from 'vitest'
 import { fileStorage } from '../../src/images/storage/files.ts'
+import type { Reached } from './bed.ts'
 import type { ImageTestbed } from './image-testbed.ts'
 import { png } from './image-upstream.ts'
 import { until } from './until.ts'
@@ -10,7 +11,11 @@ import { until } from './until.ts'
 export const imageNano = 40_000_000n
 
 /** Wait until all of the jobs have ended. Rejects with their states after `waitMs`. */
-export async function allEnded(bed: ImageTestbed, ids: readonly string[], waitMs = 45_000): Promise<void> {
+export async function allEnded(
+  bed: ImageTestbed<Reached>,
+  ids: readonly string[],
+  waitMs = 45_000,
+): Promise<void> {
   let open: object[] | undefined
   const ended = async () => {
     open = await bed.database.sql`
@@ -28,7 +33,10 @@ export async function allEnded(bed: ImageTestbed, ids: readonly string[], waitMs
  * Expect that each job has succeeded and has one row, one charge and all of its images; that no money is held any more;
  * and that the ledger adds up. `wanted`: the number of images of each job, by its id.
  */
-export async function expectTruth(bed: ImageTestbed, wanted: ReadonlyMap<string, number>): Promise<void> {
+export async function expectTruth(
+  bed: ImageTestbed<Reached>,
+  wanted: ReadonlyMap<string, number>,
+): Promise<void> {
   const { sql } = bed.database
   const ids = [...wanted.keys()]
   const jobs = await sql<{ id: string; state: string; result: string | null; cost_nano: string }[]>`
@@ -52,7 +60,7 @@ export async function expectTruth(bed: ImageTestbed, wanted: ReadonlyMap<string,
 }
 
 async function expectFiles(
-  bed: ImageTestbed,
+  bed: ImageTestbed<Reached>,
   id: string,
   result: string | null,
   count: number,
@@ -69,7 +77,7 @@ async function expectFiles(
 }
 
 /** Expect that retention deletes all files, also those that a dead worker began. Answers how many it deleted. */
-export async function expectAllRemoved(bed: ImageTestbed): Promise<number> {
+export async function expectAllRemoved(bed: ImageTestbed<Reached>): Promise<number> {
   const directory = imagesOf(bed)
   const tomorrow = new Date(Date.now() + 24 * 3_600_000)
   const removed = await fileStorage({ directory }).removeBefore(tomorrow)
@@ -78,7 +86,7 @@ export async function expectAllRemoved(bed: ImageTestbed): Promise<number> {
 }
 
 /** How many files are whole, and how many are only begun. */
-export function filesOf(bed: ImageTestbed): { whole: number; begun: number } {
+export function filesOf(bed: ImageTestbed<Reached>): { whole: number; begun: number } {
   const names = readdirSync(imagesOf(bed), { recursive: true, encoding: 'utf8' }).filter((name) =>
     name.includes('/'),
   )
@@ -86,6 +94,6 @@ export function filesOf(bed: ImageTestbed): { whole: number; begun: number } {
   return { whole: names.length - begun, begun }
 }
 
-function imagesOf(bed: ImageTestbed): string {
+function imagesOf(bed: ImageTestbed<Reached>): string {
   return join(bed.api.dataDir, 'images')
 }

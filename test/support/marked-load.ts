@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { freeKey, paidKey } from './gateway-yaml.ts'
 import type { Random } from './random.ts'
-import { freeKey, paidKey } from './testbed.ts'
 import { until } from './until.ts'
 
 /** A call with a marker of its own, as its client saw it. Times of Date.now(). */

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { addLink } from '../../src/access/users/link-queries.ts'
 import type { Database } from '../../src/db/database.ts'
 import { type AdminClient, adminClient, goodPassword, join, ownerEmail, signedIn } from './admin-client.ts'
-import { type InProcess, startInProcess } from './in-process.ts'
 import { adminToken } from './operator-client.ts'
+import { startTestbed, type Testbed } from './testbed.ts'
 import { until } from './until.ts'
 
 /** One tenant of each kind of row. Each text of tenant `b` begins with its mark. */
@@ -29,7 +29,7 @@ export interface MarkedTenant {
 }
 
 export interface MarkedTenants {
-  bed: InProcess
+  bed: Testbed
   call: AdminClient
   owner: string
   a: MarkedTenant
@@ -54,7 +54,7 @@ groups:
 /** A gateway with users, and two tenants `a` and `b` with rows of every kind. */
 export async function startMarkedTenants(): Promise<MarkedTenants> {
   const env = { ADMIN_TOKEN: adminToken, SIGN_IN_ADDRESS_ATTEMPTS_MAX: '1000000' }
-  const bed = await startInProcess(env, undefined, yaml)
+  const bed = await startTestbed({ env, yaml })
   bed.upstream.script(() => ({
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify({
@@ -63,15 +63,15 @@ export async function startMarkedTenants(): Promise<MarkedTenants> {
       usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
     }),
   }))
-  const url = `http://127.0.0.1:${bed.port}`
+  const url = `http://127.0.0.1:${bed.tollgate.port}`
   const call = adminClient(url)
-  const link = await bed.context.database.admin.transact((tx) =>
+  const link = await bed.tollgate.context.database.admin.transact((tx) =>
     addLink(tx, { purpose: 'setup', madeBy: 'test', lifeMs: 600_000 }),
   )
   const body = { token: link.secret, email: ownerEmail, password: goodPassword }
   expect((await call('POST', 'links/use', { body })).status).toBe(200)
   const owner = await signedIn(call, ownerEmail)
-  const place = { call, owner, url, database: bed.context.database }
+  const place = { call, owner, url, database: bed.tollgate.context.database }
   const [a, b] = [await makeTenant(place, 'mark-a-'), await makeTenant(place, 'mark-b-')]
   await bed.rows()
   return { bed, call, owner, a, b, close: () => bed.close() }

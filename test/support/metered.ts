@@ -1,7 +1,8 @@
+import type { Reached, Start } from './bed.ts'
 import { freshDatabase, openDatabase } from './database.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import { startImageUpstream } from './image-upstream.ts'
 import { metricsUrl, type Scrape, scrape } from './metrics.ts'
-import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { until } from './until.ts'
 import { startUpstream } from './upstream.ts'
 
@@ -13,8 +14,8 @@ const richKey = 'key-of-a-tenant-with-money'
 const poorKey = 'key-of-a-tenant-without-01'
 
 /** A gateway with metrics, and upstreams for requests of every kind. */
-export interface Metered {
-  tollgate: TollgateProcess
+export interface Metered<T extends Reached = Gateway> {
+  tollgate: T
   database: ReturnType<typeof openDatabase>
   databaseUrl: string
   scrape(): Promise<Scrape>
@@ -52,17 +53,23 @@ tenants:
 `
 }
 
-/** `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */
-export async function startMetered(
+/** Its gateway is inside the process of the test. */
+export function startMetered(env?: Record<string, string>, ownDatabaseUrl?: string): Promise<Metered> {
+  return makeMetered(startGateway, { ROLE: 'all', ...env }, ownDatabaseUrl)
+}
+
+/** One whose gateway `startOne` starts. `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */
+export async function makeMetered<T extends Reached>(
+  startOne: Start<T>,
   env: Record<string, string> = {},
   ownDatabaseUrl?: string,
-): Promise<Metered> {
+): Promise<Metered<T>> {
   const [{ url: databaseUrl, drop }, upstream, painter] = await Promise.all([
     ownDatabaseUrl === undefined ? freshDatabase() : { url: ownDatabaseUrl, drop: async () => {} },
     startUpstream(),
     startImageUpstream(),
   ])
-  const tollgate = await startTollgate({
+  const tollgate = await startOne({
     databaseUrl,
     gatewayYaml: meteredYaml(upstream.url, painter.url),
     env: {

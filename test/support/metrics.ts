@@ -1,4 +1,4 @@
-import type { TollgateProcess } from './tollgate.ts'
+import type { Reached } from './bed.ts'
 import { until } from './until.ts'
 
 /** One line of an answer. */
@@ -20,7 +20,7 @@ export interface Scrape {
 }
 
 /** The address of a process that was started with METRICS_PORT=0. */
-export async function metricsUrl(tollgate: TollgateProcess): Promise<string> {
+export async function metricsUrl(tollgate: Reached): Promise<string> {
   const port = await until(
     async () => /"port":(\d+),"msg":"metrics are served"/.exec(tollgate.stderr())?.[1],
     30_000,

@@ -1,12 +1,13 @@
-import { freeKey, paidKey, secretKey, startTestbed, type Testbed } from './testbed.ts'
-import { startTollgate, type TollgateProcess } from './tollgate.ts'
+import { type Gateway, startGateway } from './gateway.ts'
+import { freeKey, paidKey } from './gateway-yaml.ts'
+import { startTestbed, type Testbed } from './testbed.ts'
 import type { Plan, SeenRequest } from './upstream.ts'
 import { chat, errorAnswer } from './upstream-plans.ts'
 
-/** Several channels and credentials, called by one or two real processes on one Postgres. */
+/** Several channels and credentials, called by one or two gateways on one Postgres. */
 export interface RoutingBed extends Testbed {
-  /** Undefined unless two processes were asked for. */
-  second: TollgateProcess | undefined
+  /** Undefined unless two gateways were asked for. */
+  second: Gateway | undefined
   /** What a channel answers, by its name. Default: a good answer. */
   answers: Record<string, (seen: SeenRequest, credential: string) => Plan | Promise<Plan>>
   /** Forget `answers` and the requests of the upstream. */
@@ -54,7 +55,7 @@ export async function startRoutingBed(options: {
   models: string
   channels: (origin: string) => string
   narrow?: string
-  processes?: 1 | 2
+  gateways?: 1 | 2
   env?: Record<string, string>
 }): Promise<RoutingBed> {
   const yaml = (url: string) => gatewayYaml(options, url.replace(/\/v1$/, ''))
@@ -67,12 +68,12 @@ export async function startRoutingBed(options: {
   }
   const bed = await startTestbed({ yaml, env })
   const second =
-    options.processes !== 2
+    options.gateways !== 2
       ? undefined
-      : await startTollgate({
+      : await startGateway({
           databaseUrl: bed.databaseUrl,
           gatewayYaml: yaml(bed.upstream.url),
-          env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20', ...env },
+          env,
         })
   const routing: RoutingBed = {
     ...bed,

@@ -1,42 +1,53 @@
 import { filesThatLoad, type Source } from './sources.ts'
 
+/** What a file needs, from the cheapest to the dearest. */
+export const tiers = ['fast', 'database', 'contract', 'system'] as const
+export type Tier = (typeof tiers)[number]
+
 /**
- * The test files of each tier. Nobody lists them: the tier of a file follows from what it loads.
+ * The test files of each tier. No list names them: the tier of a file follows from what it loads, so a file that begins to start a
+ * process changes its tier by itself.
  *
  * - fast: nothing that the file loads can start a process or reach Postgres.
- * - system: all other files. They start Tollgate, Postgres and Redis.
+ * - database: its own statements meet a Postgres that the whole run shares.
+ * - contract: a whole gateway inside the process of the test answers requests and writes rows.
+ * - system: it starts processes, servers, browsers or containers, or reads an archive.
  *
- * `npm test` runs both tiers. `npm run chaos` runs the files of both that ask for an `amount`, with the large one. CI runs the
- * files of `oldest` a second time, on the oldest Postgres: those of `system` whose own statements meet a database. They start no
- * gateway, so they are quick.
+ * `npm test` runs the first three, `npm run test:system` the last one and, on the oldest Postgres, those of `database` again. `npm
+ * run chaos` runs the files that ask for an `amount`, with the large one.
  */
-export function tiersOf(
-  sources: readonly Source[],
-): Record<'fast' | 'system' | 'chaos' | 'oldest', string[]> {
+export function tiersOf(sources: readonly Source[]): Record<Tier | 'chaos', string[]> {
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
-  const system = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
-  const stating = filesThatLoad(sources, ['test/support/database.ts'])
-  const starting = filesThatLoad(sources, notOnOldest)
+  const own = sources.filter(({ file }) => file.startsWith('test/'))
+  const system = filesThatLoad(own, startsProcesses)
+  const contract = filesThatLoad(own, ['test/support/gateway.ts'])
+  const database = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
   const growing = filesThatLoad(sources, ['test/support/amount.ts'])
+  const tierOf = (file: string): Tier => {
+    if (system.has(file)) return 'system'
+    if (contract.has(file)) return 'contract'
+    return database.has(file) ? 'database' : 'fast'
+  }
+  const inTier = (tier: Tier) => files.filter((file) => tierOf(file) === tier)
   return {
-    fast: files.filter((file) => !system.has(file)),
-    system: files.filter((file) => system.has(file)),
+    fast: inTier('fast'),
+    database: inTier('database'),
+    contract: inTier('contract'),
+    system: inTier('system'),
     chaos: files.filter((file) => growing.has(file)),
-    oldest: files.filter((file) => stating.has(file) && !starting.has(file)),
   }
 }
 
-/** What loads one of these does not run on the oldest Postgres. */
-const notOnOldest = [
-  'test/support/tollgate.ts',
-  // A server of its own, which is the embedded one.
+/** What starts a process, a server or a browser. Only files of test count: `src` can start an embedded Postgres in every gateway. */
+const startsProcesses = [
+  'node:child_process',
+  // It starts the embedded Postgres of src.
   'test/support/embedded.ts',
-  // Its functions need Postgres 16.
-  'test/support/former-database.ts',
-  // Most of their time is DuckDB's.
+  'playwright-core',
+  // Most of their time is DuckDB's, in a process of its own.
   'test/archive/archive-bed.ts',
   'test/erasure/archive-beside.ts',
 ]
 
-/** The project of vitest that runs the files of `oldest`. */
+/** The project of vitest that runs the files of `database` again, on the oldest Postgres. */
 export const onOldestPostgres = 'oldest-postgres'

@@ -3,23 +3,17 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { Reached } from './bed.ts'
 import { repository } from './former-release.ts'
 import { onHost } from './on-host.ts'
 import { until } from './until.ts'
 
 /** A real Tollgate in a process of its own. */
-export interface TollgateProcess {
-  /** Origin, without `/v1`. */
-  url: string
-  port: number
+export interface TollgateProcess extends Reached {
   pid: number
   child: ChildProcess
   /** Pids of the serving processes, if PROCESSES asks for several. */
   members(): number[]
-  /** The next start with this directory continues with its journal. A directory made here is removed in the end. */
-  dataDir: string
-  stdout(): string
-  stderr(): string
   /** Resolves with the exit code when the process ends; null when a signal ended it. */
   exited: Promise<number | null>
   /** Send SIGTERM and answer `exited`. Rejects when the process still runs after 60 s. */

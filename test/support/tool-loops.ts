@@ -1,9 +1,9 @@
 import { expect } from 'vitest'
+import { freeKey } from './gateway-yaml.ts'
 import { imageWords, inputs, type Loop, questionAgain, runTool, type Turn } from './loop.ts'
 import { aiChatLoop, aiCompatibleLoop, aiMessagesLoop, aiResponsesLoop } from './loop-ai.ts'
 import { messagesLoop } from './loop-anthropic.ts'
 import { chatLoop, responsesLoop } from './loop-openai.ts'
-import { freeKey } from './testbed.ts'
 
 /** The vendors' own clients run tool loops through every pair of formats. The strict vendor plays all vendors. */
 

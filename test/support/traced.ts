@@ -1,7 +1,8 @@
+import type { Reached, Start } from './bed.ts'
 import { type SeenCollector, startCollector } from './collector.ts'
 import { freshDatabase } from './database.ts'
+import { type Gateway, startGateway } from './gateway.ts'
 import { type ImageUpstream, startImageUpstream } from './image-upstream.ts'
-import { startTollgate, type TollgateProcess } from './tollgate.ts'
 import { type ScriptedUpstream, startUpstream } from './upstream.ts'
 
 const secretKey = 'a-secret-key-for-tests-of-32-characters'
@@ -10,13 +11,13 @@ export const paidKey = 'key-of-a-tenant-with-money1'
 const upstreamSecret = 'upstream-credential-of-traces'
 
 /** A gateway that exports traces, with upstreams behind it. */
-export interface Traced {
-  tollgate: TollgateProcess
+export interface Traced<T extends Reached = Gateway> {
+  tollgate: T
   collector: SeenCollector
   upstream: ScriptedUpstream
   painter: ImageUpstream
   /** Start another process on the same database. */
-  start(env: Record<string, string>): Promise<TollgateProcess>
+  start(env: Record<string, string>): Promise<T>
   post(path: string, body: unknown, options?: PostOptions): Promise<Response>
   close(): Promise<void>
 }
@@ -50,20 +51,29 @@ tenants:
 `
 }
 
-/** All traces are sampled unless `env` says otherwise. `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */
-export async function startTraced(
+/** Its processes are inside that of the test. */
+export function startTraced(env?: Record<string, string>, ownDatabaseUrl?: string): Promise<Traced> {
+  return makeTraced(startGateway, env, ownDatabaseUrl)
+}
+
+/**
+ * One whose processes `startOne` starts. All traces are sampled unless `env` says otherwise. `ownDatabaseUrl`: a database of the
+ * caller's. Default: a fresh one.
+ */
+export async function makeTraced<T extends Reached>(
+  startOne: Start<T>,
   env: Record<string, string> = {},
   ownDatabaseUrl?: string,
-): Promise<Traced> {
+): Promise<Traced<T>> {
   const [{ url: databaseUrl, drop }, collector, upstream, painter] = await Promise.all([
     ownDatabaseUrl === undefined ? freshDatabase() : { url: ownDatabaseUrl, drop: async () => {} },
     startCollector(),
     startUpstream(),
     startImageUpstream(),
   ])
-  const processes: TollgateProcess[] = []
-  const start: Traced['start'] = async (own) => {
-    const tollgate = await startTollgate({
+  const processes: T[] = []
+  const start: Traced<T>['start'] = async (own) => {
+    const tollgate = await startOne({
       databaseUrl,
       // Images are files there, also those that a worker makes.
       ...(processes[0] !== undefined && { dataDir: processes[0].dataDir }),

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
-import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 
@@ -18,7 +18,7 @@ interface Line {
 }
 
 describe.each(['failures', 'all', 'off'])('lines of requests with ACCESS_LOG=%s', (accessLog) => {
-  let tollgate: TollgateProcess
+  let tollgate: Gateway
   let upstream: Awaited<ReturnType<typeof startUpstream>>
   let database: ReturnType<typeof openDatabase>
   let drop: () => Promise<void>
@@ -27,7 +27,7 @@ describe.each(['failures', 'all', 'off'])('lines of requests with ACCESS_LOG=%s'
     drop = fresh.drop
     database = openDatabase(fresh.url)
     upstream = await startUpstream()
-    tollgate = await startTollgate({
+    tollgate = await startGateway({
       databaseUrl: fresh.url,
       gatewayYaml: `
 models: [{ id: good }, { id: error-500 }]

@@ -12,8 +12,8 @@ import {
   startFourUpstreams,
   upstreamModels,
 } from '../support/four-upstreams.ts'
+import { secretKey } from '../support/gateway-yaml.ts'
 import { notingFetch, question, runTool, tools } from '../support/loop.ts'
-import { secretKey } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { startVendor } from '../support/vendor/vendor.ts'
 

@@ -5,8 +5,9 @@ import { readConfig } from '../../src/config.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { type AllowedAddresses, type Lookup, refusalOf } from '../../src/upstream/allowed-addresses.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { freeKey } from '../support/gateway-yaml.ts'
 import { ownPort } from '../support/own-port.ts'
-import { freeKey, startTestbed, type Testbed } from '../support/testbed.ts'
+import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { redirect } from '../support/upstream-plans.ts'
 
 /** Hosts that lead to this machine, in every spelling that a URL accepts. */

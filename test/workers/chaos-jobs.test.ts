@@ -5,9 +5,9 @@ import type { TransactionSql } from 'postgres'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startJobBed } from '../jobs/job-bed.ts'
 import { type Database, openDatabase } from '../support/database.ts'
-import { type ImageTestbed, imagesYaml, paidKey, startImageTestbed } from '../support/image-testbed.ts'
+import { type ImageTestbed, imagesYaml, makeImageTestbed, paidKey } from '../support/image-testbed.ts'
 import { allEnded } from '../support/image-truth.ts'
-import type { TollgateProcess } from '../support/tollgate.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 
 test('when two workers claim a job at once, exactly one gets it, fifty times', async () => {
   const bed = await startJobBed(100)
@@ -21,11 +21,14 @@ test('when two workers claim a job at once, exactly one gets it, fifty times', a
 })
 
 describe('a job that Postgres accepted after its client had got an error', () => {
-  let bed: ImageTestbed
+  let bed: ImageTestbed<TollgateProcess>
   let worker: TollgateProcess
   let holder: Database
   beforeAll(async () => {
-    bed = await startImageTestbed({ backend: 'postgres', env: { IMAGE_LEASE_MS: '1000', ADMIT_MS: '500' } })
+    bed = await makeImageTestbed(startTollgate, {
+      backend: 'postgres',
+      env: { IMAGE_LEASE_MS: '1000', ADMIT_MS: '500' },
+    })
     worker = await bed.startWorker()
     holder = openDatabase(bed.databaseUrl)
   })
@@ -125,9 +128,9 @@ describe('a job that Postgres accepted after its client had got an error', () =>
 })
 
 describe('a job fails once with a clear error, and its money is free again', () => {
-  let bed: ImageTestbed
+  let bed: ImageTestbed<TollgateProcess>
   beforeAll(async () => {
-    bed = await startImageTestbed({ backend: 'postgres', env: { IMAGE_LEASE_MS: '1000' } })
+    bed = await makeImageTestbed(startTollgate, { backend: 'postgres', env: { IMAGE_LEASE_MS: '1000' } })
   })
   afterAll(() => bed?.close())
 

@@ -1,8 +1,9 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { breakableBackend } from '../queue/queue-bed.ts'
-import { freeKey, imagesYaml, paidKey, startImageTestbed } from '../support/image-testbed.ts'
+import { freeKey, imagesYaml, makeImageTestbed, paidKey } from '../support/image-testbed.ts'
 import { allEnded, expectTruth } from '../support/image-truth.ts'
 import { queueBackends } from '../support/queue-backends.ts'
+import { startTollgate } from '../support/tollgate.ts'
 
 /** In the format of OpenAI's errors. */
 const away = {
@@ -16,7 +17,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
     timeout: 120_000,
   }, async () => {
     const postgres = await breakableBackend('postgres')
-    const bed = await startImageTestbed({
+    const bed = await makeImageTestbed(startTollgate, {
       backend,
       databaseUrl: postgres.where.databaseUrl,
       env: { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '3', IMAGE_CONCURRENCY: '3', ADMIT_MS: '1000' },

@@ -8,13 +8,13 @@ import {
   freeKey,
   type ImageTestbed,
   imagesYaml,
+  makeImageTestbed,
   paidKey,
-  startImageTestbed,
 } from '../support/image-testbed.ts'
 import { allEnded, expectAllRemoved, expectTruth, filesOf } from '../support/image-truth.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { Random, seeded } from '../support/random.ts'
-import type { TollgateProcess } from '../support/tollgate.ts'
+import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { anyMoment } from '../support/until.ts'
 
 const workerKills = amount('WORKER_KILLS', { test: 2, chaos: 100 })
@@ -26,11 +26,11 @@ const env = { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '100', IMAGE_CONCURRENCY: 
 const yaml = (url: string) => imagesYaml(url).replace('balance_usd: "0.10"', 'balance_usd: "1000"')
 
 describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (backend) => {
-  let bed: ImageTestbed
+  let bed: ImageTestbed<TollgateProcess>
   let queues: Queues
   let worker: TollgateProcess | undefined
   beforeAll(async () => {
-    bed = await startImageTestbed({ backend, env, yaml })
+    bed = await makeImageTestbed(startTollgate, { backend, env, yaml })
     if (bed.redis === undefined) await prepareQueueSchema(bed.databaseUrl)
     const where = { redisUrl: bed.redis?.url, databaseUrl: bed.databaseUrl }
     queues = await openQueues({ ...where, commandMs: 10_000, lockMs: 1_000, log: silentLog })

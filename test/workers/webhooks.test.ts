@@ -2,10 +2,10 @@ import { createHmac } from 'node:crypto'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Gateway } from '../support/gateway.ts'
 import { freeKey, type ImageTestbed, type Job, paidKey, startImageTestbed } from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
 import { queueBackends } from '../support/queue-backends.ts'
-import type { TollgateProcess } from '../support/tollgate.ts'
 
 const path = '/v1/images/generations'
 const patient = { timeout: 30_000, interval: 20 }
@@ -57,7 +57,7 @@ async function startReceiver() {
 describe.each(queueBackends())('webhooks, queue on %s', (backend) => {
   let bed: ImageTestbed
   let receiver: Awaited<ReturnType<typeof startReceiver>>
-  let worker: TollgateProcess
+  let worker: Gateway
   const settings = {
     WEBHOOK_MS: '1500',
     WEBHOOK_TRIES_MAX: '3',

@@ -2,18 +2,18 @@ import { createServer } from 'node:net'
 import { isDeepStrictEqual } from 'node:util'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { callAnew } from '../../support/fresh-connection.ts'
-import { type Metered, openKey, startMetered } from '../../support/metered.ts'
+import { type Metered, makeMetered, openKey } from '../../support/metered.ts'
 import { metricsUrl, type Scrape, scrape } from '../../support/metrics.ts'
-import { startTollgate } from '../../support/tollgate.ts'
+import { startTollgate, type TollgateProcess } from '../../support/tollgate.ts'
 import { until } from '../../support/until.ts'
 
 /** Two processes under a supervisor, which serves their metrics. */
 
 const patient = { timeout: 60_000, interval: 50 }
-let bed: Metered
+let bed: Metered<TollgateProcess>
 
 beforeAll(async () => {
-  bed = await startMetered({ PROCESSES: '2' })
+  bed = await makeMetered(startTollgate, { PROCESSES: '2' })
   await until(() => bed.tollgate.stderr().includes('all processes serve'), 170_000)
 }, 300_000)
 
@@ -155,7 +155,7 @@ test('one that is killed leaves its counts, what it ran is orphaned, and no coun
 }, 400_000)
 
 test('a worker serves its own metrics, and counts the jobs that it has ended', async () => {
-  const api = await startMetered({ ROLE: 'api' })
+  const api = await makeMetered(startTollgate, { ROLE: 'api' })
   onTestFinished(() => api.close())
   const answer = await api.post('/v1/responses', { model: 'priced', input: 'hi', background: true })
   expect(answer.status).toBe(200)
@@ -183,7 +183,7 @@ test('a taken METRICS_PORT ends the start with a line that says so, with one pro
   const address = taken.address()
   const port = typeof address === 'object' && address !== null ? String(address.port) : ''
   for (const PROCESSES of ['1', '2'])
-    await expect(startMetered({ METRICS_PORT: port, PROCESSES }), PROCESSES).rejects.toThrow(
+    await expect(makeMetered(startTollgate, { METRICS_PORT: port, PROCESSES }), PROCESSES).rejects.toThrow(
       /did not become ready/,
     )
 }, 180_000)

@@ -2,14 +2,14 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { SeenSpan } from '../../support/otlp.ts'
-import type { TollgateProcess } from '../../support/tollgate.ts'
-import { startTraced, type Traced, tracedKey } from '../../support/traced.ts'
+import { startTollgate, type TollgateProcess } from '../../support/tollgate.ts'
+import { makeTraced, type Traced, tracedKey } from '../../support/traced.ts'
 import { until } from '../../support/until.ts'
 
-let traced: Traced
+let traced: Traced<TollgateProcess>
 let worker: TollgateProcess
 beforeAll(async () => {
-  traced = await startTraced({ ROLE: 'api' })
+  traced = await makeTraced(startTollgate, { ROLE: 'api' })
   worker = await traced.start({ ROLE: 'worker' })
 })
 afterAll(async () => await traced?.close())

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { freshDatabase } from '../../support/database.ts'
 import { metricsUrl, scrape } from '../../support/metrics.ts'
-import { serverArgs, startTollgate } from '../../support/tollgate.ts'
-import { startTraced, type Traced } from '../../support/traced.ts'
+import { serverArgs, startTollgate, type TollgateProcess } from '../../support/tollgate.ts'
+import { makeTraced, type Traced } from '../../support/traced.ts'
 import { until } from '../../support/until.ts'
 
 const body = { model: 'good', messages: [{ role: 'user', content: 'hello' }] }
 
 describe('a collector in trouble', () => {
-  let traced: Traced
+  let traced: Traced<TollgateProcess>
   let metrics: string
   beforeAll(async () => {
-    traced = await startTraced({
+    traced = await makeTraced(startTollgate, {
       METRICS_PORT: '0',
       OTEL_BSP_MAX_QUEUE_SIZE: '200',
       OTEL_BSP_MAX_EXPORT_BATCH_SIZE: '100',
@@ -61,7 +61,7 @@ describe('a collector in trouble', () => {
 test.for([503, 400])(
   'a collector that answers %i fails no request, and the log says it once',
   async (status) => {
-    const traced = await startTraced({ METRICS_PORT: '0' })
+    const traced = await makeTraced(startTollgate, { METRICS_PORT: '0' })
     traced.collector.behave(status)
     const metrics = await metricsUrl(traced.tollgate)
     for (let each = 0; each < 5; each++) {
@@ -90,7 +90,7 @@ test.for([503, 400])(
 )
 
 test('the last spans of a process reach the collector before it ends', async () => {
-  const traced = await startTraced({ OTEL_BSP_SCHEDULE_DELAY: '600000' })
+  const traced = await makeTraced(startTollgate, { OTEL_BSP_SCHEDULE_DELAY: '600000' })
   const answer = await traced.post('/v1/chat/completions', body)
   await answer.text()
   expect(traced.collector.exports).toEqual([])
@@ -130,7 +130,7 @@ test.for([
   expect(() => readConfig(env)).toThrow(message)
 })
 
-function messagesOf({ tollgate }: Traced): string[] {
+function messagesOf({ tollgate }: Traced<TollgateProcess>): string[] {
   return tollgate
     .stderr()
     .split('\n')

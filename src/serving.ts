@@ -1,0 +1,116 @@
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { makeApp } from './app.ts'
+import type { Context } from './context.ts'
+import { drain } from './http/drain.ts'
+import { listen, makeServer } from './http/http-server.ts'
+import { leave } from './http/leave.ts'
+import type { Pages } from './pages/pages.ts'
+import { asksForSocket } from './sockets/accept-sockets.ts'
+import { intakeOf } from './stages/intake.ts'
+import type { Supervisor } from './supervised.ts'
+import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
+
+/** Runs the jobs of the queues in this process. */
+export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
+
+/** The parts of a process besides its context. */
+export interface ServingParts {
+  startWorkers: StartWorkers
+  pages?: Pages | undefined
+  /** The process is one of several that share the port. */
+  supervisor?: Supervisor | undefined
+  /** Called with the server before it listens. */
+  onServer?: (server: Server) => void
+}
+
+/** Everything that one process does with its open context: it serves metrics and clients, and runs jobs, by its role. */
+export class Serving {
+  readonly #context: Context
+  readonly #parts: ServingParts
+  /** Undefined: no client can reach us, at all or yet. */
+  #server: Server | undefined
+  #metrics: { close(): void } | undefined
+  readonly #ends: (() => Promise<void>)[] = []
+
+  constructor(context: Context, parts: ServingParts) {
+    this.#context = context
+    this.#parts = parts
+  }
+
+  /** Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an Error for the operator. */
+  async start(): Promise<number> {
+    const { config, log } = this.#context
+    const { supervisor } = this.#parts
+    await this.#showMetrics()
+    if (config.role === 'worker') {
+      await this.#work()
+      return 0
+    }
+    const server = this.#makeServer()
+    const { host } = config
+    await listen(server, {
+      host,
+      port: supervisor?.port ?? config.port,
+      reusePort: supervisor !== undefined,
+    })
+    this.#server = server
+    // The workers start last: a process without its port must take no job.
+    if (config.role === 'all') await this.#work()
+    const { port } = server.address() as AddressInfo
+    log.info({ host, port }, 'listening')
+    return port
+  }
+
+  /** Serve on for SHUTDOWN_DELAY_MS, so that proxies stop choosing this process. */
+  async leave(reason: string): Promise<void> {
+    const { bounds, log } = this.#context
+    if (this.#server === undefined || bounds.shutdownDelayMs === 0) return
+    log.info({ reason, forMs: bounds.shutdownDelayMs }, 'leaving')
+    await leave(this.#context, this.#server)
+  }
+
+  /** Let running requests and jobs end, send the last metrics, and close the context. */
+  async stop(): Promise<void> {
+    const context = this.#context
+    context.draining = true
+    await Promise.all(this.#ends.map((end) => end()))
+    // All requests have ended, so this is everything that it has counted.
+    if (context.measures !== undefined)
+      await this.#parts.supervisor?.lastMetrics(await context.measures.snapshot(false))
+    await context.close()
+    this.#metrics?.close()
+  }
+
+  #makeServer(): Server {
+    const { config, measures } = this.#context
+    const context = this.#context
+    const server = makeServer(context, intakeOf(context, makeApp(context, this.#parts.pages)), (request) =>
+      config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
+    )
+    measures?.showConnections(server)
+    this.#ends.push(async () => {
+      // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
+      await setImmediate()
+      await drain(context, server)
+    })
+    this.#parts.onServer?.(server)
+    return server
+  }
+
+  async #work(): Promise<void> {
+    const workers = await this.#parts.startWorkers(this.#context)
+    this.#ends.push(() => workers.close())
+  }
+
+  /** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */
+  async #showMetrics(): Promise<void> {
+    const { config, log, measures } = this.#context
+    const { metricsHost, metricsPort } = config
+    const { supervisor } = this.#parts
+    if (measures === undefined || metricsPort === undefined) return
+    if (supervisor !== undefined) supervisor.onMetrics((withShared) => measures.snapshot(withShared))
+    else this.#metrics = await serveMetrics({ metricsHost, metricsPort }, log, () => measures.snapshot(true))
+  }
+}

@@ -35,6 +35,8 @@ const oldest = {
 
 export default defineConfig({
   test: {
+    // --reporter on the command line replaces both.
+    reporters: ['default', './test/support/time-report.ts'],
     projects: isChaos
       ? [{ extends: true, test: { name: 'chaos', include: possible(tiers.chaos), ...withPostgres } }]
       : [

@@ -49,6 +49,8 @@ function chosen(): (keyof typeof projects)[] {
 
 export default defineConfig({
   test: {
+    // --reporter on the command line replaces both.
+    reporters: ['default', './test/support/time-report.ts'],
     projects: chosen().map((name) => ({ extends: true, test: { name, ...projects[name] } })),
     provide: {
       isChaos,

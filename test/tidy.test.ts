@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { readConsole, readSources } from './support/sources.ts'
+import { generated, readConsole, readSources } from './support/sources.ts'
 import { tiersOf } from './support/tiers.ts'
 
 /** Checks the layout and the imports against docs/architecture.md, and names the wrong file. */
@@ -8,8 +8,6 @@ const sources = readSources()
 const product = sources.filter(({ file }) => file.startsWith('src/'))
 const workers = sources.filter(({ file }) => file.startsWith('workers/'))
 const pages = readConsole()
-/** Made by test/openapi-client. */
-const generated = 'console/src/api/openapi.ts'
 const tests = sources.filter(({ file }) => file.startsWith('test/') && file !== 'test/tidy.test.ts')
 
 /** The parts of src, and the parts that each may import. docs/architecture.md says what each part is for. */

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
 const root = resolve(import.meta.dirname, '../..')
@@ -16,7 +16,7 @@ export interface Source {
 
 /** Every file of src, workers, bench and test, without the packages of a workspace. */
 export function readSources(): Source[] {
-  return ['src', 'workers', 'bench', 'test'].flatMap(sourcesIn)
+  return ['src', 'workers', 'bench', 'test'].flatMap((folder) => sourcesIn(folder))
 }
 
 /** Every file of the pages' code. */
@@ -24,11 +24,17 @@ export function readConsole(): Source[] {
   return sourcesIn('console')
 }
 
-function sourcesIn(folder: string): Source[] {
-  return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
+/** Made by test/openapi-client, and by no person. */
+export const generated = 'console/src/api/openapi.ts'
+
+/** The files of a folder of this repository, or of the tree that `from` names. None if there is no such folder. */
+export function sourcesIn(folder: string, { from = root, names = /\.tsx?$/ } = {}): Source[] {
+  if (!existsSync(join(from, folder))) return []
+  return readdirSync(join(from, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => names.test(name) && !/(^|\/)(node_modules|dist)\//.test(name))
     .sort()
-    .map((name) => read(join(folder, name)))
+    .map((name) => join(folder, name))
+    .map((file) => sourceOf(file, readFileSync(join(from, file), 'utf8')))
 }
 
 /** The files that load one of `modules`, directly or through other files. */
@@ -43,8 +49,8 @@ export function filesThatLoad(sources: readonly Source[], modules: readonly stri
   return found
 }
 
-function read(file: string): Source {
-  const text = readFileSync(join(root, file), 'utf8')
+/** `file`: path from the root of its tree. */
+export function sourceOf(file: string, text: string): Source {
   const found = [
     ...text.matchAll(
       /(?:(?:^|\n)(?:import|export)\s([^'"`;]*?)from\s|import\s*\(?\s*|new URL\((?='\.))'([^']+)'/g,

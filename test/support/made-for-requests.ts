@@ -16,7 +16,7 @@ export interface Made {
   immediates: number
   /** Statements that this thread has sent to Postgres for them. */
   statements: number
-  /** Where each was made, most first: `2 promises at admit (src/stages/admit.ts:28:9)`. */
+  /** Where each was made, most first: `2 promise at admit (src/stages/admit.ts:28:9)`. */
   places(): string[]
 }
 
@@ -42,8 +42,8 @@ export function watchRequests(server: Server): MadeForRequests {
       if (context.getStore() === undefined) return
       const kind = kindOf(type, resource)
       if (kind !== undefined) made.push({ kind, at: whole(kind), resource })
-      if (type === 'FSREQCALLBACK' || type === 'Immediate' || (type === 'Timeout' && isShort(resource)))
-        left.add(id)
+      const isAwaited = type.startsWith('FSREQ') || type === 'Immediate'
+      if (isAwaited || (type === 'Timeout' && isShort(resource))) left.add(id)
     },
     after: (id) => void left.delete(id),
     destroy: (id) => void left.delete(id),

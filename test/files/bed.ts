@@ -34,7 +34,7 @@ export interface FilesBed<T extends Reached = Gateway> {
 
 /** Its processes are inside that of the test. */
 export function startFilesBed(env?: Record<string, string>): Promise<FilesBed> {
-  return makeFilesBed(startGateway, { ROLE: 'all', ...env })
+  return makeFilesBed(startGateway, env)
 }
 
 /** A real Tollgate in front of the strict vendor, whose processes `startOne` starts. It sweeps often. */

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest'
 import { freshDatabase } from '../support/database.ts'
-import { type InProcess, startInProcess } from '../support/in-process.ts'
+import { type Gateway, startGateway } from '../support/gateway.ts'
+import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { type MadeForRequests, watchRequests } from '../support/made-for-requests.ts'
 import { type Exchange, type Peers, startPeers } from '../support/peers.ts'
 import { answerBytes, chunkBytes, chunkedHead } from '../support/raw-upstream.ts'
-import { freeKey, gatewayYaml } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 import { chatAnswer, frame, usageTold } from '../support/upstream-plans.ts'
 
 /**
- * What one request costs, on connections that are open. Who raises a number on purpose writes the new one here, and says in the
- * commit what it buys. Who lowers one writes that here too, so that it stays.
+ * What one request costs, on connections that are open. Raise a number only on purpose: write the new one here, and say in
+ * the commit what it buys. Lower it here as soon as it falls.
  *
  * - promises, timers, immediates: made by the thread that serves, in our code and in packages.
  * - ownStatements: sent to Postgres by that thread. statements, postgresBytes: by the shipper, which ships this request alone.
@@ -88,7 +88,7 @@ const exchanges: Record<Name, Exchange> = {
 let peers: Peers
 let database: Awaited<ReturnType<typeof freshDatabase>>
 let watched: MadeForRequests
-let bed: InProcess
+let gateway: Gateway
 
 beforeAll(async () => {
   const started = startPeers({ postgres: inject('postgres').url, counted: 'tollgate shipper' })
@@ -96,22 +96,23 @@ beforeAll(async () => {
   const url = new URL(database.url)
   url.hostname = '127.0.0.1'
   url.port = String(peers.postgresPort)
-  bed = await startInProcess(
-    // A shipment begins when the test asks for it.
-    { DATABASE_URL: url.href, SHIP_INTERVAL_MS: '10000' },
-    (server) => {
+  gateway = await startGateway({
+    databaseUrl: url.href,
+    gatewayYaml: gatewayYaml(`${peers.upstreamUrl}/v1`),
+    // A shipment begins when the test asks for it, and no worker asks Postgres for jobs.
+    env: { ROLE: 'api', SHIP_INTERVAL_MS: '10000' },
+    onServer: (server) => {
       watched = watchRequests(server)
     },
-    () => gatewayYaml(`${peers.upstreamUrl}/v1`),
-  )
-  await peers.connect(bed.port)
+  })
+  await peers.connect(gateway.port)
   // It opens connections, and reads the key.
   const first = await measure('small')
   expect(first.ownStatements).toBeGreaterThan(0)
 })
 afterAll(async () => {
   watched?.stop()
-  await bed?.close()
+  await gateway?.stop()
   await peers?.close()
   await database?.drop()
 })
@@ -133,14 +134,14 @@ const seenMax = 25
 
 /** One request on open connections, and its shipment. */
 async function measure(name: Name): Promise<Counts & { places(): string[] }> {
-  const written = () => bed.context.ledger.progress.written
+  const written = () => gateway.context.ledger.progress.written
   // A sync of the journal takes all frames of 10 ms. Here each request has one for its beginning, and one for its end.
   const rest = () => until(() => watched.isAtRest())
   const before = written()
   const heard = await peers.exchange(exchanges[name], rest)
   await rest()
   expect(heard).toMatch(/^HTTP\/1.1 200 /)
-  await until(() => bed.context.ledger.shipNow())
+  await until(() => gateway.context.ledger.shipNow())
   const { statements: ownStatements, places, ...made } = watched.take()
   const { statements, bytes: postgresBytes } = await peers.takeTraffic()
   const journalBytes = written() - before

@@ -20,8 +20,13 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('a server with a certificate', () => {
   const patient = { timeout: 30_000, interval: 50 }
-  /** Warnings about wrong certificates. */
-  const refusals: string[] = []
+  /** The causes of its warnings about wrong certificates. */
+  const refusals = () =>
+    bed.tollgate
+      .stderr()
+      .split('\n')
+      .filter((line) => line.includes('"cause"'))
+      .map((line) => JSON.parse(line).cause as string)
   let bed: Testbed
   beforeAll(async () => {
     write('tlsCert', first.cert)
@@ -33,10 +38,6 @@ describe('a server with a certificate', () => {
         HEADER_READ_MS: '1000',
         HOST: '0.0.0.0',
       },
-    })
-    vi.spyOn(bed.tollgate.context.log, 'warn').mockImplementation((fields: unknown) => {
-      const { cause } = fields as { cause?: string }
-      if (cause !== undefined) refusals.push(cause)
     })
   })
   afterAll(() => bed.close())
@@ -90,13 +91,16 @@ describe('a server with a certificate', () => {
     const opened = await served(agent)
     expect(opened).toMatchObject({ name: 'first', reused: false })
     write('tlsCert', second.cert)
-    await vi.waitFor(() => expect(refusals).toEqual(['TLS_CERT and TLS_KEY do not belong together']), patient)
+    await vi.waitFor(
+      () => expect(refusals()).toEqual(['TLS_CERT and TLS_KEY do not belong together']),
+      patient,
+    )
     expect(await nameOfNew()).toBe('first')
     write('tlsKey', second.key)
     await vi.waitFor(async () => expect(await nameOfNew()).toBe('second'), patient)
     expect(await served(agent)).toMatchObject({ name: 'first', reused: true })
     write('tlsCert', 'no certificate')
-    await vi.waitFor(() => expect(refusals.at(-1)).toMatch(/^TLS_CERT: not a PEM file/), patient)
+    await vi.waitFor(() => expect(refusals().at(-1)).toMatch(/^TLS_CERT: not a PEM file/), patient)
     expect(await nameOfNew()).toBe('second')
     await expect(secure({ maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' })).rejects.toThrow()
     agent.destroy()
@@ -191,9 +195,7 @@ describe('a start', () => {
       gatewayYaml: '',
       env: { HOST: '0.0.0.0' },
     })
-    await expect(start).rejects.toThrow(
-      /Tollgate cannot start: .*HOST: 0\.0\.0\.0 is not a loopback address/s,
-    )
+    await expect(start).rejects.toThrow(/HOST: 0\.0\.0\.0 is not a loopback address/)
   })
 })
 

@@ -29,7 +29,7 @@ export interface GatewayOptions {
   databaseUrl: string
   /** Undefined: it starts without one. */
   gatewayYaml: string | undefined
-  /** Its whole environment, besides what `defaults` sets. ROLE is `api` by default: most tests need no workers. */
+  /** Its whole environment, besides what `defaults` sets. */
   env?: Record<string, string>
   /** The next start with this directory continues with its journal. Default: a new one, removed in the end. */
   dataDir?: string
@@ -38,7 +38,6 @@ export interface GatewayOptions {
 }
 
 const defaults = {
-  ROLE: 'api',
   HOST: '127.0.0.1',
   PORT: '0',
   SECRET_KEY: secretKey,

@@ -55,7 +55,7 @@ tenants:
 
 /** Its gateway is inside the process of the test. */
 export function startMetered(env?: Record<string, string>, ownDatabaseUrl?: string): Promise<Metered> {
-  return makeMetered(startGateway, { ROLE: 'all', ...env }, ownDatabaseUrl)
+  return makeMetered(startGateway, env, ownDatabaseUrl)
 }
 
 /** One whose gateway `startOne` starts. `ownDatabaseUrl`: a database of the caller's. Default: a fresh one. */

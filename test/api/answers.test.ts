@@ -36,7 +36,7 @@ let made: {
 }
 
 beforeAll(async () => {
-  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken }, yaml })
+  bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken, ROLE: 'api' }, yaml })
   const { context } = bed.tollgate
   endpoints = [...ownEndpoints(context), ...adminEntriesEndpoints(context)]
   bed.upstream.script(answerOf)

@@ -74,6 +74,7 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     },
   })
   const port = await serving.start()
+  let stopped: Promise<void> | undefined
   const greeting = await greetingOf(context, port)
   return {
     url: `${config.tlsCert === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
@@ -87,14 +88,16 @@ export async function startGateway(options: GatewayOptions): Promise<Gateway> {
     stdout: () => greeting.join('\n'),
     stderr: () => lines.join(''),
     async ship() {
+      // Its end ships what the journal has.
+      if (stopped !== undefined) return await stopped
       const deadline = Date.now() + 30_000
       while (!(await context.ledger.shipNow())) {
         if (Date.now() > deadline) throw new Error('the journal was not shipped within 30 s')
       }
     },
-    async stop() {
-      await serving.stop()
-      rmSync(home, { recursive: true, force: true })
+    stop() {
+      stopped ??= serving.stop().then(() => rmSync(home, { recursive: true, force: true }))
+      return stopped
     },
   }
 }

@@ -9,7 +9,10 @@ import type { LoadResult, Task } from './load.ts'
 import { type Peer, startPeer, startServer } from './peer.ts'
 import { peakResidentMb, processCpuUs } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
 import { openUsageLog } from './usage-log.ts'
+
+helpIfAsked(import.meta.filename)
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),

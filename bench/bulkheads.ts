@@ -10,8 +10,11 @@ import { type Rig, startRig } from './measure.ts'
 import { percentile } from './percentile.ts'
 import { peakResidentMb } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
 import { openUsageLog } from './usage-log.ts'
 import { fillUsageLog } from './usage-rows.ts'
+
+helpIfAsked(import.meta.filename)
 
 const rows = 2_000_000
 const ratePerSecond = 50

@@ -6,6 +6,9 @@ import { chromiumPath } from '../test/support/machine.ts'
 import { startMetered } from '../test/support/metered.ts'
 import { startPrometheus } from '../test/support/prometheus.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Pictures of the main graphs on Prometheus' own page, over a gateway of two processes under mixed traffic:

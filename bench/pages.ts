@@ -6,6 +6,9 @@ import { gatewayYaml } from '../test/support/testbed.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
 import { percentile } from './percentile.ts'
 import { tableOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * The console over a full usage log, in Chromium: `npm run bench:pages -- postgres://...`, on a database that

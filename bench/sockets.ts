@@ -11,6 +11,9 @@ import { median } from './percentile.ts'
 import { processCpuUs } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 const secret = 'bench-key-of-the-sockets-0001'
 const idleSockets = 1_000

@@ -1,7 +1,8 @@
 // npm run bench:bodies [-- --seconds N] [case...]
 // How long large bodies keep other clients waiting: five bodies of 27 MB and twenty of 3 MB at the same time, again and again,
 // while another tenant asks 100 small questions a second and reads 20 streams with an event each 50 ms. Prints their waits
-// alone and beside the large bodies, and the longest turn of the gateway's event loop.
+// alone and beside the large bodies, and the longest turn of the gateway's event loop. DATABASE_URL names a Postgres server; without
+// it, it starts one.
 import { parseArgs } from 'node:util'
 import { serverArgs, startTollgate, type TollgateProcess } from '../test/support/tollgate.ts'
 import type { BodyResult, BodyTask } from './body-load.ts'

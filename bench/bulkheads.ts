@@ -1,6 +1,7 @@
 // npm run bench:bulkheads [-- summaries log hung bodies guesses]
 // What one tenant, one channel or one client asks too much, and what the others notice of it: the same traffic of another
-// tenant alone, and then beside it. Prints its method. All on this machine, the load included.
+// tenant alone, and then beside it. Prints its method. All on this machine, the load included. DATABASE_URL names a
+// Postgres server; without it, it starts one.
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'

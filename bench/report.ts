@@ -1,6 +1,6 @@
 import { type Figure, figuresOf, type Measurement, ratiosTo, ratioTo, valuesOf } from './figures.ts'
 import { median } from './percentile.ts'
-import { lastVerdict, type Ratio, roundsMin, type Verdict, worseAbove } from './ratio.ts'
+import { lastVerdict, type Ratio, roundsMin, type Verdict } from './ratio.ts'
 import type { Scenario } from './scenarios.ts'
 import { tableOf } from './table.ts'
 
@@ -25,17 +25,17 @@ export interface Line {
 
 export function linesOf(measurement: Measurement): Line[] {
   const { scenario, rounds } = measurement
-  const [judged] = figuresOf(scenario)
+  const figures = figuresOf(scenario)
   const [fault] = faultsOf(measurement)
   const isAgainst = rounds.some(({ before }) => before.length > 0)
-  return figuresOf(scenario).map((figure) => {
+  return figures.map((figure, index) => {
     const middle = (role: 'yardstick' | 'before' | 'tollgate') => {
       const values = valuesOf(figure, rounds, role).filter((value) => value !== undefined)
       return values.length === 0 ? undefined : median(values)
     }
     const tollgate = middle('tollgate') ?? Number.NaN
     const toYardstick = ratioTo(figure, rounds, 'yardstick')
-    const isJudged = figure === judged && isAgainst
+    const isJudged = index === 0 && isAgainst
     return {
       scenario: scenario.name,
       what: figure.what,
@@ -52,7 +52,7 @@ export function linesOf(measurement: Measurement): Line[] {
         scenario.yardstick,
       ),
       verdict: isJudged ? lastVerdict(ratiosTo(figure, rounds, 'before')) : undefined,
-      void: figure === judged ? fault : undefined,
+      void: index === 0 ? fault : undefined,
     }
   })
 }
@@ -95,8 +95,9 @@ export function faultsOf({ scenario, rounds }: Measurement): string[] {
 /** `before`: the name of the other commit, if there is one. */
 export function tableOfLines(lines: readonly Line[], before: string | undefined): string {
   const against = before === undefined ? [] : [before]
-  const head = ['scenario', 'figure', 'yardstick', ...against, 'this tree']
-  head.push(...against.map((name) => `to ${name}, 95 %`), 'to yardstick', 'goal', '')
+  const yardstick = before === undefined ? 'yardstick' : 'R'
+  const head = ['scenario', 'figure', yardstick, ...against, 'this tree']
+  head.push(...against.map((name) => `to ${name}, 95 %`), `to ${yardstick}`, 'goal', '')
   if (before !== undefined) head.push('verdict')
   const rows = lines.map((line, index) => {
     const isFirst = lines[index - 1]?.scenario !== line.scenario
@@ -121,7 +122,7 @@ export function verdictText({ verdict, toBefore, void: reason }: Line): string {
   if (toBefore === undefined || rounds < roundsMin)
     return `undecided, ${rounds} rounds of ${roundsMin} at least`
   const half = 100 * Math.sqrt(toBefore.high / toBefore.low) - 100
-  return `undecided, +-${half.toFixed(1)} % around ${ratioText(toBefore.value)}, bound ${worseAbove}, ${rounds} rounds`
+  return `undecided, +-${half.toFixed(1)} %, ${rounds} rounds`
 }
 
 function toBeforeText({ toBefore, hasInterval }: Line): string {

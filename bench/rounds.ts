@@ -41,10 +41,17 @@ export async function runRounds(
     for (const group of groupsOf(open)) await new GroupRound(rig, plan, round, rows).run(group)
     await rows.compare(`round ${round + 1}`)
     last = { ms: performance.now() - beganAt, open: open.length }
-    const names = open.map(({ scenario }) => scenario.name).join(' ')
-    console.error(`round ${round + 1}, ${(last.ms / 1000).toFixed(0)} s: ${names}`)
+    console.error(`round ${round + 1}, ${(last.ms / 1000).toFixed(0)} s: ${open.map(progressOf).join(', ')}`)
   }
   return { measurements, rowFaults: rows.faults }
+}
+
+/** The name, and the round's ratio of what is judged. */
+function progressOf({ scenario, rounds }: Measurement): string {
+  const [figure] = figuresOf(scenario)
+  const last = rounds.slice(-1)
+  const [ratio] = [...ratiosTo(figure, last, 'before'), ...ratiosTo(figure, last, 'yardstick')]
+  return `${scenario.name} ${ratio?.toFixed(3)}`
 }
 
 function isOpen({ against }: Plan, { scenario, rounds }: Measurement): boolean {

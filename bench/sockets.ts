@@ -1,6 +1,7 @@
 // npm run bench:sockets [-- idle burst soak]
 // What an idle WebSocket holds in memory, what an event costs over a WebSocket beside one over SSE, and whether memory stays flat while
 // connections, kept answers and answers in the background come and go. Prints its method. All on this machine, the client included.
+// SOAK_PART_SECONDS is how long each part of the soak lasts, 60 by default.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'

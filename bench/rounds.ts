@@ -1,4 +1,4 @@
-import type { Checkout } from './checkout.ts'
+import { CannotDrive, type Checkout } from './checkout.ts'
 import { figuresOf, type Measurement, type Role, type Round, ratiosTo } from './figures.ts'
 import { directTarget, type Rig, type Sample, sample, type Target, targetOf, warmUp } from './measure.ts'
 import { type ServerPeer, startServer } from './peer.ts'
@@ -179,9 +179,9 @@ async function startBefore(
   try {
     return await startGateway(upstreamPort, usageLog.url, { settings, checkout })
   } catch (cause) {
-    throw new Error(
-      `--against ${checkout.name}: this commit cannot be driven. It did not start with this tree's gateway.yaml and settings; ` +
-        'its own words are below. Choose a later commit: 3592f34 and all behind it can be driven.',
+    throw new CannotDrive(
+      `--against ${checkout.name}: this commit did not start with this tree's gateway.yaml and settings. Choose a later one: 3592f34 ` +
+        'and those behind it are known to start. Its own words:',
       { cause },
     )
   }

@@ -19,7 +19,7 @@ import { readFileSync } from 'node:fs'
 import { cpus, release } from 'node:os'
 import { parseArgs } from 'node:util'
 import { allocated } from './allocated.ts'
-import { checkOut } from './checkout.ts'
+import { CannotDrive, checkOut } from './checkout.ts'
 import { type Rig, startRig } from './measure.ts'
 import { profile } from './profile.ts'
 import { roundsMax } from './ratio.ts'
@@ -46,6 +46,11 @@ const isGuard = options.against !== undefined
 const rounds = Number(options.rounds ?? (isGuard ? roundsMax : 5))
 if (!(rounds >= 1 && rounds <= roundsMax)) throw new Error(`--rounds takes a number from 1 to ${roundsMax}.`)
 const chosen = chosenOf(scenarios, positionals.length === 0 && isGuard ? guarded : positionals)
+process.on('uncaughtException', (error) => {
+  if (!(error instanceof CannotDrive)) throw error
+  console.error(`${error.message}\n${error.cause instanceof Error ? error.cause.message : ''}`)
+  process.exit(1)
+})
 const checkout = options.against === undefined ? undefined : await checkOut(options.against)
 const rig = await startRig(await openUsageLog(process.env.DATABASE_URL))
 try {

@@ -45,9 +45,10 @@ export interface Goals {
 
 /** Above the 500 ms after which an idle shipper looks for new rows. */
 const settleMs = 700
-const closed = (inFlight: number): Drive => ({
+const closed = (inFlight: number, calls: number): Drive => ({
   kind: 'closed',
   inFlight,
+  calls,
   durationMs: Number(process.env.BENCH_MS ?? 1000),
 })
 const request = {
@@ -58,8 +59,8 @@ const request = {
   direct: false,
   key: 'unlimited',
 } as const
-const small = { ...request, model: 'json', bodyBytes: 900, drive: closed(16) } as const
-const large = { ...request, model: 'burst-8', bodyBytes: 200_000, drive: closed(8) } as const
+const small = { ...request, model: 'json', bodyBytes: 900, drive: closed(16, 5_000) } as const
+const large = { ...request, model: 'burst-8', bodyBytes: 200_000, drive: closed(8, 400) } as const
 const translated = { protocol: 'anthropic-messages' } as const
 const agents = {
   ...request,
@@ -106,7 +107,7 @@ export const scenarios: readonly Scenario[] = [
     ...small,
     name: 'burst',
     model: 'burst-10000',
-    drive: closed(8),
+    drive: closed(8, 40),
     per: 'event',
     goals: { cpuRatioMax: 1.5 },
   },
@@ -130,7 +131,7 @@ export const scenarios: readonly Scenario[] = [
     ...translated,
     name: 'messages-burst',
     model: 'burst-10000',
-    drive: closed(8),
+    drive: closed(8, 40),
     per: 'event',
     goals: {},
   },
@@ -141,7 +142,7 @@ export const scenarios: readonly Scenario[] = [
   { ...sampled('1'), name: 'traces-all-c16' },
   { ...durable, name: 'durable-200', drive: rate200, direct: true },
   { ...durable, name: 'durable-c16' },
-  { ...durable, name: 'durable-c256', drive: closed(256) },
+  { ...durable, name: 'durable-c256', drive: closed(256, 5_000) },
 ]
 
 /** What a commit is compared in, unless scenarios are named. */

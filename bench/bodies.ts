@@ -1,7 +1,8 @@
 // npm run bench:bodies [-- --seconds N] [case...]
 // How long large bodies keep other clients waiting: five bodies of 27 MB and twenty of 3 MB at the same time, again and again,
 // while another tenant asks 100 small questions a second and reads 20 streams with an event each 50 ms. Prints their waits
-// alone and beside the large bodies, and the longest turn of the gateway's event loop.
+// alone and beside the large bodies, and the longest turn of the gateway's event loop. DATABASE_URL names a Postgres server; without
+// it, it starts one.
 import { parseArgs } from 'node:util'
 import { serverArgs, startTollgate, type TollgateProcess } from '../test/support/tollgate.ts'
 import type { BodyResult, BodyTask } from './body-load.ts'
@@ -9,7 +10,10 @@ import type { LoadResult, Task } from './load.ts'
 import { type Peer, startPeer, startServer } from './peer.ts'
 import { peakResidentMb, processCpuUs } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
 import { openUsageLog } from './usage-log.ts'
+
+helpIfAsked(import.meta.filename)
 
 const { values, positionals } = parseArgs({
   args: process.argv.slice(2),

@@ -1,6 +1,7 @@
 // npm run bench:bulkheads [-- summaries log hung bodies guesses]
 // What one tenant, one channel or one client asks too much, and what the others notice of it: the same traffic of another
-// tenant alone, and then beside it. Prints its method. All on this machine, the load included.
+// tenant alone, and then beside it. Prints its method. All on this machine, the load included. DATABASE_URL names a
+// Postgres server; without it, it starts one.
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
@@ -10,8 +11,11 @@ import { type Rig, startRig } from './measure.ts'
 import { percentile } from './percentile.ts'
 import { peakResidentMb } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
 import { openUsageLog } from './usage-log.ts'
 import { fillUsageLog } from './usage-rows.ts'
+
+helpIfAsked(import.meta.filename)
 
 const rows = 2_000_000
 const ratePerSecond = 50

@@ -5,6 +5,9 @@ import { prepareDatabase } from '../src/db/migrate.ts'
 import { SecretKeeper } from '../src/secret-key.ts'
 import { tableOf } from './table.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Measures what a start spends on gateway.yaml: `node runtime.cjs bench/gateway-file.ts [keys]` (default 6,000). Each line

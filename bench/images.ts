@@ -13,6 +13,9 @@ import { type ImageRig, type ImageRigOptions, imageConcurrency, startImageRig } 
 import { type ImageSample, sampleIdle, sampleImages } from './image-sample.ts'
 import { resetStatements, topStatements } from './image-statements.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 const { values: options, positionals } = parseArgs({
   args: process.argv.slice(2),

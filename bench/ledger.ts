@@ -11,6 +11,9 @@ import type { JournalDisk } from '../src/ledger/segment-files.ts'
 import { Shipment } from '../src/ledger/shipment.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
 import { median, percentile } from './percentile.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * What one request's row costs before Postgres has it: `node runtime.cjs bench/ledger.ts [requests] [rounds]`.

@@ -5,6 +5,9 @@ import { memoryLimits } from '../src/limits/memory.ts'
 import { openRedisLimits } from '../src/limits/redis.ts'
 import { silentLog } from '../src/telemetry/relay-log.ts'
 import { startRedis } from '../test/support/redis.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * The cost of a request's limits: `node runtime.cjs bench/limits.ts`. Needs redis-server. Measures each backend with one scope

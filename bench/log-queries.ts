@@ -12,6 +12,9 @@ import { logSpan } from '../src/ledger/log/span-queries.ts'
 import { walkRequests } from '../src/ledger/log/walk.ts'
 import { percentile } from './percentile.ts'
 import { tableOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Measures the queries of admins on a database that bench/seed-log.ts has filled: `node runtime.cjs bench/log-queries.ts

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { ClientProtocol } from './clients.ts'
 import type { LoadResult, Task } from './load.ts'
 import { type Peer, type ServerPeer, startPeer, startServer } from './peer.ts'
-import { peakResidentMb, processCpuUs } from './process-cpu.ts'
+import { type CpuReading, cpuBetweenUs, peakResidentMb, readCpu, resetPeakResident } from './process-cpu.ts'
 import type { Scenario } from './scenarios.ts'
 import type { Subject } from './subjects.ts'
 import type { UsageLog } from './usage-log.ts'
@@ -34,86 +34,74 @@ export async function startRig(usageLog: UsageLog): Promise<Rig> {
 export interface Sample {
   cpuUs: number
   postgresCpuUs: number
+  /** CPU of an agent's last turns. */
+  lateCpuUs: number
+  residentMb: number
   load: LoadResult
   /** Calls that the driver sent and the upstream never saw. */
   missing: number
 }
 
-export interface Measurement {
-  /** Rounds in order, the same number for each. `direct` is empty unless the scenario asks for it. */
-  yardstick: Sample[]
-  tollgate: Sample[]
-  direct: Sample[]
-  yardstickResidentMb: number
-  tollgateResidentMb: number
-  /** All calls that must have a row, those of the warm-up included. */
-  loggedCalls: number
+/** Where a window's load goes, and in which format its client speaks. */
+export interface Target {
+  pid: number
+  origin: string
+  key: string
+  protocol: ClientProtocol
 }
 
-const warmUpRounds = 2
-
-/** Measure the subjects by turns, after `warmUpRounds` that do not count. */
-export async function measure(
-  rig: Rig,
-  scenario: Scenario,
-  subjects: { yardstick: Subject; tollgate: Subject },
-  rounds: number,
-): Promise<Measurement> {
-  const { yardstick, tollgate } = subjects
-  const samples = { yardstick: [] as Sample[], tollgate: [] as Sample[], direct: [] as Sample[] }
-  for (let round = 0; round < warmUpRounds + rounds; round++) {
-    if (scenario.direct) samples.direct.push(await sampleDirect(rig, scenario))
-    samples.yardstick.push(await sampleSubject(rig, scenario, yardstick, 'openai-chat'))
-    samples.tollgate.push(await sampleSubject(rig, scenario, tollgate, scenario.protocol))
-  }
-  const callsOf = (name: 'yardstick' | 'tollgate') =>
-    subjects[name].isLogging ? samples[name].reduce((sum, sample) => sum + sample.load.sent, 0) : 0
-  return {
-    yardstick: samples.yardstick.slice(warmUpRounds),
-    tollgate: samples.tollgate.slice(warmUpRounds),
-    direct: samples.direct.slice(warmUpRounds),
-    yardstickResidentMb: peakResidentMb(yardstick.pid),
-    tollgateResidentMb: peakResidentMb(tollgate.pid),
-    loggedCalls: callsOf('yardstick') + callsOf('tollgate'),
-  }
+export function targetOf(subject: Subject, scenario: Scenario): Target {
+  const protocol = subject.isLogging ? scenario.protocol : 'openai-chat'
+  return { pid: subject.pid, origin: subject.origin, key: subject.keys[scenario.key], protocol }
 }
 
-export async function sampleSubject(
+/** The mock upstream without a gateway. */
+export function directTarget({ upstream }: Rig): Target {
+  const origin = `http://127.0.0.1:${upstream.port}`
+  return { pid: upstream.pid, origin, key: 'none', protocol: 'openai-chat' }
+}
+
+/** A short load that compiles the code of a new process. It counts for nothing but the usage log. */
+export async function warmUp(
   rig: Rig,
   scenario: Scenario,
-  subject: Subject,
-  protocol: ClientProtocol,
+  target: Target,
+  durationMs: number,
 ): Promise<Sample> {
-  const at = { origin: subject.origin, keys: [subject.keys[scenario.key]], protocol }
-  return await sample(rig, scenario, at, () => processCpuUs(subject.pid))
+  const { drive } = scenario
+  const short: Scenario['drive'] =
+    drive.kind === 'closed' ? { ...drive, durationMs } : { kind: 'turns', sessions: 2, pauseMs: 0 }
+  return await sample(rig, { ...scenario, drive: short, settleMs: 0 }, target)
 }
 
-async function sampleDirect(rig: Rig, scenario: Scenario): Promise<Sample> {
-  const origin = `http://127.0.0.1:${rig.upstream.port}`
-  const at = { origin, keys: ['none'], protocol: 'openai-chat' as const }
-  return await sample(rig, scenario, at, () => processCpuUs(rig.upstream.pid))
-}
-
-async function sample(
-  rig: Rig,
-  scenario: Scenario,
-  at: Pick<Task, 'origin' | 'keys' | 'protocol'>,
-  readCpuUs: () => number,
-): Promise<Sample> {
-  const { model, bodyBytes, drive } = scenario
-  const task: Task = { ...at, model, bodyBytes, drive }
-  const read = () => ({ cpuUs: readCpuUs(), postgresCpuUs: rig.usageLog.cpuUs() })
+export async function sample(rig: Rig, scenario: Scenario, target: Target): Promise<Sample> {
+  const { model, bodyBytes, drive, isNew = false, protocol: bodies } = scenario
+  const { origin, key, protocol } = target
+  const task: Task = { origin, keys: [key], protocol, model, bodies, bodyBytes, isNew, drive }
+  const readings: Reading[] = []
+  resetPeakResident(target.pid)
   rig.load.send(task)
-  await rig.load.receive()
-  const before = read()
-  await rig.load.receive()
+  // 'start', 'late' from an agent's session, and 'end'.
+  while ((await rig.load.receive()) !== 'end') readings.push(read(rig, target))
   if (scenario.settleMs > 0) await delay(scenario.settleMs)
-  const after = read()
+  const after = read(rig, target)
+  const [before = after, late = after] = readings
   const load = (await rig.load.receive()) as LoadResult
   return {
-    cpuUs: after.cpuUs - before.cpuUs,
+    cpuUs: cpuBetweenUs(before.cpu, after.cpu),
     postgresCpuUs: after.postgresCpuUs - before.postgresCpuUs,
+    lateCpuUs: cpuBetweenUs(late.cpu, after.cpu),
+    residentMb: peakResidentMb(target.pid),
     load,
     missing: load.sent - (await rig.upstream.requests()),
   }
+}
+
+interface Reading {
+  cpu: CpuReading
+  postgresCpuUs: number
+}
+
+function read({ usageLog }: Rig, { pid }: Target): Reading {
+  return { cpu: readCpu(pid), postgresCpuUs: usageLog.cpuUs() }
 }

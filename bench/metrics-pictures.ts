@@ -7,6 +7,9 @@ import { makeMetered } from '../test/support/metered.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
 import { startPrometheus } from '../test/support/prometheus.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Pictures of the main graphs on Prometheus' own page, over a gateway of two processes under mixed traffic:

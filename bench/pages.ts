@@ -6,6 +6,9 @@ import { chromiumPath } from '../test/support/machine.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
 import { percentile } from './percentile.ts'
 import { tableOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * The console over a full usage log, in Chromium: `npm run bench:pages -- postgres://...`, on a database that

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 
 /** User and system time of all threads of a process so far, in microseconds, in steps of 10 ms. */
 export function processCpuUs(pid: number): number {
@@ -6,7 +6,37 @@ export function processCpuUs(pid: number): number {
   return (stat.user + stat.system) * tickUs
 }
 
-/** The same for its main thread alone: in Node, the thread with the event loop that serves requests. */
+/** What a process has used so far, thread by thread where the kernel counts in nanoseconds. */
+export interface CpuReading {
+  /** Microseconds, by the ids of the threads. */
+  threads: ReadonlyMap<number, number>
+  /** With the threads that have ended, in steps of 10 ms. */
+  wholeUs: number
+}
+
+export function readCpu(pid: number): CpuReading {
+  const threads = new Map<number, number>()
+  for (const thread of readdirSync(`/proc/${pid}/task`)) {
+    try {
+      const [nanoseconds] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ')
+      threads.set(Number(thread), Number(nanoseconds) / 1000)
+    } catch {
+      // The thread has ended, or the kernel has no such counts.
+    }
+  }
+  return { threads, wholeUs: processCpuUs(pid) }
+}
+
+/** CPU time between two readings of one process, in microseconds. To 10 ms where a thread ended between them. */
+export function cpuBetweenUs(before: CpuReading, after: CpuReading): number {
+  const isExact = before.threads.size > 0 && [...before.threads.keys()].every((id) => after.threads.has(id))
+  if (!isExact) return after.wholeUs - before.wholeUs
+  let sum = 0
+  for (const [id, us] of after.threads) sum += us - (before.threads.get(id) ?? 0)
+  return sum
+}
+
+/** User and system time of its main thread alone, in steps of 10 ms: in Node, the thread with the event loop that serves requests. */
 export function mainThreadCpuUs(pid: number): number {
   const stat = readStat(pid, `task/${pid}/`)
   return (stat.user + stat.system) * tickUs
@@ -29,11 +59,16 @@ export function postgresCpuUs(postmasterPid: number): number {
   return ticks * tickUs
 }
 
+/** Let `peakResidentMb` count from now on. */
+export function resetPeakResident(pid: number): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+}
+
 export function parentPid(pid: number): number {
   return readStat(pid).parentPid
 }
 
-/** Highest resident memory of the process's life, in MB. */
+/** Highest resident memory of the process's life, or since `resetPeakResident`, in MB. */
 export function peakResidentMb(pid: number): number {
   const kilobytes = /VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
   return Number(kilobytes) / 1024

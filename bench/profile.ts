@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { nowUs } from './answers.ts'
-import { type Rig, sampleSubject } from './measure.ts'
+import { type Rig, sample, targetOf } from './measure.ts'
 import type { Scenario } from './scenarios.ts'
 import { startGateway } from './subjects.ts'
 
@@ -32,11 +32,11 @@ async function record(
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-profile-'))
   const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
   const subject = await startGateway(rig.upstream.port, rig.usageLog.url, { nodeArgs })
-  const sample = () => sampleSubject(rig, scenario, subject, scenario.protocol)
-  await sample()
+  const sampleOne = () => sample(rig, scenario, targetOf(subject, scenario))
+  await sampleOne()
   // Leave start-up and warm-up out.
   const fromUs = nowUs()
-  for (let round = 0; round < rounds; round++) await sample()
+  for (let round = 0; round < rounds; round++) await sampleOne()
   const toUs = nowUs()
   await subject.stop()
   // CPU.<date>.<time>.<pid>.<thread>.<number>.cpuprofile, with 0 for the main thread.
@@ -75,7 +75,8 @@ function topFunctions(cpuProfile: CpuProfile, window: Window): string {
   return top.map(([name, us]) => `${((100 * us) / busyUs).toFixed(1).padStart(5)} %  ${name}`).join('\n')
 }
 
-function frameName(frame: { functionName: string; url: string; lineNumber: number }): string {
+/** A function, and where it is. */
+export function frameName(frame: { functionName: string; url: string; lineNumber: number }): string {
   const name = frame.functionName || '(anonymous)'
   const file = frame.url.replace(/^.*\/(?=(src|node_modules)\/)/, '')
   return file === '' ? name : `${name}  ${file}:${frame.lineNumber + 1}`

@@ -1,131 +1,144 @@
-import type { Measurement, Sample } from './measure.ts'
+import { type Figure, figuresOf, type Measurement, ratiosTo, ratioTo, valuesOf } from './figures.ts'
 import { median } from './percentile.ts'
+import { lastVerdict, type Ratio, roundsMin, type Verdict } from './ratio.ts'
 import type { Scenario } from './scenarios.ts'
 import { tableOf } from './table.ts'
 
-/** One line of the table. Numbers are medians over the rounds. */
+/** One line of the table. Numbers are medians of the rounds. */
 export interface Line {
   scenario: string
   what: string
   yardstick: number | undefined
-  /** The subject of `yardstick`. */
-  against: Scenario['yardstick']
+  before: number | undefined
   tollgate: number
-  /** Median of the ratios of each round: measurements close in time share the state of the machine. */
-  ratio: number | undefined
+  /** This tree to the other commit, and to the yardstick. */
+  toBefore: Ratio | undefined
+  toYardstick: Ratio | undefined
+  hasInterval: boolean
   goal: string
-  missed: boolean
+  isMissed: boolean
+  /** Of the scenario's first figure, against another commit. */
+  verdict: Verdict | undefined
+  /** Why the figures mean nothing. */
+  void: string | undefined
 }
 
-export function linesOf(scenario: Scenario, measured: Measurement): Line[] {
-  const { goals } = scenario
-  const line = (
-    what: string,
-    tollgate: number[],
-    yardstick: number[] | undefined,
-    bound: { ratioMax?: number | undefined; max?: number | undefined } = {},
-  ): Line => {
-    const ratio = yardstick && ratioOf(tollgate, yardstick)
-    const value = median(tollgate)
-    const missedRatio = bound.ratioMax !== undefined && !(ratio !== undefined && ratio <= bound.ratioMax)
-    const missedMax = bound.max !== undefined && value > bound.max
-    const goal =
-      bound.ratioMax !== undefined ? `ratio <= ${bound.ratioMax}` : bound.max ? `<= ${bound.max}` : ''
+export function linesOf(measurement: Measurement): Line[] {
+  const { scenario, rounds } = measurement
+  const figures = figuresOf(scenario)
+  const [fault] = faultsOf(measurement)
+  const isAgainst = rounds.some(({ before }) => before.length > 0)
+  return figures.map((figure, index) => {
+    const middle = (role: 'yardstick' | 'before' | 'tollgate') => {
+      const values = valuesOf(figure, rounds, role).filter((value) => value !== undefined)
+      return values.length === 0 ? undefined : median(values)
+    }
+    const tollgate = middle('tollgate') ?? Number.NaN
+    const toYardstick = ratioTo(figure, rounds, 'yardstick')
+    const isJudged = index === 0 && isAgainst
     return {
       scenario: scenario.name,
-      what,
-      yardstick: yardstick && median(yardstick),
-      against: scenario.yardstick,
-      tollgate: value,
-      ratio,
-      goal,
-      missed: missedRatio || missedMax,
+      what: figure.what,
+      yardstick: middle('yardstick'),
+      before: middle('before'),
+      tollgate,
+      toBefore: ratioTo(figure, rounds, 'before'),
+      toYardstick,
+      hasInterval: figure.hasInterval === true,
+      ...goalOf(
+        isGoalOfThis(scenario, isAgainst) ? figure.goal : undefined,
+        tollgate,
+        toYardstick,
+        scenario.yardstick,
+      ),
+      verdict: isJudged ? lastVerdict(ratiosTo(figure, rounds, 'before')) : undefined,
+      void: index === 0 ? fault : undefined,
     }
-  }
-
-  const { yardstick, tollgate, direct } = measured
-  const isLatency = scenario.drive.kind === 'rate'
-  const hasCpu = !isLatency || scenario.yardstick === 'journal'
-  const isHold = scenario.drive.kind === 'hold'
-  const per = scenario.per
-  const share = (samples: Sample[], of: (sample: Sample) => number) =>
-    samples.map(
-      (sample) => of(sample) / (per === 'event' ? sample.load.windowEvents : sample.load.windowCalls),
-    )
-  const cpu = (samples: Sample[]) => share(samples, (sample) => sample.cpuUs)
-  const added = (samples: Sample[], of: (sample: Sample) => number) =>
-    samples.map((sample, round) => of(sample) - (direct[round] ? of(direct[round]) : 0))
-
-  const lines: Line[] = []
-  if (hasCpu) {
-    lines.push(line(`CPU us/${per}`, cpu(tollgate), cpu(yardstick), { ratioMax: goals.cpuRatioMax }))
-  }
-  if (hasCpu && per === 'request') {
-    const isLogged = scenario.yardstick !== 'R'
-    const postgres = (samples: Sample[]) => share(samples, (sample) => sample.postgresCpuUs)
-    const both = (samples: Sample[]) => share(samples, (sample) => sample.cpuUs + sample.postgresCpuUs)
-    lines.push(
-      line('Postgres CPU us/request', postgres(tollgate), isLogged ? postgres(yardstick) : undefined),
-    )
-    const max = goals.cpuWithPostgresUsMax
-    lines.push(line('both us/request', both(tollgate), (isLogged ? both : cpu)(yardstick), { max }))
-  }
-  if (isLatency) {
-    for (const [what, of] of [
-      ['added p50 us', (sample: Sample) => sample.load.latencyP50Us],
-      ['added p99 us', (sample: Sample) => sample.load.latencyP99Us],
-    ] as const) {
-      lines.push(line(what, added(tollgate, of), added(yardstick, of)))
-    }
-  }
-  if (isHold) {
-    for (const [what, of] of [
-      ['added event p50 us', (sample: Sample) => sample.load.eventP50Us],
-      ['added event p99 us', (sample: Sample) => sample.load.eventP99Us],
-    ] as const) {
-      lines.push(line(what, added(tollgate, of), added(yardstick, of)))
-    }
-    const resident = { max: goals.residentMbMax }
-    lines.push(line('RSS peak MB', [measured.tollgateResidentMb], [measured.yardstickResidentMb], resident))
-  }
-  return lines
+  })
 }
 
-/** Undefined when a value is not positive: an added latency below the noise has no ratio. */
-function ratioOf(tollgate: number[], yardstick: number[]): number | undefined {
-  if ([...tollgate, ...yardstick].some((value) => !(value > 0))) return undefined
-  return median(tollgate.map((value, round) => value / (yardstick[round] ?? Number.NaN)))
+/** Beside another commit the yardstick is always R. */
+function isGoalOfThis({ yardstick }: Scenario, isAgainst: boolean): boolean {
+  return yardstick === 'R' || !isAgainst
 }
 
-/** The faults that make the figures void: failed calls, lost events, calls that did not reach the upstream. */
-export function faultsOf(scenario: Scenario, measured: Measurement): string[] {
+function goalOf(
+  goal: Figure['goal'],
+  tollgate: number,
+  toYardstick: Ratio | undefined,
+  yardstick: Scenario['yardstick'],
+): Pick<Line, 'goal' | 'isMissed'> {
+  if (goal?.ratioMax !== undefined) {
+    const isMet = toYardstick !== undefined && toYardstick.value <= goal.ratioMax
+    return { goal: `<= ${goal.ratioMax} ${yardstick === 'R' ? 'R' : 'times'}`, isMissed: !isMet }
+  }
+  if (goal?.max !== undefined) return { goal: `<= ${goal.max}`, isMissed: !(tollgate <= goal.max) }
+  return { goal: '', isMissed: false }
+}
+
+/** What makes the figures void: failed calls, lost events, calls that did not reach the upstream. */
+export function faultsOf({ scenario, rounds }: Measurement): string[] {
   const faults: string[] = []
-  for (const name of ['direct', 'yardstick', 'tollgate'] as const) {
-    measured[name].forEach(({ load, missing }, round) => {
-      const at = `${scenario.name}, ${name}, round ${round + 1}`
-      for (const [error, count] of Object.entries(load.errors)) faults.push(`${at}: ${count} x ${error}`)
-      if (load.eventsLost !== 0) faults.push(`${at}: ${load.eventsLost} events lost`)
-      if (missing !== 0) faults.push(`${at}: ${missing} of ${load.sent} calls did not reach the upstream`)
+  for (const role of ['direct', 'yardstick', 'before', 'tollgate'] as const) {
+    rounds.forEach((round, index) => {
+      for (const { load, missing } of round[role]) {
+        const at = `${scenario.name}, ${role}, round ${index + 1}`
+        for (const [error, count] of Object.entries(load.errors)) faults.push(`${at}: ${count} x ${error}`)
+        if (load.eventsLost !== 0) faults.push(`${at}: ${load.eventsLost} events lost`)
+        if (missing !== 0) faults.push(`${at}: ${missing} of ${load.sent} calls did not reach the upstream`)
+      }
     })
   }
   return faults
 }
 
-export function tableOfLines(lines: readonly Line[]): string {
-  const head = ['scenario', 'figure', 'against', 'Tollgate', 'ratio', 'goal', '']
-  const rows = lines.map((line) => [
-    line.scenario,
-    line.what,
-    line.yardstick === undefined ? '' : `${line.against} ${figure(line.yardstick)}`,
-    figure(line.tollgate),
-    line.ratio === undefined ? '' : line.ratio.toFixed(2),
-    line.goal,
-    line.goal === '' ? '' : line.missed ? 'MISSED' : 'ok',
-  ])
-  return tableOf([head, ...rows], (column) => column >= 2 && column <= 4)
+/** `before`: the name of the other commit, if there is one. */
+export function tableOfLines(lines: readonly Line[], before: string | undefined): string {
+  const against = before === undefined ? [] : [before]
+  const yardstick = before === undefined ? 'yardstick' : 'R'
+  const head = ['scenario', 'figure', yardstick, ...against, 'this tree']
+  head.push(...against.map((name) => `to ${name}, 95 %`), `to ${yardstick}`, 'goal', '')
+  if (before !== undefined) head.push('verdict')
+  const rows = lines.map((line, index) => {
+    const isFirst = lines[index - 1]?.scenario !== line.scenario
+    const cells = [isFirst ? line.scenario : '', line.what, numberText(line.yardstick)]
+    if (before !== undefined) cells.push(numberText(line.before))
+    cells.push(numberText(line.tollgate))
+    if (before !== undefined) cells.push(toBeforeText(line))
+    cells.push(line.toYardstick === undefined ? '' : line.toYardstick.value.toFixed(2))
+    cells.push(line.goal, line.goal === '' ? '' : line.isMissed ? 'missed' : 'ok')
+    if (before !== undefined) cells.push(verdictText(line))
+    return cells
+  })
+  const figures = before === undefined ? [2, 3, 4] : [2, 3, 4, 5, 6]
+  return tableOf([head, ...rows], (column) => figures.includes(column))
 }
 
-function figure(value: number): string {
+export function verdictText({ verdict, toBefore, void: reason }: Line): string {
+  if (verdict === undefined) return ''
+  if (reason !== undefined) return `void: ${reason}`
+  const rounds = toBefore?.rounds ?? 0
+  if (verdict !== 'undecided') return `${verdict}, ${rounds} rounds`
+  if (toBefore === undefined || rounds < roundsMin)
+    return `undecided, ${rounds} rounds of ${roundsMin} at least`
+  const half = 100 * Math.sqrt(toBefore.high / toBefore.low) - 100
+  return `undecided, +-${half.toFixed(1)} %, ${rounds} rounds`
+}
+
+function toBeforeText({ toBefore, hasInterval }: Line): string {
+  if (toBefore === undefined) return ''
+  const { value, low, high, rounds } = toBefore
+  return hasInterval && rounds > 2
+    ? `${ratioText(value)} (${ratioText(low)}-${ratioText(high)})`
+    : ratioText(value)
+}
+
+function ratioText(ratio: number): string {
+  return ratio.toFixed(3)
+}
+
+function numberText(value: number | undefined): string {
+  if (value === undefined) return ''
   if (Number.isNaN(value)) return 'unknown'
   return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2)
 }

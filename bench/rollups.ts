@@ -14,6 +14,9 @@ import { dayMs } from '../src/ledger/summary-range.ts'
 import { momentOf } from '../src/ledger/tuple.ts'
 import { processCpuUs } from './process-cpu.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * The CPU of Postgres for a row of the usage log, without and with the sums: rows of 200 tenants and their attempts, in

@@ -7,6 +7,9 @@ import { chromiumPath } from '../test/support/machine.ts'
 import { startTollgate } from '../test/support/tollgate.ts'
 import { startUpstream } from '../test/support/upstream.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Pictures of every page, light and dark, 1280 and 390 px wide: `npm run screenshots`. It starts a gateway of its own before a

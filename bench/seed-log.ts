@@ -3,6 +3,9 @@ import { clientSettings } from '../src/db/connections.ts'
 import { prepareDatabase } from '../src/db/migrate.ts'
 import { fillLog } from './fill-log.ts'
 import { fillAttempts, fillMoney, fillSums } from './fill-pages.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Fills the usage log of an empty database: `npm run bench:seed-log -- postgres://... [rows] [days]`. Default 10,000,000 rows

@@ -18,6 +18,9 @@ import { rows } from './sizing/rows.ts'
 import { printTable, type Table } from './sizing/table.ts'
 import { tenants } from './sizing/tenants.ts'
 import { chosenOf } from './table.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 const filled = process.argv.slice(2).find((argument) => argument.startsWith('postgres'))
 const all: readonly { name: string; measure(rig: Rig): Promise<Table[]> }[] = [

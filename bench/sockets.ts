@@ -1,6 +1,7 @@
 // npm run bench:sockets [-- idle burst soak]
 // What an idle WebSocket holds in memory, what an event costs over a WebSocket beside one over SSE, and whether memory stays flat while
 // connections, kept answers and answers in the background come and go. Prints its method. All on this machine, the client included.
+// SOAK_PART_SECONDS is how long each part of the soak lasts, 60 by default.
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,6 +12,9 @@ import { median } from './percentile.ts'
 import { processCpuUs } from './process-cpu.ts'
 import { chosenOf } from './table.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 const secret = 'bench-key-of-the-sockets-0001'
 const idleSockets = 1_000

@@ -1,4 +1,5 @@
 import { startTollgate } from '../test/support/tollgate.ts'
+import type { Checkout } from './checkout.ts'
 import { startServer } from './peer.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -9,6 +10,7 @@ export interface Subject {
   pid: number
   origin: string
   keys: Record<'unlimited' | 'budgeted', string>
+  stderr(): string
   /** Rejects when the process ended wrongly. */
   stop(): Promise<void>
 }
@@ -21,43 +23,39 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
     pid: peer.pid,
     origin: `http://127.0.0.1:${peer.port}`,
     keys: { unlimited: key, budgeted: key },
+    stderr: () => '',
     stop: peer.stop,
   }
 }
 
-/** Tollgate with everything on: keys, limits, usage log with bodies, Postgres. */
+/** Tollgate with everything on: keys, limits, usage log with bodies, Postgres. It starts as an operator starts it. */
 export async function startGateway(
   upstreamPort: number,
   databaseUrl: string,
   {
     nodeArgs = [],
-    durability = 'journal',
-    hasMetrics = false,
-    traces = {},
+    settings = {},
+    checkout,
   }: {
     nodeArgs?: string[]
-    durability?: 'journal' | 'postgres'
-    hasMetrics?: boolean
-    traces?: Record<string, string>
+    settings?: Readonly<Record<string, string>>
+    /** Default: this tree. */
+    checkout?: Pick<Checkout, 'directory' | 'node'> | undefined
   } = {},
 ): Promise<Subject> {
-  const gatewayYaml = gatewayFile(upstreamPort)
   const tollgate = await startTollgate({
     databaseUrl,
-    gatewayYaml,
+    gatewayYaml: gatewayFile(upstreamPort),
     nodeArgs,
-    env: {
-      NODE_ENV: 'production',
-      DURABILITY: durability,
-      ...(hasMetrics ? { METRICS_PORT: '0' } : {}),
-      ...traces,
-    },
+    ...checkout,
+    env: { NODE_ENV: 'production', ...settings },
   })
   return {
     isLogging: true,
     pid: tollgate.pid,
     origin: tollgate.url,
     keys,
+    stderr: tollgate.stderr,
     async stop() {
       const code = await tollgate.stop()
       if (code !== 0) throw new Error(`Tollgate ended with ${code}.\n${tollgate.stderr().slice(-4000)}`)

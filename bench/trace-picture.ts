@@ -4,6 +4,9 @@ import type { SeenSpan } from '../test/support/otlp.ts'
 import { startTraced } from '../test/support/traced.ts'
 import { chatStream, errorAnswer } from '../test/support/upstream-plans.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * The trace of one streamed request whose first channel fails, as a waterfall: `npm run screenshots:trace`. A real gateway exports it by

@@ -6,6 +6,8 @@ import { startTemporary } from './temporary-postgres.ts'
 /** The database of Tollgate's usage log, as the bench reads it. */
 export interface UsageLog {
   url: string
+  /** For another database on the same server. */
+  serverUrl: string
   version: string
   /** CPU of the whole Postgres so far, in microseconds; NaN when it runs on another machine. */
   cpuUs(): number
@@ -21,7 +23,7 @@ export async function openUsageLog(
 ): Promise<UsageLog> {
   const server = serverUrl ? { url: serverUrl, stop: async () => {} } : await startTemporary({ settings })
   const admin = postgres(server.url, { max: 1 })
-  const name = `tollgate_bench_${process.pid}`
+  const name = `tollgate_bench_${process.pid}_${opened++}`
   await admin.unsafe(`CREATE DATABASE ${name}`)
   const url = new URL(server.url)
   url.pathname = `/${name}`
@@ -30,6 +32,7 @@ export async function openUsageLog(
   const postmaster = localPostmaster(Number(facts?.pid))
   return {
     url: url.href,
+    serverUrl: server.url,
     version: String(facts?.version),
     cpuUs: () => (postmaster === undefined ? Number.NaN : postgresCpuUs(postmaster)),
     async rows(wanted) {
@@ -49,6 +52,9 @@ export async function openUsageLog(
     },
   }
 }
+
+/** Databases of this process. */
+let opened = 0
 
 /** The postmaster is the parent of a backend, if that backend runs on this machine. */
 function localPostmaster(backendPid: number): number | undefined {

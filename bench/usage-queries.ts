@@ -12,7 +12,10 @@ import {
 import { relayLog } from '../src/telemetry/relay-log.ts'
 import { percentile } from './percentile.ts'
 import { startTemporary } from './temporary-postgres.ts'
+import { helpIfAsked } from './usage.ts'
 import { commonKey, days, fillUsageLog, rareKey } from './usage-rows.ts'
+
+helpIfAsked(import.meta.filename)
 
 /**
  * Measures queries of the usage log: `node runtime.cjs bench/usage-queries.ts [rows] [--plans]`. Fills a fresh database with

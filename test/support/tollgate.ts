@@ -35,6 +35,8 @@ export interface TollgateOptions {
   host?: string
   /** A checkout of the program. Default: this one. */
   directory?: string
+  /** Node's program. Default: that of this process. */
+  node?: string
   /** Arguments for Node. Default: `serverArgs`, with which the server need not start itself again. */
   nodeArgs?: string[]
 }
@@ -50,7 +52,7 @@ export async function startTollgate(options: TollgateOptions): Promise<TollgateP
   if (options.gatewayYaml !== undefined) writeFileSync(gatewayConfig, options.gatewayYaml)
   const [program = '', ...args] = [
     ...(options.host === undefined ? [] : onHost(options.host)),
-    process.execPath,
+    options.node ?? process.execPath,
     ...(options.nodeArgs ?? serverArgs),
     'src/server.ts',
   ]

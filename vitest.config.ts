@@ -4,6 +4,7 @@ import { missingExtras } from './test/support/machine.ts'
 import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
 import { onOldestPostgres, tiers, tiersOf } from './test/support/tiers.ts'
+import { patienceMs } from './test/support/until.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -58,9 +59,9 @@ export default defineConfig({
       isRedisHere: !missing.some(({ name }) => name === 'redis-server'),
     },
     // Only a test that fails waits so long. A hook may start two processes, and each may take a minute.
-    testTimeout: 120_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000, interval: 10 } },
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: patienceMs, interval: 10 } },
     pool: 'forks',
     maxWorkers: 3,
   },

@@ -198,7 +198,7 @@ ${Array.from({ length: count }, (_, index) => `  - { name: t${index}, balance_us
   const swapped = await apply(file((index) => count - 1 - index, 'shape', '1.50'))
   expect(swapped).toMatchObject({ changes: { keys: { changed: count }, tenants: { changed: count } } })
   expect(await state()).toEqual({ ...same, capture: 'shape', last: 'shape', concurrency: 4, openings: count })
-}, 60_000)
+})
 
 describe('of two files', () => {
   const [a, b] = [

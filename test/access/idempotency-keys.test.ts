@@ -4,6 +4,7 @@ import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
+import { patienceMs } from '../support/until.ts'
 
 let url: string
 let drop: () => Promise<void>
@@ -214,7 +215,7 @@ test('a claim is released when its request did not wait for the answer of Postgr
   const other = await aProcess({ deadMs: 3_600_000 })
   const again = repeatOf(first)
   await expect
-    .poll(() => other.keys.claim(again).then((found) => found.state), { timeout: 30_000 })
+    .poll(() => other.keys.claim(again).then((found) => found.state), { timeout: patienceMs })
     .toBe('claimed')
   const left = await database.sql`SELECT request_id FROM idempotency_keys WHERE key_hash = ${first.keyHash}`
   expect(left).toEqual([{ request_id: again.requestId }])
@@ -274,7 +275,7 @@ async function postgresHasRunFor(time: string): Promise<void> {
     const [server] = await database.sql`SELECT now() - pg_postmaster_start_time() > ${time}::interval AS long`
     return server?.long
   }
-  await expect.poll(hasRun, { timeout: 30_000 }).toBe(true)
+  await expect.poll(hasRun, { timeout: patienceMs }).toBe(true)
 }
 
 /** Locks the table against writes. Resolves with the function that unlocks it. */

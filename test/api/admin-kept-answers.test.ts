@@ -8,7 +8,7 @@ const token = 'an-admin-token-for-these-tests-1'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams({ env: { ADMIN_TOKEN: token } })
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 async function call(

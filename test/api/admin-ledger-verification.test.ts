@@ -39,7 +39,7 @@ async function ended(at: { url: string } = bed.tollgate) {
   return await until(async () => {
     const found = await last(at)
     return found.state === 'running' ? undefined : found
-  }, 60_000)
+  })
 }
 
 /** Nobody reads `entries` meanwhile: the first rule waits. */

@@ -91,7 +91,7 @@ beforeAll(async () => {
     'api-tokens/{id}': shared((await first('api-tokens')).id),
     'sessions/{id}': shared((await first('sessions')).id),
   }
-}, 120_000)
+})
 afterAll(() => world?.close())
 
 async function tokenOf(cookie: string, scopes: readonly string[]): Promise<string> {

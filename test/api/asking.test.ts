@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'v
 import { freeKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import type { Plan } from '../support/upstream.ts'
 
 /** The endpoints beside chat that call an upstream or take our time: as bounded, logged and discreet as chat. */
@@ -221,7 +222,7 @@ test('a process at its limit of running requests refuses these calls too, with a
   }
   const rows = () =>
     small.database.sql`SELECT count(*)::int AS n FROM requests WHERE status = 503 AND key_id IS NOT NULL`
-  await expect.poll(rows, { timeout: 30_000 }).toEqual([{ n: everyAsk.length + 1 }])
+  await expect.poll(rows, { timeout: patienceMs }).toEqual([{ n: everyAsk.length + 1 }])
   leaving.abort()
   await first
   expect(small.upstream.requests).toHaveLength(1)
@@ -283,7 +284,7 @@ test('after kill -9 during such calls, each has one row', async () => {
       .flatMap(({ outcome, endpoint }) => (outcome === 'orphaned' ? [endpoint] : []))
       .sort()
   await expect
-    .poll(orphans, { timeout: 30_000 })
+    .poll(orphans, { timeout: patienceMs })
     .toEqual([asks.count.path, asks.input.path, '/v1/responses/{id}', '/v1/responses/{id}'].sort())
 })
 

@@ -5,6 +5,7 @@ import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { adminClient } from '../support/admin-client.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** Concurrent changes by the admin API: each change of something that stands takes `if-match`. */
 
@@ -16,7 +17,7 @@ beforeAll(async () => {
   bed = await startTestbed({ env: { ADMIN_TOKEN: adminToken } })
   endpoints = adminEndpoints(bed.tollgate.context)
   admin = operatorClient(`http://127.0.0.1:${bed.tollgate.port}`)
-}, 120_000)
+})
 afterAll(() => bed?.close())
 
 const nameOf = ({ method, path }: AdminEndpoint) => `${method} ${path.replace('/admin/v1/', '')}`
@@ -236,7 +237,7 @@ const changes = all.filter(({ method, body }) => body !== undefined && method !=
 
 describe.each(changes)('$name', ({ method, of, at = itself, body = () => undefined }) => {
   test('of four that were sent at once with one ETag, exactly one is done, in each of three rounds', {
-    timeout: 60_000,
+    timeout: patienceMs,
   }, async () => {
     const read = await of()
     for (const round of [1, 2, 3]) {

@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 let world: MarkedTenants
 beforeAll(async () => {
   world = await startMarkedTenants()
-}, 60_000)
+})
 afterAll(() => world?.close())
 
 const group = async (settings: object = {}) => {

@@ -4,6 +4,7 @@ import { adminClient, becomeOwner, goodPassword, ownerEmail, signedIn } from '..
 import { killPostgres, startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { gatewayYaml } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
 test('a Postgres that dies inside a sign-in: 503, the process lives, and the next sign-in works', {
   timeout: 120_000,
@@ -26,7 +27,9 @@ test('a Postgres that dies inside a sign-in: 503, the process lives, and the nex
   const watcher = await connected(first.url)
   const waiting = `SELECT count(*)::int AS waiting FROM pg_stat_activity
                    WHERE application_name = 'tollgate admin' AND wait_event_type = 'Lock'`
-  await expect.poll(async () => (await watcher.query(waiting)).rows[0]?.waiting, { timeout: 30_000 }).toBe(1)
+  await expect
+    .poll(async () => (await watcher.query(waiting)).rows[0]?.waiting, { timeout: patienceMs })
+    .toBe(1)
   await killPostgres(first, dataDir)
 
   const answer = await signingIn
@@ -43,7 +46,7 @@ test('a Postgres that dies inside a sign-in: 503, the process lives, and the nex
     .poll(
       async () =>
         (await call('POST', 'session', { body: { email: ownerEmail, password: goodPassword } })).status,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toBe(200)
   const cookie = await signedIn(call, ownerEmail)

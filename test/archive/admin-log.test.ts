@@ -159,7 +159,7 @@ test('errors in groups are the same before and after their days are archived', a
       groups: groups.map((group) => JSON.stringify(group)).toSorted(),
     }))
   expect(sorted(after)).toEqual(sorted(before))
-}, 60_000)
+})
 
 test('a day that is archived between the two questions counts once', async () => {
   const bed = await aBed()
@@ -182,7 +182,7 @@ test('a day that is archived between the two questions counts once', async () =>
   expect(page.rows).toEqual(rows.filter((row) => row.created_at < to))
   expect(passes).toBeGreaterThan(0)
   expect(await log.counts({}, dayMs)).toEqual(counts)
-}, 60_000)
+})
 
 test('counts begin anew where a day was archived after Postgres was asked', async () => {
   const bed = await aBed()
@@ -201,7 +201,7 @@ test('counts begin anew where a day was archived after Postgres was asked', asyn
   const found = await countRequests(archiving, walk, { bucketMs: dayMs, withinMs: 60_000 })
   expect(found.requests).toBe(counts.requests)
   expect(asked).toBeGreaterThan(1)
-}, 60_000)
+})
 
 test('older days that take too long end the page before them, and the page behind it waits for them', async () => {
   const bed = await aBed()
@@ -239,7 +239,7 @@ test('older days that take too long end the page before them, and the page behin
     cursor = page.cursor
   }
   expect(rows).toEqual(all)
-}, 60_000)
+})
 
 test('where no reader can open the archive, newer days are shown and the page behind them says why', async () => {
   const bed = await aBed({}, { program: new URL('../support/no-duck-process.ts', import.meta.url) })
@@ -261,7 +261,7 @@ test('where no reader can open the archive, newer days are shown and the page be
   expect(why).toBeInstanceOf(OlderDaysError)
   expect(String(why)).toContain('its DuckDB is not installed')
   expect(await log.counts({}, dayMs)).toMatchObject({ done: false })
-}, 60_000)
+})
 
 test('a client that leaves ends the query of older days', async () => {
   const bed = await aBed()
@@ -296,4 +296,4 @@ test('a client that leaves ends the query of older days', async () => {
   await expect(asked).rejects.toThrow('the client left')
   const [first] = await log.pages({}, 'oldest', 5)
   expect(first).toBeDefined()
-}, 30_000)
+})

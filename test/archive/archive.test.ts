@@ -28,4 +28,4 @@ test('30 days are archived and dropped: a list over the border has the same rows
     expect(after.length).toBeGreaterThan(0)
     expect(after, JSON.stringify(filter)).toEqual(before[index])
   }
-}, 120_000)
+})

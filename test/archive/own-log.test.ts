@@ -34,7 +34,7 @@ test('a request of an archived day has its row, attempts, body and answer as bef
     true,
   )
   expect(after).toEqual(before)
-}, 60_000)
+})
 
 test('an admin finds a request of any tenant as before, and a member that of its own', async () => {
   const bed = await aBed()
@@ -55,7 +55,7 @@ test('an admin finds a request of any tenant as before, and a member that of its
   expect(before[1]?.some((found) => found === undefined)).toBe(true)
   expect(before[0]?.some((found) => (found?.detail.answer?.answer.length ?? 0) > 0)).toBe(true)
   expect(before[0]?.some((found) => found?.credentials.length === 2)).toBe(true)
-}, 60_000)
+})
 
 /** What an admin's endpoint asks Postgres. */
 function needsOf({ sql }: Awaited<ReturnType<typeof aBed>>, id: string, tenantId: string | undefined) {
@@ -96,7 +96,7 @@ test('totals over the border are those from before, beyond 2^53', async () => {
   expect(await archivePass(bed.options)).toMatchObject({ failed: [], postponed: 0 })
   expect([sorted(await sums()), sorted(await sums('模型'))]).toEqual(before)
   expect(before[0]?.some((row) => /"cost_nano":"\d{17,}"/.test(row))).toBe(true)
-}, 60_000)
+})
 
 test('a page whose days no reader can open ends before them, and the next one says why', async () => {
   const bed = await aBed({}, { program: new URL('../support/no-duck-process.ts', import.meta.url) })
@@ -157,4 +157,4 @@ test('a query that its caller leaves ends, and the next one is answered', async 
   )
   await expect(late).rejects.toThrow('did not answer within 200 ms')
   expect((await bed.all({})).length).toBeGreaterThan(0)
-}, 30_000)
+})

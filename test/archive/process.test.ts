@@ -4,6 +4,7 @@ import { freshDatabase, openDatabase } from '../support/database.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { seeded } from '../support/random.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
 test('a gateway with HOT_DAYS archives by itself, and its API goes on to have the old days', async () => {
@@ -46,7 +47,7 @@ test('a gateway with HOT_DAYS archives by itself, and its API goes on to have th
     .poll(
       async () => (await get(gateway.url, '/admin/v1/archive?state=dropped', token)).body.files.data.length,
       {
-        timeout: 30_000,
+        timeout: patienceMs,
       },
     )
     .toBe(8)
@@ -63,6 +64,6 @@ test('a gateway with HOT_DAYS archives by itself, and its API goes on to have th
   })
   expect([now.status, await now.json()]).toEqual([202, { due: true }])
   await gateway.stop()
-}, 90_000)
+})
 
 const token = `admin-${randomUUID()}`

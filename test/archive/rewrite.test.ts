@@ -51,7 +51,7 @@ test('the content of an end user goes from the archive; the rows and the money s
     answers: 0,
     verdicts: 0,
   })
-}, 60_000)
+})
 
 test('a rewrite that ends before its file is in force leaves the former file, and the next pass clears it away', async () => {
   const bed = await aBed()

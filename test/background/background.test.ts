@@ -18,7 +18,7 @@ import { until } from '../support/until.ts'
 let bed: BackgroundBed
 beforeAll(async () => {
   bed = await startBackgroundBed({})
-}, 60_000)
+})
 afterAll(() => bed?.close())
 beforeEach(() => bed.upstream.hold())
 

@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 type Answer = OpenAI.Responses.Response

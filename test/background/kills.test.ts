@@ -19,7 +19,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
       role: 'api',
       env: { BACKGROUND_RUNS_MAX: '100' },
     })
-  }, 60_000)
+  })
   afterAll(() => bed?.close())
 
   test('a worker that dies before the first kept event leaves the job to another; after it the events stay, and the answer fails', async () => {
@@ -175,7 +175,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
         return undefined
       }
       return /completed|failed/.test(events.at(-1)?.type ?? '')
-    }, 120_000)
+    })
     return events
   }
 })

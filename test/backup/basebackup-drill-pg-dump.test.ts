@@ -89,7 +89,7 @@ test('a backup by pg_basebackup that is made under load has the rows, money and 
   await until(async () => {
     const rows = await loggedRows(url)
     return expected.every(({ marker }) => rows.has(marker))
-  }, 60_000)
+  })
   const rows = await loggedRows(url)
   for (const [marker, row] of rows) {
     if (row.outcome !== 'orphaned') expect(row, marker).toEqual(original.get(marker))

@@ -117,7 +117,7 @@ test('a backup that is made under load, of a deployment that is then destroyed, 
   await until(async () => {
     const rows = await loggedRows(url)
     return expected.every(({ marker }) => rows.has(marker))
-  }, 60_000)
+  })
   const rows = await loggedRows(url)
   for (const [marker, row] of rows) {
     if (row.outcome === 'orphaned') continue

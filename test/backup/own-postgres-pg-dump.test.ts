@@ -106,7 +106,7 @@ test('a dump of a database with an extension of a superuser goes into a database
   expect(await open('theirs')`SELECT tableowner FROM pg_tables WHERE tablename = 'requests'`).toEqual([
     { tableowner: 'plain' },
   ])
-}, 120_000)
+})
 
 test('pg_basebackup of a cluster with tablespaces is refused, because it would leave them out', async () => {
   const { server, folder, administrate, env } = await ownDatabase()
@@ -138,7 +138,7 @@ test('a backup of an older release is restored, and says what is to be done befo
     output: expect.stringContaining('Run tollgate migrate, or start a gateway'),
   })
   expect(back.output).toMatch(/^Restored in /)
-}, 120_000)
+})
 
 describe('SIGTERM', () => {
   test('ends a backup and its pg_dump, and leaves no draft', async () => {
@@ -158,7 +158,7 @@ describe('SIGTERM', () => {
     expect(readdirSync(folder)).toEqual([])
     expect(programsAt(folder)).toEqual([])
     await lock`ROLLBACK`
-  }, 120_000)
+  })
 
   test('ends a restore and its pg_restore: the database stays empty, and so does DATA_DIR', async () => {
     const { folder, urlOf, administrate, open, env } = await ownDatabase()
@@ -198,7 +198,7 @@ describe('SIGTERM', () => {
     )
     const left = await holder`SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
     expect(left.map(({ tablename }) => tablename)).toEqual([])
-  }, 120_000)
+  })
 })
 
 /** Programs of Postgres that work on a backup below this folder. */

@@ -14,7 +14,7 @@ import { startTestbed } from '../support/testbed.ts'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const turns: OpenAI.Responses.ResponseInput = [
@@ -107,7 +107,7 @@ describe('a group with a model for summaries', () => {
       - { name: a, group: summing, secret: ${secret} }
       - { name: b, group: summing, secret: ${narrow}, allowed_models: [openai-chat] }`,
     })
-  }, 60_000)
+  })
   afterAll(() => own?.close())
 
   const servedBy = async (model: string, key: string) => {

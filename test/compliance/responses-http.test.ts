@@ -15,7 +15,7 @@ import { type Answer, eventsOfStream, readAnswer, readCompacted, readEvents } fr
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const said = (role: string, content: unknown, members: Json = {}): Json => ({

@@ -17,7 +17,7 @@ import { type Answer, readAnswer, readCompacted, readEvents, readRefusedTurn } f
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const opened: WebSocket[] = []

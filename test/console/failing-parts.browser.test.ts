@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, type Owner, startBrowser } from '../support/browser.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** Pages of one thing, and live pages, while the API fails. */
 
@@ -64,7 +65,7 @@ test('on a live page the one message of an outage does not come and go with the 
   )
   const before = asked
   // Each tick asks for the totals twice, and for one table.
-  await expect.poll(() => asked, { timeout: 60_000 }).toBeGreaterThanOrEqual(before + 9)
+  await expect.poll(() => asked, { timeout: patienceMs }).toBeGreaterThanOrEqual(before + 9)
   expect((await page.evaluate<number[]>('[...window.seen]')).filter((count) => count !== 1)).toEqual([])
   await page.unroute(parts)
   await page.getByRole('link', { name: /^Requests: / }).waitFor()

@@ -9,6 +9,7 @@ import { idAt, moneyOf } from '../ledger/money-bed.ts'
 import { type Database, emptyDatabase, openDatabase } from '../support/database.ts'
 import { entryTables, midMonth, monthAt, tableOf } from '../support/entry-months.ts'
 import { formerDatabase } from '../support/former-database.ts'
+import { patienceMs } from '../support/until.ts'
 import { wholeReads } from '../support/whole-reads.ts'
 
 const before = 'entries_before'
@@ -38,14 +39,14 @@ test('the table of the former release becomes the first month while its processe
   })
   const atLeast = (rounds: number) =>
     expect
-      .poll(() => Math.min(...writers.map(({ rounds }) => rounds)), { timeout: 30_000 })
+      .poll(() => Math.min(...writers.map(({ rounds }) => rounds)), { timeout: patienceMs })
       .toBeGreaterThan(rounds)
   await atLeast(3)
   // The new process starts. A table with entries is left to the upkeep.
   await prepareDatabase(url)
   expect(await entryTables(sql)).toEqual({})
   await expect
-    .poll(async () => (await keepEntryMonths(sql, 0)).moved, { timeout: 90_000, interval: 20 })
+    .poll(async () => (await keepEntryMonths(sql, 0)).moved, { timeout: patienceMs, interval: 20 })
     .toBe(true)
   await atLeast(Math.max(...writers.map(({ rounds }) => rounds)) + 3)
   going = false

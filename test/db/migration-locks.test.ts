@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { prepareDatabase } from '../../src/db/migrate.ts'
 import { openDatabase } from '../support/database.ts'
 import { formerDatabase } from '../support/former-database.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** What a migration does to tables that may have many millions of rows. All migrations of a start are one transaction. */
 
@@ -82,7 +83,7 @@ test('while a migration waits for a long reader of the usage log, rows are writt
       () => sql`
         select from pg_stat_activity
         where application_name = 'tollgate prepare' and wait_event_type = 'Lock' and datname = current_database()`,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toHaveLength(1)
   await sql`

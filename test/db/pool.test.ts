@@ -7,6 +7,7 @@ import { eq } from '../../src/db/drizzle.cjs'
 import { Pool, type PoolOptions } from '../../src/db/pool.ts'
 import { heldAnswers, tenants } from '../../src/db/schema.ts'
 import { freshDatabase } from '../support/database.ts'
+import { patienceMs } from '../support/until.ts'
 import { startWire, type Wire } from '../support/wire.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -39,7 +40,9 @@ async function aLock() {
       const waiting = () =>
         sql`SELECT pid FROM pg_locks l JOIN pg_database d ON d.oid = l.database
           WHERE l.locktype = 'advisory' AND NOT l.granted AND d.datname = current_database()`
-      await expect.poll(async () => (await waiting()).length, { timeout: 30_000, interval: 5 }).toBe(backends)
+      await expect
+        .poll(async () => (await waiting()).length, { timeout: patienceMs, interval: 5 })
+        .toBe(backends)
     },
     giveBack: () => sql`SELECT pg_advisory_unlock(1)`,
   }

@@ -9,7 +9,7 @@ import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 /** No purpose can starve another, because each has connections of its own. */
@@ -60,7 +60,7 @@ test('while tenants run many slow queries, money, keys, catalog and breakers wor
       WHERE datname = current_database() AND application_name = 'tollgate reads' AND state = 'active'`
     return counted?.backends
   }
-  await expect.poll(reading, { timeout: 30_000 }).toBe(3)
+  await expect.poll(reading, { timeout: patienceMs }).toBe(3)
 
   const wishes = Array.from({ length: 20 }, () => ({
     requestId: randomUUIDv7(),
@@ -115,7 +115,7 @@ test('when Postgres answers no query, all purposes soon get an error; when it an
     expect(answer).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
   await wire.mend()
   const served = async () => (await askAll()).map(({ status }) => status)
-  await expect.poll(served, { timeout: 30_000 }).toEqual(purposes.map(() => 'fulfilled'))
+  await expect.poll(served, { timeout: patienceMs }).toEqual(purposes.map(() => 'fulfilled'))
   await stop()
 })
 
@@ -138,7 +138,7 @@ function follow(
   const following = until(async () => {
     await ask().catch(() => {})
     return stopped
-  }, 120_000)
+  })
   return async () => {
     stopped = true
     await following

@@ -10,6 +10,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const own = resolve(import.meta.dirname, '../../migrations')
@@ -54,9 +55,9 @@ test('a running process goes on when a later release contracts its schema; a sta
   const call = () => callAnew(`${running.url}/v1/chat/completions`, { method: 'POST', headers, body })
   expect((await call()).status).toBe(200)
   const rows = () => database.sql`SELECT 1 FROM requests`
-  await expect.poll(rows, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(rows, { timeout: patienceMs }).toHaveLength(1)
   expect(await running.stop()).toBe(0)
-}, 60_000)
+})
 
 test('a process that may not migrate waits for one that may, says so once, and then starts', async () => {
   const { url, database, guest } = await withGuest()
@@ -66,7 +67,7 @@ test('a process that may not migrate waits for one that may, says so once, and t
   const waiting = whenReachable(guest, 60_000, log, () =>
     prepareDatabase(guest, undefined, undefined, folder),
   )
-  await expect.poll(() => lines, { timeout: 30_000 }).toHaveLength(1)
+  await expect.poll(() => lines, { timeout: patienceMs }).toHaveLength(1)
   await prepareDatabase(url, undefined, undefined, folder)
   await waiting
   expect(lines).toEqual([
@@ -75,7 +76,7 @@ test('a process that may not migrate waits for one that may, says so once, and t
     ),
   ])
   expect(await database.sql`SELECT to_regclass('expanded') IS NULL AS missing`).toEqual([{ missing: false }])
-}, 60_000)
+})
 
 test('it ends when nobody migrates in time, with the same line', async () => {
   const { guest } = await withGuest()

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { holdsFor, until } from '../support/until.ts'
+import { holdsFor, patienceMs, until } from '../support/until.ts'
 import { startWire } from '../support/wire.ts'
 
 let fresh: Awaited<ReturnType<typeof freshDatabase>>
@@ -10,7 +10,7 @@ beforeAll(async () => {
 })
 afterAll(() => fresh.drop())
 
-const patient = { timeout: 30_000, interval: 5 }
+const patient = { timeout: patienceMs, interval: 5 }
 
 /** A database behind a wire, the messages that came through it, and the states of its subscription. */
 async function aListener(channel: string) {

@@ -3,7 +3,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { type Plan, type ScriptedUpstream, type SeenRequest, startUpstream } from '../support/upstream.ts'
 import { planByModel } from '../support/upstream-plans.ts'
 import { startWire, type Wire } from '../support/wire.ts'
@@ -192,7 +192,7 @@ export async function expectRows({ sql }: Database, ids: readonly string[]): Pro
     expect(found.length).toBe(there.size)
     return ids.filter((id) => !there.has(id)).length
   }
-  await expect.poll(missing, { timeout: 30_000 }).toBe(0)
+  await expect.poll(missing, { timeout: patienceMs }).toBe(0)
 }
 
 export const chatPath = '/v1/chat/completions'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { testClock } from '../support/clock.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 import {
   chatBody,
@@ -74,7 +74,7 @@ describe.each([
             await bed.database
               .sql`SELECT heartbeat_at > ${jumpedAt}::timestamptz + interval '1 s' AS heard FROM instances`
           )[0],
-        { timeout: 30_000 },
+        { timeout: patienceMs },
       )
       .toEqual({ heard: true })
     expect(await bed.tollgate.stop()).toBe(0)

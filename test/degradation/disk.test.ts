@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { smallDisk } from '../support/small-disk.ts'
+import { patienceMs } from '../support/until.ts'
 import {
   chatBody,
   chatPath,
@@ -64,7 +65,7 @@ test('on a full disk nothing is sent that cannot be recorded, running requests f
   ids.push(finished.requestId)
 
   disk.free()
-  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 30_000 }).toBe(200)
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: patienceMs }).toBe(200)
   const after = await bed.call(chatPath, { body: chatBody })
   expect(after.status).toBe(200)
   await expectRows(bed.database, [...ids, after.requestId])
@@ -77,9 +78,9 @@ test('a moment of a full disk leaves nothing behind; on a full disk no process s
   await expect(bed.start({}, other.path)).rejects.toThrow('Tollgate cannot start')
   disk.fill()
   await bed.call(chatPath, { body: chatBody })
-  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 30_000 }).toBe(503)
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: patienceMs }).toBe(503)
   disk.free()
-  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: 30_000 }).toBe(200)
+  await expect.poll(async () => (await bed.call('/readyz')).status, { timeout: patienceMs }).toBe(200)
   const whole = await bed.call(chatPath, { body: chatBody })
   expect(whole.status).toBe(200)
 
@@ -104,12 +105,12 @@ test('images that could not be stored are made again once there is room, and cha
     headers: { prefer: 'respond-async' },
   })
   expect(answer.status).toBe(202)
-  await expect.poll(() => bed.painter.count('no room'), { timeout: 30_000 }).toBeGreaterThan(0)
+  await expect.poll(() => bed.painter.count('no room'), { timeout: patienceMs }).toBeGreaterThan(0)
   disk.free()
   const job = async () =>
     (await bed.call(`/v1/images/generations/${answer.requestId}`, { key: paidKey })).json
   await expect
-    .poll(job, { timeout: 30_000 })
+    .poll(job, { timeout: patienceMs })
     .toMatchObject({ status: 'succeeded', cost_nano_usd: '40000000' })
   expect([...(await bed.database.sql`SELECT amount_nano FROM entries WHERE kind = 'charge'`)]).toEqual([
     { amount_nano: '-40000000' },

@@ -2,11 +2,12 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { patienceMs } from '../support/until.ts'
 import { chatBody, chatPath, type DegradationBed, expectRows, paidKey, startDegradationBed } from './bed.ts'
 
 /** DURABILITY=postgres: Postgres has a row before anybody can count on it. */
 
-const patient = { timeout: 60_000 }
+const patient = { timeout: patienceMs }
 const hello = 'data: {"choices":[{"index":0,"delta":{"content":"Hi"}}]}\n\n'
 const rest = [
   'data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}\n\n',

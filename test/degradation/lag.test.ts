@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import {
   adminToken,
   chatBody,
@@ -17,7 +18,7 @@ import {
 /** What /readyz and GET /admin/v1/ledger say while rows wait for Postgres. */
 
 const env = { LEDGER_LAG_MS_MAX: '1000' }
-const patient = { timeout: 60_000 }
+const patient = { timeout: patienceMs }
 
 test('a process whose rows alone wait is not ready until they are shipped; the others stay ready', async () => {
   const bed = await startDegradationBed({ env })

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
+import { patienceMs } from '../support/until.ts'
 import {
   type Answer,
   chatBody,
@@ -62,7 +63,7 @@ test('while Postgres is away the journal grows only to its bound, reports it, an
   expect(ended.text).toContain('[DONE]')
 
   await bed.wire.mend()
-  await expect.poll(size, { timeout: 60_000 }).toBeLessThan(256 * 1024)
+  await expect.poll(size, { timeout: patienceMs }).toBeLessThan(256 * 1024)
   const served = answers.filter(({ status }) => status === 200).map(({ requestId }) => requestId)
   await expectRows(bed.database, [...served, ended.requestId])
   expect((await bed.call(chatPath, { body })).status).toBe(200)

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { patienceMs } from '../support/until.ts'
 import {
   type Answer,
   adminToken,
@@ -181,17 +182,17 @@ describe.each(['cut', 'frozen'] as const)('with Postgres %s', (how) => {
       promised.filter(({ name }) => name !== 'an unknown key'),
     )
     await expect
-      .poll(async () => (await bed.call('/readyz')).json, { timeout: 30_000 })
+      .poll(async () => (await bed.call('/readyz')).json, { timeout: patienceMs })
       .toMatchObject({ status: 'ready', postgres: 'away' })
     const guess = async () =>
       (await bed.call(chatPath, { body: chatBody, key: 'nobody-has-this-key-at-all' })).status
-    await expect.poll(guess, { timeout: 30_000 }).toBe(503)
+    await expect.poll(guess, { timeout: patienceMs }).toBe(503)
     const answers = await expectKept(bed, promised)
 
     await bed.wire.mend()
     await untilServed(bed, paidKey)
     await expect
-      .poll(async () => (await bed.call('/readyz')).json, { timeout: 30_000 })
+      .poll(async () => (await bed.call('/readyz')).json, { timeout: patienceMs })
       .toMatchObject({ postgres: 'reached' })
     for (const { name, call } of promised) {
       if (name === 'an unknown key' || name === 'a wrong path') continue
@@ -248,7 +249,7 @@ async function expectKept(bed: DegradationBed, promised: Promised[]): Promise<An
 async function untilServed(bed: DegradationBed, key: string): Promise<void> {
   await expect
     .poll(async () => (await bed.call(chatPath, { body: { ...chatBody, messages }, key })).status, {
-      timeout: 30_000,
+      timeout: patienceMs,
     })
     .toBe(200)
 }

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { amount } from '../support/amount.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { holdsFor, until } from '../support/until.ts'
+import { holdsFor, patienceMs, until } from '../support/until.ts'
 import {
   bounds,
   chatBody,
@@ -135,7 +135,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   bed.painter.hold()
   const body = { model: 'draw', prompt: 'waits held' }
   const waiting = bed.call(images, { body })
-  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: patienceMs }).toBe(1)
   const [job] = await bed.database.sql<{ id: string }[]>`SELECT id FROM image_jobs`
   const events = await fetch(`${bed.tollgate.url}${images}/${job?.id}/events`, {
     headers: { authorization: `Bearer ${freeKey}` },
@@ -146,7 +146,7 @@ test("when Postgres goes away, a client that waits for images gets the job's add
   expect(answer.tookMs).toBeLessThan(bounds.IMAGE_WAIT_MS + bounds.ADMIT_MS + hangMs)
   expect(answer.text).toContain(job?.id)
   bed.painter.release()
-  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(0)
+  await expect.poll(() => bed.painter.running(), { timeout: patienceMs }).toBe(0)
   await bed.wire.mend()
   expect(await events.text()).toContain('event: succeeded')
   expect((await bed.call(`${images}/${job?.id}`)).json).toMatchObject({ status: 'succeeded' })

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { amount } from '../support/amount.ts'
 import { startRedis } from '../support/redis.ts'
+import { patienceMs } from '../support/until.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 import { startWire } from '../support/wire.ts'
 import {
@@ -55,15 +56,15 @@ test('while Redis is gone or frozen no client gets an error: each process limits
         expect((await ask(countedKey)).status).toBe(200)
         return await mode()
       }
-      await expect.poll(modeAfterOne, { timeout: 30_000, interval: 300 }).toBe('local')
+      await expect.poll(modeAfterOne, { timeout: patienceMs, interval: 300 }).toBe('local')
       const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
       expect(pages).toMatchObject({ status: 503, retryAfter: '2' })
       expect((await bed.call('/readyz')).status).toBe(200)
     }
     await wire.mend()
-    await expect.poll(mode, { timeout: 30_000 }).toBe('shared')
+    await expect.poll(mode, { timeout: patienceMs }).toBe('shared')
     await expect
-      .poll(async () => (await bed.call(`${images}/${accepted.requestId}`)).json, { timeout: 60_000 })
+      .poll(async () => (await bed.call(`${images}/${accepted.requestId}`)).json, { timeout: patienceMs })
       .toMatchObject({ status: 'succeeded' })
   }
 
@@ -119,7 +120,7 @@ test('while Redis is away the process limits its keys by itself, and can start',
   }
   await wire.mend()
   await expect
-    .poll(async () => (await bed.call('/readyz')).json, { timeout: 30_000 })
+    .poll(async () => (await bed.call('/readyz')).json, { timeout: patienceMs })
     // This process decided all of them by itself.
     .toMatchObject({ limits: 'shared', limits_decided_locally: 200 })
 })

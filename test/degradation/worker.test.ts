@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { patienceMs } from '../support/until.ts'
 import { bounds, expectEnd, revokeColdKey, startDegradationBed } from './bed.ts'
 
 const images = '/v1/images/generations'
@@ -13,13 +14,13 @@ test("without a worker a client gets the job's address after IMAGE_WAIT_MS, and 
 
   bed.painter.hold()
   const frozen = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
-  await expect.poll(() => bed.painter.running(), { timeout: 30_000 }).toBe(1)
+  await expect.poll(() => bed.painter.running(), { timeout: patienceMs }).toBe(1)
   process.kill(frozen.pid, 'SIGSTOP')
   const other = await bed.start({ ROLE: 'worker' }, bed.tollgate.dataDir)
-  await expect.poll(() => bed.painter.count('first held'), { timeout: 30_000 }).toBe(2)
+  await expect.poll(() => bed.painter.count('first held'), { timeout: patienceMs }).toBe(2)
   bed.painter.release()
   const job = async () => (await bed.call(`${images}/${waited.requestId}`)).json
-  await expect.poll(job, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' })
+  await expect.poll(job, { timeout: patienceMs }).toMatchObject({ status: 'succeeded' })
   const first = await job()
   // The frozen worker continues, and changes nothing.
   process.kill(frozen.pid, 'SIGCONT')
@@ -48,7 +49,7 @@ test('an image job whose result Postgres refuses for what it is fails, with a ro
   expect(accepted.status).toBe(202)
   const rows = () => bed.database.sql`SELECT outcome, error_message, cost_nano FROM requests`
   await expect
-    .poll(rows, { timeout: 30_000 })
+    .poll(rows, { timeout: patienceMs })
     .toEqual([
       { outcome: 'failed', error_message: expect.stringContaining('could not be recorded'), cost_nano: '0' },
     ])

@@ -7,6 +7,7 @@ import { parse } from 'yaml'
 import { z } from 'zod'
 import { readConfig, variableOf } from '../../src/config.ts'
 import { toolsPath } from '../support/machine.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** docker-compose.yml, held against the types of compose files and the gateway's own settings. No Docker engine is here. */
 
@@ -139,7 +140,7 @@ esac
     const run = spawnSync(program, words, {
       cwd: folder,
       env: { PATH: `${folder}:${process.env.PATH}` },
-      timeout: 60_000,
+      timeout: patienceMs,
     })
     expect(run.status).toBe(0)
     expect(existsSync(join(folder, 'made'))).toBe(true)

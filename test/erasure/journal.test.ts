@@ -3,10 +3,11 @@ import { z } from 'zod'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
 const adminToken = 'an-admin-token-for-tests'
 const marker = 'words of the tenant in a journal'
-const patient = { timeout: 90_000 }
+const patient = { timeout: patienceMs }
 
 const shownErasure = z.looseObject({
   id: z.string(),

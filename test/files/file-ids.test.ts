@@ -176,7 +176,7 @@ test('a large file goes through a thread, from a small body and from a large one
       expect(bed.seen.at(-1)?.includes(large.toString('base64'))).toBe(true)
     }
   }
-}, 60_000)
+})
 
 test('what does not fit into a body, and too many places, are refused before anything is sent', async () => {
   const client = bed.openai()

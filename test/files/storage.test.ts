@@ -107,7 +107,7 @@ test('in a bucket, files come, are named in requests and go, and large ones come
   await until(async () => (await s3.objects()).length === 0)
   expect(await s3.uploads()).toEqual([])
   expect(await bed.database.sql`SELECT 1 FROM files`).toHaveLength(0)
-}, 60_000)
+})
 
 test('the erasure of a tenant removes its files, and those of no other', async () => {
   bed = await startFilesBed({ ROLE: 'api' })

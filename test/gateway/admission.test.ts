@@ -6,7 +6,7 @@ import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 import { chatStream } from '../support/upstream-plans.ts'
 
@@ -121,7 +121,7 @@ test(`while Postgres is away for ${outageMs} ms, keys without a hard budget get 
     const there = new Set((await database.sql`SELECT id FROM requests`).map(({ id }) => id))
     return ids.filter((id) => !there.has(id)).length
   }
-  await expect.poll(missing, { timeout: 30_000, interval: 1_000 }).toBe(0)
+  await expect.poll(missing, { timeout: patienceMs, interval: 1_000 }).toBe(0)
   await until(async () => (await ask(paidKey, false)).status === 200)
   expect(await tollgate.stop()).toBe(0)
   const { findings } = await verifyLedger(database.sql)

@@ -4,7 +4,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { holdsFor } from '../support/until.ts'
+import { holdsFor, patienceMs } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { chatAnswer } from '../support/upstream-plans.ts'
 
@@ -191,7 +191,7 @@ describe('one process that waits long for money', () => {
     const first = ask(keys.waiting)
     await bed.upstream.arrived(1)
     const second = ask(keys.waiting)
-    await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(1)
+    await expect.poll(() => heldRows(bed), { timeout: patienceMs }).toBe(1)
     // The gateway asks Postgres again many times, and is not granted the money while the first request runs.
     await holdsFor(500, () => expect(bed.upstream.requests).toHaveLength(1))
     release()
@@ -220,7 +220,7 @@ describe('one process that waits long for money', () => {
     expect(await heldRows(bed)).toBe(1)
     release()
     expect((await first).status).toBe(200)
-    await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(0)
+    await expect.poll(() => heldRows(bed), { timeout: patienceMs }).toBe(0)
     expect(bed.upstream.requests).toHaveLength(1)
   })
 })
@@ -292,7 +292,7 @@ describe('one process that does not wait long', () => {
       env: { SECRET_KEY: secretKey, SHIP_INTERVAL_MS: '20' },
     })
     try {
-      await expect.poll(() => heldRows(bed), { timeout: 30_000 }).toBe(0)
+      await expect.poll(() => heldRows(bed), { timeout: patienceMs }).toBe(0)
       const response = await fetch(`${next.url}/v1/chat/completions`, {
         method: 'POST',
         headers: { authorization: `Bearer ${keys.killed}`, 'content-type': 'application/json' },

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { abortKey, freeKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { patienceMs } from '../support/until.ts'
 import { chatAnswer, chatStream, frame, planByModel } from '../support/upstream-plans.ts'
 
 let bed: Testbed
@@ -23,7 +24,7 @@ const never = new Promise<void>(() => {})
 /** The newest row, when it has come: for clients that left before they could see an id. */
 async function onlyRow(model: string): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model}`
-  await expect.poll(async () => (await read()).length, { timeout: 30_000 }).toBe(1)
+  await expect.poll(async () => (await read()).length, { timeout: patienceMs }).toBe(1)
   const [row] = await read()
   return row ?? {}
 }

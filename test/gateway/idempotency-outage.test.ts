@@ -5,7 +5,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
 import { type chatAnswer, planByModel } from '../support/upstream-plans.ts'
 
@@ -68,7 +68,7 @@ test('when the heartbeat of a process on another machine is old, one of the wait
   await expect
     .poll(
       async () => (await database.sql`SELECT now() - pg_postmaster_start_time() > interval '8 s' AS old`)[0],
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toEqual({ old: true })
 
@@ -126,7 +126,7 @@ test('while Postgres is away a keyed request is a 503 with Retry-After; when it 
   const again = openDatabase(back.url)
   await expect
     .poll(async () => (await again.sql`SELECT FROM requests WHERE id = ${first.id}`).length, {
-      timeout: 30_000,
+      timeout: patienceMs,
     })
     .toBe(1)
   const { findings } = await verifyLedger(again.sql)

@@ -11,7 +11,7 @@ import { postmasterOf, startOwner, temporaryDirectory } from '../support/embedde
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/gateway-yaml.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { anyMoment, until } from '../support/until.ts'
+import { anyMoment, patienceMs, until } from '../support/until.ts'
 
 const gatewayKills = amount('GATEWAY_KILLS', { test: 1, chaos: 16 })
 const postgresKills = amount('POSTGRES_KILLS', { test: 1, chaos: 4 })
@@ -76,7 +76,7 @@ test.for(installations)(
       await anyMoment(random, 400)
       if (victim === 'postgres') {
         // The successor of an earlier killed process may not run yet.
-        await expect.poll(() => killed(postmasterOf(postgresHome)), { timeout: 30_000 }).toBe(true)
+        await expect.poll(() => killed(postmasterOf(postgresHome)), { timeout: patienceMs }).toBe(true)
       } else if (processes > 1 && turn % 3 !== 0) {
         // The supervisor restarts it.
         const [member = 0] = random.shuffle(running[0]?.members() ?? [])
@@ -105,7 +105,7 @@ test.for(installations)(
         homes
           .flatMap((home) => listJournals(join(home, 'journal')))
           .filter(({ directory }) => !existsSync(join(directory, 'shipped'))).length
-      await expect.poll(journals, { timeout: 60_000 }).toBe(directories.length * processes)
+      await expect.poll(journals, { timeout: patienceMs }).toBe(directories.length * processes)
       const rows = await database.sql<{ id: string; body: string; outcome: string }[]>`
         SELECT r.id, p.body, r.outcome FROM requests r JOIN request_payloads p ON p.request_id = r.id AND p.created_at = r.created_at`
       const byMarker = new Map<string, string[]>()

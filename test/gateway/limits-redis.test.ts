@@ -5,6 +5,7 @@ import { secretKey } from '../support/gateway-yaml.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { patienceMs } from '../support/until.ts'
 import { body, keys, yaml } from './limited-keys.ts'
 
 let bed: Testbed
@@ -42,7 +43,7 @@ describe('two processes on one Redis', () => {
 
   test('a thousand requests at once of one key: as many pass as its limit allows, and the upstream sees no more', async () => {
     const urls = [bed.tollgate.url, other.url]
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 shared')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: patienceMs }).toBe('200 shared')
     const since = Date.now()
     const statuses = await Promise.all(
       Array.from({ length: 1_000 }, async (_, turn) => {
@@ -62,7 +63,7 @@ describe('two processes on one Redis', () => {
   })
 
   test('a request whose tokens are not limited asks Redis once, and one whose tokens are asks it twice', async () => {
-    await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: 30_000 }).toBe('200 shared')
+    await expect.poll(() => limitsOf(bed.tollgate.url), { timeout: patienceMs }).toBe('200 shared')
     const client = new Redis(redis.url)
     const monitor = await client.monitor()
     onTestFinished(() => {
@@ -81,7 +82,7 @@ describe('two processes on one Redis', () => {
     expect((await ask(bed.tollgate.url, keys.repeating)).status).toBe(200)
     expect((await ask(bed.tollgate.url, keys.messages)).status).toBe(200)
     // The third command is the settlement, for which nobody waits.
-    await expect.poll(() => asked('messages'), { timeout: 30_000 }).toBe(3)
+    await expect.poll(() => asked('messages'), { timeout: patienceMs }).toBe(3)
     expect(asked('repeating')).toBe(1)
   })
 
@@ -107,9 +108,9 @@ describe('two processes on one Redis', () => {
       expect(own).toBeGreaterThanOrEqual(9)
       expect(own).toBeLessThanOrEqual(12)
     }
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 local')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: patienceMs }).toBe('200 local')
     redis.resume()
-    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: 30_000 }).toBe('200 shared')
+    for (const url of urls) await expect.poll(() => limitsOf(url), { timeout: patienceMs }).toBe('200 shared')
     expect((await ask(other.url, keys.tokens)).status).toBe(200)
     const log = other.stdout() + other.stderr()
     expect(log.match(/Redis does not answer in time/g)).toHaveLength(1)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { addLimitHeaders } from '../../src/stages/limit-headers.ts'
 import { idsOf, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { chatAnswer, chatStream, errorAnswer } from '../support/upstream-plans.ts'
 import { body, keys, messages, yaml } from './limited-keys.ts'
 
@@ -124,7 +124,7 @@ describe('one process', () => {
     await bed.chat({ ...body, stream: true }, { key, signal: leaving.signal })
     expect((await bed.chat(body, { key })).status).toBe(429)
     leaving.abort()
-    await expect.poll(async () => (await bed.chat(body, { key })).status, { timeout: 60_000 }).toBe(200)
+    await expect.poll(async () => (await bed.chat(body, { key })).status, { timeout: patienceMs }).toBe(200)
   })
 
   test('a request without room is refused before its body is read: its row has neither, and its Idempotency-Key is not claimed', async () => {

@@ -46,7 +46,7 @@ let bed: Testbed
 beforeAll(async () => {
   vendor = await startVendor({ tokenDelayMs: 0 })
   bed = await startTestbed({ yaml: () => yaml(vendor.url) })
-}, 60_000)
+})
 afterAll(async () => {
   await bed?.close()
   await vendor?.close()

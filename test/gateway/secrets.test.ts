@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
+import { patienceMs } from '../support/until.ts'
 import { errorAnswer } from '../support/upstream-plans.ts'
 
 /** Secrets of many kinds. None is real, and each has a part that occurs nowhere else. */
@@ -64,7 +65,7 @@ test('no planted secret appears in any table or in any log line', async () => {
   await chat({ model: 'any', messages: [] }, { key: wrongKey })
 
   await expect
-    .poll(async () => (await bed.rows()).length, { timeout: 30_000 })
+    .poll(async () => (await bed.rows()).length, { timeout: patienceMs })
     .toBe(calls.length + echoes.length + 1)
   const tables = await database.sql<{ name: string }[]>`
     SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

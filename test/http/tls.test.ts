@@ -12,6 +12,7 @@ import { startGateway } from '../support/gateway.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { heardFrom, say, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { patienceMs } from '../support/until.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'tollgate-test-'))
 const files = { tlsCert: join(home, 'cert.pem'), tlsKey: join(home, 'key.pem') }
@@ -19,7 +20,7 @@ const [first, second] = [makeCertificate('first'), makeCertificate('second')]
 afterAll(() => rmSync(home, { recursive: true, force: true }))
 
 describe('a server with a certificate', () => {
-  const patient = { timeout: 30_000, interval: 50 }
+  const patient = { timeout: patienceMs, interval: 50 }
   /** The causes of its warnings about wrong certificates. */
   const refusals = () =>
     bed.tollgate

@@ -14,6 +14,7 @@ import {
   startRawUpstream,
 } from '../support/raw-upstream.ts'
 import { stopReading } from '../support/slow-client.ts'
+import { patienceMs } from '../support/until.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
 /** Clients that leave, stop reading, or wait for 100 Continue: each has one row, and the group's policy decides about the upstream. */
@@ -80,7 +81,7 @@ test.for(policies)(
   'a client that leaves while the upstream connection is being made pays nothing, and its request is not sent (%s)',
   async ([policy, key]) => {
     const client = send(post({ model: 'shy', messages, stream: true, user: policy }, key))
-    await expect.poll(() => raw.sockets.size, { timeout: 30_000 }).toBeGreaterThan(0)
+    await expect.poll(() => raw.sockets.size, { timeout: patienceMs }).toBeGreaterThan(0)
     client.socket.destroy()
     expect(await onlyRow('shy', 1 + policies.findIndex(([name]) => name === policy))).toMatchObject({
       status: 499,
@@ -466,7 +467,7 @@ function send(text: string, port = bed.tollgate.port) {
 /** The newest row of a model, when it has so many rows. */
 async function onlyRow(model: string, count = 1): Promise<Record<string, unknown>> {
   const read = () => bed.database.sql`SELECT * FROM requests WHERE requested_model = ${model} ORDER BY id`
-  await expect.poll(async () => (await read()).length, { timeout: 30_000 }).toBe(count)
+  await expect.poll(async () => (await read()).length, { timeout: patienceMs }).toBe(count)
   return (await read()).at(-1) ?? {}
 }
 

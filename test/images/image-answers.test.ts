@@ -18,6 +18,7 @@ import { arrive } from '../../src/stages/received.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
+import { patienceMs } from '../support/until.ts'
 
 const path = '/v1/images/generations'
 const stallMs = 200
@@ -93,7 +94,7 @@ describe('answers to requests that became jobs', () => {
       expect(repeat.status).toBe(404)
       const id = repeat.headers.get('x-request-id') ?? ''
       await vi.waitFor(async () => expect(await bed.row(id)).toMatchObject({ status: 404 }), {
-        timeout: 30_000,
+        timeout: patienceMs,
       })
     },
   )

@@ -11,10 +11,11 @@ import {
 } from '../support/image-testbed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
+import { patienceMs } from '../support/until.ts'
 
 const narrowKey = 'narrow-key-for-images-01'
 const path = '/v1/images/generations'
-const patient = { timeout: 30_000, interval: 10 }
+const patient = { timeout: patienceMs, interval: 10 }
 
 function yaml(upstreamUrl: string): string {
   const narrow = `      - { name: narrow, group: default, usage_scope: key, secret: ${narrowKey} }\n`

@@ -24,6 +24,7 @@ import {
 import { type ImageUpstream, png, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
 import { socketBounds } from '../support/socket-bounds.ts'
+import { patienceMs } from '../support/until.ts'
 
 const channels = (upstream: string) => `
   - { name: best, priority: 9, protocols: { openai-images: ${upstream} }, api_keys: [ "" ], models: { two: best-two }, allow_private_address: true }
@@ -114,7 +115,7 @@ describe('images that were made count, even if others failed', () => {
     const id = await bed.submit({ prompt, stream: true, partial_images: 3, ...more }, key)
     const path = `/v1/images/generations/${id}`
     const shown = async () => ((await (await bed.call(path, { key })).json()) as Job).partial_images.length
-    await expect.poll(shown, { timeout: 30_000 }).toBe(previews)
+    await expect.poll(shown, { timeout: patienceMs }).toBe(previews)
     await bed.call(path, { key, method: 'DELETE' })
     const job = await bed.ended(id, key)
     const row = await bed.row(id)
@@ -233,7 +234,7 @@ describe('images that were made count, even if others failed', () => {
   test('a running job that is cancelled has a known cost of 0', async () => {
     bed.upstream.hold()
     const id = await bed.submit({ prompt: 'held then cancelled' })
-    await expect.poll(() => bed.upstream.count('held then cancelled'), { timeout: 30_000 }).toBe(1)
+    await expect.poll(() => bed.upstream.count('held then cancelled'), { timeout: patienceMs }).toBe(1)
     await bed.call(`/v1/images/generations/${id}`, { method: 'DELETE' })
     expect(await bed.ended(id)).toMatchObject({ status: 'cancelled', cost_nano_usd: '0' })
     bed.upstream.release()

@@ -11,6 +11,7 @@ import {
 import { png } from '../support/image-upstream.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { heardFrom } from '../support/raw-client.ts'
+import { patienceMs } from '../support/until.ts'
 
 describe.each(queueBackends())('images through the queue on %s, worker in another process', (backend) => {
   let bed: ImageTestbed
@@ -215,7 +216,7 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
     })
     const since = () => bed.database.sql`SELECT * FROM requests WHERE created_at >= ${before?.now ?? null}`
     await expect
-      .poll(since, { timeout: 30_000 })
+      .poll(since, { timeout: patienceMs })
       .toMatchObject([
         { status: 499, outcome: 'cancelled', stream_end: 'client_gone', endpoint: '/v1/images/generations' },
       ])

@@ -42,7 +42,7 @@ test('a file that cannot be read gets a reason and exit code 2, and writes nothi
     expect(run.stderr).toMatch(message)
   }
   expect(await countRows()).toBe(0)
-}, 120_000)
+})
 
 test('LiteLLM becomes a gateway whose master key goes on, by rows and by a gateway.yaml', async () => {
   const upstream = await startUpstream()

@@ -36,4 +36,4 @@ test('on a terminal the import asks: n writes nothing, y writes the plan that wa
     await database.close()
     await drop()
   }
-}, 60_000)
+})

@@ -159,7 +159,7 @@ test('a transaction that locks a waiting job to cancel it does not block one tha
     const { enqueue } = await bed.jobs.accept(next)
     expect(enqueue.map(({ id }) => id)).toEqual([next.opened.id])
   })
-}, 20_000)
+})
 
 describe('channels', () => {
   async function running() {

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { afterEach, expect, test, vi } from 'vitest'
 import { type ImageTestbed, type Job, startImageTestbed } from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
+import { patienceMs } from '../support/until.ts'
 
 let bed: ImageTestbed
 afterEach(() => bed?.close())
@@ -33,7 +34,7 @@ test('a worker deletes images and jobs at the end of their retention, and no oth
       expect((await bed.call(`/v1/images/generations/${old}`)).status).toBe(404)
       expect(existsSync(join(images, '2020-01-01'))).toBe(false)
     },
-    { timeout: 30_000, interval: 20 },
+    { timeout: patienceMs, interval: 20 },
   )
   expect(readdirSync(join(images, today))).toContain(name)
   const kept = (await (await bed.call('/v1/images/generations')).json()) as { data: Job[] }

@@ -2,8 +2,9 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { freeKey, type ImageTestbed, type Job, makeImageTestbed } from '../support/image-testbed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
-const patient = { timeout: 30_000, interval: 10 }
+const patient = { timeout: patienceMs, interval: 10 }
 const path = '/v1/images/generations'
 
 describe.each(queueBackends())('processes that shut down, queue on %s', (backend) => {

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Database, openDatabase } from '../support/database.ts'
+import { patienceMs } from '../support/until.ts'
 import { type JobBed, newJob, startJobBed } from './job-bed.ts'
 
 /** What others may do while one call waits for the lock of a tenant's jobs. */
@@ -26,7 +27,7 @@ const waiting = () =>
           await bed.database.sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event = 'advisory'`
         ).length,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toBe(1)
 

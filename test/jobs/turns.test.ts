@@ -8,9 +8,10 @@ import {
   startImageTestbed,
 } from '../support/image-testbed.ts'
 import { queueBackends } from '../support/queue-backends.ts'
+import { patienceMs } from '../support/until.ts'
 
 const manyJobs = amount('TENANT_JOBS', { test: 100, chaos: 10_000 })
-const patient = { timeout: 30_000, interval: 10 }
+const patient = { timeout: patienceMs, interval: 10 }
 
 describe.each(queueBackends())('the turns of tenants, queue on %s', (backend) => {
   let bed: ImageTestbed

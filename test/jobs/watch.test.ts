@@ -5,12 +5,12 @@ import type { ImageGateway } from '../../src/images/image-gateway.ts'
 import type { Job } from '../../src/jobs/job.ts'
 import { JobWatch } from '../../src/jobs/watch.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
-import { untilSteady } from '../support/until.ts'
+import { patienceMs, untilSteady } from '../support/until.ts'
 import { anEnding, claimed, type JobBed, startJobBed } from './job-bed.ts'
 
 let bed: JobBed
 const watches: JobWatch[] = []
-const patient = { timeout: 30_000, interval: 5 }
+const patient = { timeout: patienceMs, interval: 5 }
 beforeAll(async () => {
   bed = await startJobBed()
 })

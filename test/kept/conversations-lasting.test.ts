@@ -28,7 +28,7 @@ import { startWire } from '../support/wire.ts'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const model = 'openai-chat'

@@ -18,7 +18,7 @@ let client: OpenAI
 beforeAll(async () => {
   bed = await startFourUpstreams()
   client = bed.openai()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const model = 'openai-chat'

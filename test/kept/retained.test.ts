@@ -11,7 +11,7 @@ beforeAll(async () => {
   bed = await startFourUpstreams()
   const [tenant] = await bed.database.sql<{ id: string }[]>`SELECT id FROM tenants WHERE name = 'a'`
   tenantId = tenant?.id ?? ''
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 const ask = async <T>(question: (sql: typeof bed.database.sql) => PromiseLike<T>): Promise<T> =>

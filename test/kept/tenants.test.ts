@@ -53,7 +53,7 @@ beforeAll(async () => {
     message: message.id,
   }
   expect(Object.values(kept)).not.toContain('')
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 type Call = (client: OpenAI, key: string) => Promise<unknown>

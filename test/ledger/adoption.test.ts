@@ -33,7 +33,7 @@ import { type Database, freshDatabase, openDatabase } from '../support/database.
 import { secretKey } from '../support/gateway-yaml.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { startTollgate } from '../support/tollgate.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 /** Which journals a process adopts, and that nothing which happens to a journal ends a healthy process. */
 
@@ -45,7 +45,7 @@ let logged: string[]
 let fenced: string[]
 const ledgers: Ledger[] = []
 
-const patient = { timeout: 30_000 }
+const patient = { timeout: patienceMs }
 
 function startLedger(environment: Record<string, string> = {}, instanceId = randomUUIDv7()): Ledger {
   const ledger = Ledger.start({

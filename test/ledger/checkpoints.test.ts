@@ -5,6 +5,7 @@ import { keepEntryMonths } from '../../src/db/entry-months.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { type Database, openDatabase } from '../support/database.ts'
 import { entryTables, midMonth, monthAt, startMonthsAgo, tableOf } from '../support/entry-months.ts'
+import { patienceMs } from '../support/until.ts'
 import { idAt, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
 /** Months of entries: this one, the three before it, and all that was before them. */
@@ -96,7 +97,7 @@ test("an operator's entry is booked once, also where two send it at the turn of 
           await sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
         ).length,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toBe(1)
   await first`COMMIT`

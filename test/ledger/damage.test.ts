@@ -14,6 +14,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { seeded } from '../support/random.ts'
 import { aClose, anAttempt, anOpen } from '../support/records.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** Damaged bytes and refused frames cost their own request, and no other. */
 
@@ -82,7 +83,7 @@ test('a damaged frame in the segment that its process still writes costs itself 
     while (await shipment.shipNext(client));
     return (await client.query('SELECT id FROM requests')).rowCount
   }
-  await expect.poll(goOn, { timeout: 30_000 }).toBe(9)
+  await expect.poll(goOn, { timeout: patienceMs }).toBe(9)
   shipment.close()
 })
 

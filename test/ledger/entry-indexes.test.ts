@@ -3,6 +3,7 @@ import postgres from 'postgres'
 import { expect, onTestFinished, test } from 'vitest'
 import { keepEntryIndexes } from '../../src/ledger/entry-indexes.ts'
 import { freshDatabase } from '../support/database.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** The index of entries by hand on each partition of `entries`. */
 
@@ -41,7 +42,7 @@ test('a charge does not wait for a build, which waits for a charge', async () =>
       () => sql`
         select from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and query like 'create index%'`,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toHaveLength(1)
   await charge(second)

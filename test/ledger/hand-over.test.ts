@@ -19,10 +19,11 @@ import { Succession } from '../../src/ledger/succession.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** What may go wrong while a journal, or the money of a process, passes from one id to another. */
 
-const patient = { timeout: 30_000 }
+const patient = { timeout: patienceMs }
 let home: string
 let root: string
 let url: string

@@ -11,7 +11,7 @@ import type { JournalDisk } from '../../src/ledger/segment-files.ts'
 import { uuidText } from '../../src/ledger/tuple.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 let directory: string
 const trouble: (string | undefined)[] = []
@@ -158,7 +158,7 @@ test('a full disk refuses new requests with the reason; the journal keeps every 
   })
   await Promise.all(running.slice(10).map((open) => journal.close(open, aClose())))
   disk.full = false
-  await expect.poll(() => trouble.at(-1), { timeout: 30_000 }).toBe(undefined)
+  await expect.poll(() => trouble.at(-1), { timeout: patienceMs }).toBe(undefined)
   const after = anOpen()
   await journal.open(after)
   const frames = framesOnDisk()
@@ -341,7 +341,7 @@ test('with sync disk the end of a request is refused when the disk goes on to fa
   await until(() => trouble.at(-1) === undefined)
   expect(framesOnDisk().map(({ kind }) => kind)).toEqual(['open', 'close'])
   await journal.end()
-}, 30_000)
+})
 
 test('a sync in the background that fails is said, and said to be over', async () => {
   const disk = failingDisk()

@@ -14,7 +14,7 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 import { columnsIn } from '../support/tuples.ts'
-import { until } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 
 let home: string
 let url: string
@@ -260,7 +260,7 @@ test('a usage query learns when the log is behind', async () => {
   ledger = startLedger({ SHIP_ON_QUERY_MS: '200' })
   await ledger.open(anOpen())
   expect(await ledger.shipNow()).toBe(false)
-  await expect.poll(() => ledger.health().postgresAway, { timeout: 30_000 }).toContain('ECONNREFUSED')
+  await expect.poll(() => ledger.health().postgresAway, { timeout: patienceMs }).toContain('ECONNREFUSED')
   url = elsewhere
 })
 
@@ -316,7 +316,7 @@ async function lockRequests(): Promise<{ awaited(): Promise<void>; release(): Pr
   })
   const waiting = () => database.sql`SELECT 1 FROM pg_locks WHERE NOT granted`
   return {
-    awaited: () => expect.poll(waiting, { timeout: 30_000 }).not.toEqual([]),
+    awaited: () => expect.poll(waiting, { timeout: patienceMs }).not.toEqual([]),
     release() {
       unlock()
       return held
@@ -329,7 +329,7 @@ async function endIsAsked(deadlineMs: number): Promise<() => Promise<void>> {
   const posted = vi.spyOn(Worker.prototype, 'postMessage')
   const ended = ledger.end(deadlineMs)
   await expect
-    .poll(() => posted.mock.calls, { timeout: 30_000 })
+    .poll(() => posted.mock.calls, { timeout: patienceMs })
     .toContainEqual([{ type: 'end', deadlineMs }])
   posted.mockRestore()
   return () => ended

@@ -38,7 +38,7 @@ beforeAll(async () => {
   await database.sql`update requests set error_message = '100% of_it \\ "x"' where error_kind = 'client_gone'`
   ask = askLogFor(database, 'test')
   log = await database.sql<LogRow[]>`select * from requests order by id desc`
-}, 60_000)
+})
 afterAll(async () => {
   await database.close()
   await drop()

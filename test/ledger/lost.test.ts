@@ -10,6 +10,7 @@ import { verifyLedger } from '../../src/ledger/verify.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
+import { patienceMs } from '../support/until.ts'
 
 const minuteMs = 60_000
 
@@ -86,7 +87,7 @@ test('a process releases what silent ones hold after UPSTREAM_TOTAL_MS and INSTA
   })
   try {
     const reserved = async () => (await database.sql`SELECT reserved_nano FROM accounts`)[0]?.reserved_nano
-    await expect.poll(reserved, { timeout: 30_000 }).toBe('100')
+    await expect.poll(reserved, { timeout: patienceMs }).toBe('100')
     expect(await database.sql`SELECT id FROM instances WHERE state = 'lost'`).toMatchObject([{ id: lost }])
   } finally {
     await ledger.end(5_000)
@@ -103,7 +104,7 @@ test('a process that was lost for a while goes on: nobody has its journal', asyn
   await database.sql`UPDATE instances SET state = 'lost' WHERE id = ${instanceId}`
   const ledger = startLedger(home, {}, instanceId)
   try {
-    await expect.poll(state, { timeout: 30_000 }).toBe('live')
+    await expect.poll(state, { timeout: patienceMs }).toBe('live')
     const open = anOpen()
     await ledger.open(open)
     await ledger.close(open, aClose())
@@ -152,7 +153,7 @@ test('the journal of a lost process is still shipped completely when it returns,
   try {
     const state = async () =>
       (await database.sql`SELECT state FROM instances WHERE id = ${instance}`)[0]?.state
-    await expect.poll(state, { timeout: 30_000 }).toBe('adopted')
+    await expect.poll(state, { timeout: patienceMs }).toBe('adopted')
     expect(await database.sql`SELECT id, outcome FROM requests ORDER BY outcome DESC`).toMatchObject([
       { id: ended.id, outcome: 'succeeded' },
       { id: running.id, outcome: 'orphaned' },

@@ -3,6 +3,7 @@ import type postgres from 'postgres'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { applyYaml } from '../support/apply-yaml.ts'
+import { patienceMs } from '../support/until.ts'
 import { instance, type MoneyBed, startMoneyBed } from './money-bed.ts'
 
 /** Locks on money: each test stops one transaction at the moment when it could cause a deadlock or a wait. */
@@ -29,7 +30,7 @@ const waiting = async (count: number) =>
           await bed.database.sql`SELECT 1 FROM pg_stat_activity
             WHERE datname = current_database() AND wait_event_type = 'Lock'`
         ).length,
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toBe(count)
 

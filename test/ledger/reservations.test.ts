@@ -5,7 +5,7 @@ import { Pool } from '../../src/db/pool.ts'
 import type { Verdict } from '../../src/ledger/reservation.ts'
 import { type ReservationOptions, Reservations } from '../../src/ledger/reservations.ts'
 import { openDatabase } from '../support/database.ts'
-import { holdsFor } from '../support/until.ts'
+import { holdsFor, patienceMs } from '../support/until.ts'
 import { instance, type MoneyBed, type Payer, startMoneyBed } from './money-bed.ts'
 
 let bed: MoneyBed
@@ -74,7 +74,7 @@ test('requests that wait for money get it in the order of arrival', async () => 
   await end(first.id)
   await Promise.all(line.map(({ verdict }) => verdict))
   expect(served).toEqual(line.map((_, place) => place))
-  await expect.poll(() => bed.account(payer.tenantId), { timeout: 30_000 }).toMatchObject({ held: 0n })
+  await expect.poll(() => bed.account(payer.tenantId), { timeout: patienceMs }).toMatchObject({ held: 0n })
 })
 
 test('a request that fits does not wait behind one that does not', async () => {
@@ -187,7 +187,9 @@ test('if Postgres does not answer in time, the request is refused, and money tha
   await lock
   await other.close()
   await expect
-    .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), { timeout: 30_000 })
+    .poll(() => bed.database.sql`SELECT 1 FROM reservations`.then((rows) => rows.length), {
+      timeout: patienceMs,
+    })
     .toBe(0)
   await database.close()
 })

@@ -190,7 +190,7 @@ test('many writers, folds between them and folds that die: nothing is lost and n
   }
   expect(totalOf(await ask(range))).toEqual(wanted)
   expect(totalOf(await ask({ ...range, parts: ['key', 'model', 'channel'] }))).toEqual(wanted)
-}, 60_000)
+})
 
 test('a row that is replaced counts once, as replay does it, and rows that move to their partition count once', async () => {
   const { database, insert, fold, ask } = await startRollupsBed()
@@ -248,7 +248,7 @@ test('rows from before the sums are counted once, while others arrive', async ()
     await step()
     expect(comparable((await ask(range)).groups)).toEqual(comparable(await truth(range)))
   }
-}, 60_000)
+})
 
 test('a process of the former release adds to the sums too, and sums outlive the rows of their day', async () => {
   const { database, insert, ask } = await startRollupsBed()

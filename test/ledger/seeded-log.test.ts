@@ -17,7 +17,7 @@ beforeAll(async () => {
   await fillAttempts(database.sql)
   await fillMoney(database.sql)
   await fillSums(database.sql)
-}, 60_000)
+})
 afterAll(async () => {
   await database?.end()
   await drop?.()

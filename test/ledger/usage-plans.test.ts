@@ -23,7 +23,7 @@ beforeAll(async () => {
   // The application's own settings, with plans that do not depend on the parameters.
   sql = postgres(fresh.url, clientSettings({ max: 1 }))
   await fill()
-}, 120_000)
+})
 afterAll(async () => {
   await sql.end()
   await drop()

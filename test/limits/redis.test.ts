@@ -7,7 +7,7 @@ import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { holdsFor } from '../support/until.ts'
+import { holdsFor, patienceMs } from '../support/until.ts'
 import { openShared } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
 
@@ -45,9 +45,9 @@ describe('limits on Redis', () => {
   const take = (limits: Limits, scope: Scope, tokens = 0) => limits.take([scope], tokens, `r${++asked}`)
   const count = (decisions: readonly Decision[]) => decisions.filter((decision) => decision.granted).length
   const shared = (limits: Limits) =>
-    expect.poll(() => limits.state().mode, { timeout: 30_000, interval: 10 }).toBe('shared')
+    expect.poll(() => limits.state().mode, { timeout: patienceMs, interval: 10 }).toBe('shared')
   const local = (limits: Limits) =>
-    expect.poll(() => limits.state().mode, { timeout: 30_000, interval: 10 }).toBe('local')
+    expect.poll(() => limits.state().mode, { timeout: patienceMs, interval: 10 }).toBe('local')
 
   test.each([
     ['600 requests a minute', { requestsPerMinute: 600 }, 0, 600],
@@ -105,13 +105,13 @@ describe('limits on Redis', () => {
       await ended
     }
     const free = async () => (await take(limits, scope)).granted
-    await expect.poll(free, { timeout: 30_000, interval: 50 }).toBe(true)
+    await expect.poll(free, { timeout: patienceMs, interval: 50 }).toBe(true)
   })
 
   test('when Redis freezes under load, no request waits long, each process uses its share, and nothing counts twice later', async () => {
     const clock = atOneMoment
     const two = [await open({ waitMs, clock }), await open({ waitMs, clock })] as const
-    await expect.poll(() => two[0].state().processes, { timeout: 30_000 }).toBe(2)
+    await expect.poll(() => two[0].state().processes, { timeout: patienceMs }).toBe(2)
     const scope = scopeOf({ requestsPerMinute: 101, tokensPerMinute: 1_020 })
     for (const limits of two) await granted(take(limits, scope, 10))
 
@@ -144,7 +144,7 @@ describe('limits on Redis', () => {
     // Redis executed some calls too late. The processes take these back.
     const left = async () => (await granted(take(two[0], scope, 0))).requests?.remaining
     let taken = 2
-    await expect.poll(async () => (await left()) === 101 - ++taken, { timeout: 30_000 }).toBe(true)
+    await expect.poll(async () => (await left()) === 101 - ++taken, { timeout: patienceMs }).toBe(true)
     expect((await granted(take(two[1], scope, 0))).tokens).toMatchObject({ limit: 1_020, remaining: 1_000 })
     expect(logged.filter((line) => line.startsWith('warn'))).toHaveLength(2)
     expect(logged.filter((line) => line.startsWith('info'))).toHaveLength(2)
@@ -173,7 +173,7 @@ describe('limits on Redis', () => {
       return [Number(requests) / 60_000, Number(tokens) / 60_000, running]
     }
     // Redis decided all three too late: what it granted to requests that had ended was taken back.
-    await expect.poll(level, { timeout: 30_000 }).toEqual([2, 50, 0])
+    await expect.poll(level, { timeout: patienceMs }).toEqual([2, 50, 0])
   })
 
   test('when Redis is killed, limits are local at once; after its restart they are shared again, with the running requests', async () => {
@@ -207,7 +207,7 @@ describe('limits on Redis', () => {
     const leases = [await granted(take(limits, scope, 500)), await granted(take(limits, scope, 500))]
     await redis.flush()
     const standing = () => ask.zcard(`{tollgate:limits}:key:${scope.id}:running`)
-    await expect.poll(standing, { timeout: 30_000, interval: 20 }).toBe(2)
+    await expect.poll(standing, { timeout: patienceMs, interval: 20 }).toBe(2)
     expect(await take(limits, scope)).toMatchObject({ limit: 'concurrency', tokens: { remaining: 1_000 } })
     for (const lease of leases) lease.settle(0)
     expect(await take(limits, scope, 1_000)).toMatchObject({ granted: true, tokens: { remaining: 0 } })
@@ -246,7 +246,7 @@ describe('limits on Redis', () => {
   test('when Redis loses everything or is away for long, no process believes that it is the only one', async () => {
     const two = [await open({ waitMs }), await open({ waitMs })]
     const processes = () => two.map((limits) => limits.state().processes)
-    await expect.poll(processes, { timeout: 30_000 }).toEqual([2, 2])
+    await expect.poll(processes, { timeout: patienceMs }).toEqual([2, 2])
     /** Resolves when both processes have reported after Redis knew both, so that both have counted two. */
     const untilBothSaidThatTheyLive = async () => {
       const read = () => ask.zrange('{tollgate:limits}:processes', '0', '-1', 'WITHSCORES')
@@ -266,7 +266,7 @@ describe('limits on Redis', () => {
         await take(limits, scopeOf({ requestsPerMinute: 10 }))
         return limits.state().mode
       }
-      for (const limits of two) await expect.poll(() => asked(limits), { timeout: 30_000 }).toBe('local')
+      for (const limits of two) await expect.poll(() => asked(limits), { timeout: patienceMs }).toBe('local')
       // Longer than Redis remembers a silent process.
       await holdsFor(3_500, () => expect(processes()).toEqual([2, 2]))
       redis.resume()
@@ -282,8 +282,8 @@ describe('limits on Redis', () => {
     const staying = await open()
     const leaving = await openRedisLimits({ url: redis.url, waitMs: 10_000, leaseMs: 30_000, log: silentLog })
     const processes = () => staying.state().processes
-    await expect.poll(processes, { timeout: 30_000 }).toBe(2)
+    await expect.poll(processes, { timeout: patienceMs }).toBe(2)
     await leaving.close()
-    await expect.poll(processes, { timeout: 30_000 }).toBe(1)
+    await expect.poll(processes, { timeout: patienceMs }).toBe(1)
   })
 })

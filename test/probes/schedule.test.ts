@@ -41,7 +41,7 @@ beforeAll(async () => {
   databaseUrl = fresh.url
   database = openDatabase(fresh.url)
   tollgate = await start()
-}, 60_000)
+})
 
 afterAll(async () => {
   await tollgate?.stop()
@@ -65,13 +65,13 @@ test('a worker that is killed in the middle of a probe leaves it to the next one
     const rows = await database.sql<Run[]>`SELECT r.* FROM probe_runs r WHERE state = 'running' AND EXISTS (
       SELECT FROM requests q WHERE q.key_id = r.key_id)`
     return rows.length > 0 ? rows : undefined
-  }, 30_000)
+  })
   await tollgate.kill9()
   tollgate = await start()
   await until(async () => {
     const rows = await runs()
     return rows.length === 2 && rows.every(({ state }) => state === 'ended') ? rows : undefined
-  }, 60_000)
+  })
   const keys = await database.sql`SELECT name FROM keys WHERE hint = 'probe'`
   expect(keys).toHaveLength(2)
   expect((await runs()).map(({ key_id }) => key_id)).toContain(begun?.key_id)
@@ -80,7 +80,7 @@ test('a worker that is killed in the middle of a probe leaves it to the next one
       await database.sql`SELECT sum(cost_nano)::text AS nano FROM requests WHERE key_id = ${key_id}`
     expect(BigInt(spent?.nano)).toBeLessThanOrEqual(BigInt(cost_max_nano))
   }
-}, 120_000)
+})
 
 /** Until sweeps have begun and ended. */
 async function sweep(): Promise<void> {
@@ -108,5 +108,5 @@ test('an offer is not asked again before its interval ends, although the usage l
   await until(async () => {
     const ids = (await runs()).map(({ key_id }) => key_id)
     return ids.length === 2 && ids.every((id) => id !== null && !before.includes(id))
-  }, 30_000)
-}, 60_000)
+  })
+})

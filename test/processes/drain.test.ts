@@ -2,9 +2,10 @@ import { connect, type Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
+import { patienceMs } from '../support/until.ts'
 import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
 
-const patient = { timeout: 60_000, interval: 20 }
+const patient = { timeout: patienceMs, interval: 20 }
 const messages = [{ role: 'user', content: 'Hello' }]
 
 /** A testbed whose Tollgate is `processes` processes, all of which serve. */

@@ -46,7 +46,7 @@ test('a changed gateway.yaml is applied without a restart, whether it was writte
   const mounted = await bed.start(join(mount, 'gateway.yaml'))
   publish('..2', 'relinked')
   await serves(mounted, 'relinked')
-}, 120_000)
+})
 
 test('a generated key of a new tenant is printed once, and works', async () => {
   const bed = await startBed()
@@ -59,7 +59,7 @@ test('a generated key of a new tenant is printed once, and works', async () => {
   const [[, secret = ''] = []] = [...tollgate.stdout().matchAll(line)]
   await expect.poll(() => statusOf(tollgate, secret), patient).toBe(200)
   expect(tollgate.stderr()).not.toContain(secret)
-}, 60_000)
+})
 
 test('a wrong file changes nothing, the log says what a start would print, and the corrected file is applied', async () => {
   const bed = await startBed()
@@ -83,7 +83,7 @@ test('a wrong file changes nothing, the log says what a start would print, and t
   await bed.database.sql`UPDATE keys SET managed_by = 'file'`
   writeFileSync(path, bed.yaml('other'))
   await serves(tollgate, 'other')
-}, 60_000)
+})
 
 test('a wrong file ends a start before it makes a database', async () => {
   const [home, dataDir] = [temporary(), temporary()]
@@ -94,7 +94,7 @@ test('a wrong file ends a start before it makes a database', async () => {
     'Tollgate cannot start: gateway.yaml:1: models[0].aliasses: is not a known setting',
   )
   expect(readdirSync(dataDir).filter((name) => name.startsWith('postgres'))).toEqual([])
-}, 60_000)
+})
 
 test('a transaction that does not end in time is given up, and the next one is tried', async () => {
   const bed = await startBed()
@@ -114,7 +114,7 @@ test('a transaction that does not end in time is given up, and the next one is t
   ])
   follower.follow(() => {})
   await expect.poll(() => lines.at(-1), patient).toContain('gateway.yaml is applied')
-}, 60_000)
+})
 
 test('SIGHUP to the supervisor has every process apply the file, and ends none', async () => {
   const several = await startSeveral()
@@ -129,7 +129,7 @@ test('SIGHUP to the supervisor has every process apply the file, and ends none',
   await expect.poll(times, patient).toBe(6)
   expect(several.members()).toEqual(members)
   expect(await several.stop()).toBe(0)
-}, 60_000)
+})
 
 test('SIGHUP undoes what was changed by hand, although the file is the same; and without a file it is told and harmless', async () => {
   const bed = await startBed()
@@ -145,7 +145,7 @@ test('SIGHUP undoes what was changed by hand, although the file is the same; and
   without.child.kill('SIGHUP')
   await expect.poll(without.stderr, patient).toContain('SIGHUP: there is no GATEWAY_CONFIG to apply')
   expect(await without.stop()).toBe(0)
-}, 60_000)
+})
 
 test('a connection that dies in the transaction of a file ends nothing, and the file is applied when it can be', async () => {
   const bed = await startBed()
@@ -166,7 +166,7 @@ test('a connection that dies in the transaction of a file ends nothing, and the 
     expect(await statusFor(tollgate, 'first')).toBe(200)
   })
   await serves(tollgate, 'later')
-}, 60_000)
+})
 
 test('of two processes with two files the higher revision wins at every start and change; without one, the last with a warning', async () => {
   const bed = await startBed()
@@ -205,7 +205,7 @@ test('of two processes with two files the higher revision wins at every start an
     .toMatch(
       new RegExp(`"replaced":\\{"revision":2,[^}]*"pid":${second.pid},[^}]*\\}.*has replaced another one`),
     )
-}, 120_000)
+})
 
 /** A database and an upstream for processes that a test starts. All end with the test. */
 async function startBed() {

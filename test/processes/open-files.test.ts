@@ -18,4 +18,4 @@ test('a process that cannot start because open files ran out is tried again, and
   await expect.poll(() => several.stderr().match(/"msg":"listening"/g)?.length, patient).toBe(3)
   expect(several.members()).toHaveLength(2)
   expect(await several.stop()).toBe(0)
-}, 120_000)
+})

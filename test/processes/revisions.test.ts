@@ -3,6 +3,7 @@ import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
 const headers = { authorization: `Bearer ${freeKey}` }
 
@@ -11,7 +12,7 @@ const modelsOf = ({ url }: TollgateProcess) => callAnew(`${url}/v1/models`, { he
 test('every process sees a changed catalog and a revoked key, by notification or at its next poll', async () => {
   const bed = await startProcessTestbed({ env: { PROCESSES: '2' } })
   onTestFinished(() => bed.close())
-  await expect.poll(bed.tollgate.stderr, { timeout: 60_000 }).toContain('all processes serve')
+  await expect.poll(bed.tollgate.stderr, { timeout: patienceMs }).toContain('all processes serve')
   const other = await startTollgate({
     databaseUrl: bed.databaseUrl,
     gatewayYaml: gatewayYaml(bed.upstream.url),
@@ -28,7 +29,7 @@ test('every process sees a changed catalog and a revoked key, by notification or
       .poll(
         async () => (await Promise.all([...all, ...all, ...all, ...all, ...all].map(modelsOf))).every(isSo),
         {
-          timeout: 30_000,
+          timeout: patienceMs,
           interval: 10,
         },
       )

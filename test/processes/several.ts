@@ -6,9 +6,10 @@ import { freshDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 
-export const patient = { timeout: 30_000, interval: 20 }
+export const patient = { timeout: patienceMs, interval: 20 }
 
 /** Several processes of one Tollgate, all of which serve. They end with the test. */
 export async function startSeveral(

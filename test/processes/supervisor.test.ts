@@ -7,6 +7,7 @@ import { answers, findPostmaster, isFree } from '../../src/db/postmaster.ts'
 import { freshDatabase } from '../support/database.ts'
 import { clusterOf } from '../support/embedded.ts'
 import { commandOf } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import { ask, openStream, patient, startSeveral, temporary } from './several.ts'
 
 const ended = (pid: number) => commandOf(pid) === ''
@@ -37,7 +38,7 @@ test('PROCESSES=2: both serve on one port and one data directory, one prints the
     expect(readdirSync(join(several.dataDir, 'journal', name))).toContain('shipped')
   }
   expect(findPostmaster(clusterOf(several.dataDir))).toBeUndefined()
-}, 120_000)
+})
 
 test('a killed process is replaced on the same port, and the operator reads of it only in the log', async () => {
   const several = await startSeveral()
@@ -56,7 +57,7 @@ test('a killed process is replaced on the same port, and the operator reads of i
   }
   expect(several.stdout().match(/base URL/g)).toHaveLength(1)
   expect(await several.stop()).toBe(0)
-}, 120_000)
+})
 
 test('when the supervisor is killed, processes and Postgres end, and the next start gets the port', async () => {
   const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '1000' }, postgres: 'embedded' })
@@ -66,7 +67,7 @@ test('when the supervisor is killed, processes and Postgres end, and the next st
   await expect.poll(() => findPostmaster(clusterOf(several.dataDir)), patient).toBeUndefined()
   expect(await answers(several.port)).toBe(false)
   expect(await isFree(several.port)).toBe(true)
-}, 120_000)
+})
 
 test('a signal to all processes, as from a terminal, ends all of them once and properly', async () => {
   const several = await startSeveral({ env: { DRAIN_ON_SHUTDOWN_MS: '20000' } })
@@ -76,7 +77,7 @@ test('a signal to all processes, as from a terminal, ends all of them once and p
   const texts = await Promise.all(streams.map((stream) => stream.text()))
   expect(texts.filter((text) => !text.trimEnd().endsWith('[DONE]'))).toEqual([])
   expect(await several.exited).toBe(0)
-}, 120_000)
+})
 
 test('a second signal to the supervisor ends all processes at once', async () => {
   const several = await startSeveral()
@@ -93,7 +94,7 @@ test('a second signal to the supervisor ends all processes at once', async () =>
   await expect.poll(signalAgain, patient).toBe(1)
   await expect.poll(() => members.filter((pid) => !ended(pid)), patient).toEqual([])
   expect(await read).not.toContain('[DONE]')
-}, 120_000)
+})
 
 test('a start fails if another program has the port, even one that would share it', async () => {
   const other = createServer()
@@ -117,20 +118,20 @@ test('an error that stops every process is printed once, and ends the start', as
   expect(stderr.match(/Tollgate cannot start/g)).toHaveLength(1)
   expect(stderr).toContain('SECRET_KEY')
   expect(status).toBe(1)
-}, 60_000)
+})
 
 test('two processes that are only workers listen on no port, and end on SIGTERM', async () => {
   const several = await startSeveral({ env: { ROLE: 'worker' } })
   expect(several.stdout()).toBe('Tollgate works.\n')
   expect(several.members()).toHaveLength(2)
   expect(await several.stop()).toBe(0)
-}, 60_000)
+})
 
 function startInVain(env: Record<string, string>) {
   const { PATH = '', HOME = '' } = process.env
   return spawnSync(process.execPath, ['src/server.ts'], {
     env: { PATH, HOME, PROCESSES: '3', ...env },
     encoding: 'utf8',
-    timeout: 60_000,
+    timeout: patienceMs,
   })
 }

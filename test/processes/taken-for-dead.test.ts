@@ -12,12 +12,12 @@ import {
   served,
   startDegradationBed,
 } from '../degradation/bed.ts'
-import { until, untilSteady } from '../support/until.ts'
+import { patienceMs, until, untilSteady } from '../support/until.ts'
 import type { SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 const lifeMs = 6_000
-const patient = { timeout: 60_000 }
+const patient = { timeout: patienceMs }
 
 test('a process that stood still until another adopted its journal sends nothing more of what it ran, and goes on', async () => {
   const dataDir = temporary()

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { freshDatabase, openDatabase } from '../support/database.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 
 const headers = { authorization: `Bearer ${freeKey}`, 'content-type': 'application/json' }
@@ -71,7 +72,7 @@ test('a client sees its last request in any process, whichever process served it
   }
   took.sort((a, b) => a - b)
   console.log(`median ${took[10]?.toFixed(1)} ms, slowest ${took.at(-1)?.toFixed(1)} ms`)
-}, 120_000)
+})
 
 test('a hundred queries at once call the other process only a few times', async () => {
   const { one, other, url } = two
@@ -108,7 +109,7 @@ test('many clients at once each see their own last request', async () => {
   }
   const missing = await Promise.all(Array.from({ length: 8 }, (_, turn) => client(turn)))
   expect(missing.flat()).toEqual([])
-}, 120_000)
+})
 
 test('a stopped process delays one query by SHIP_ON_QUERY_MS, and is asked again when it continues', async () => {
   const { one, other, close } = await startTwo({ SHIP_ON_QUERY_MS: '8000' })
@@ -125,10 +126,10 @@ test('a stopped process delays one query by SHIP_ON_QUERY_MS, and is asked again
   one.child.kill('SIGCONT')
   // The process answers the calls that came while it was stopped. From then on, queries wait for it again.
   await expect
-    .poll(async () => (await chat(one)) === (await newest(other)), { timeout: 30_000, interval: 20 })
+    .poll(async () => (await chat(one)) === (await newest(other)), { timeout: patienceMs, interval: 20 })
     .toBe(true)
   for (let turn = 0; turn < 5; turn++) {
     const id = await chat(one)
     expect(await newest(other)).toBe(id)
   }
-}, 120_000)
+})

@@ -11,6 +11,7 @@ import { encodeResponse, encodeStream } from '../../src/protocols/openai-respons
 import { encodeRequest } from '../../src/protocols/openai-responses/encode-request.ts'
 import { amount } from '../support/amount.ts'
 import { type Random, seeded } from '../support/random.ts'
+import { patienceMs } from '../support/until.ts'
 import { grammarFault } from './grammar.ts'
 
 const rounds = amount('FUZZ_ROUNDS', { test: 2_000, chaos: 20_000 })
@@ -109,7 +110,7 @@ const madeStream = [
   },
 ]
 
-it('for any request, the translation throws only errors for the client', { timeout: 60_000 }, () => {
+it('for any request, the translation throws only errors for the client', { timeout: patienceMs }, () => {
   const random = seeded(21)
   let understood = 0
   for (let round = 0; round < rounds; round++) {
@@ -122,7 +123,7 @@ it('for any request, the translation throws only errors for the client', { timeo
   expect(understood).toBeGreaterThan(rounds / 100)
 })
 
-it('for any answer, the translation throws only upstream errors', { timeout: 60_000 }, () => {
+it('for any answer, the translation throws only upstream errors', { timeout: patienceMs }, () => {
   const random = seeded(22)
   for (let round = 0; round < rounds; round++) {
     const answer = record(mutate(random, recordedAnswer))
@@ -134,7 +135,7 @@ it('for any answer, the translation throws only upstream errors', { timeout: 60_
 })
 
 it('any stream gives events of the grammar, and these give a stream of the format', {
-  timeout: 60_000,
+  timeout: patienceMs,
 }, () => {
   const random = seeded(23)
   const short = recordedStream.slice(0, 6).concat(recordedStream.slice(-6))

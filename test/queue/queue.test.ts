@@ -4,7 +4,7 @@ import { prepareQueueSchema } from '../../src/queue/postgres.ts'
 import { emptyDatabase, freshDatabase } from '../support/database.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startStopwatch } from '../support/stopwatch.ts'
-import { holdsFor, until } from '../support/until.ts'
+import { holdsFor, patienceMs, until } from '../support/until.ts'
 import {
   addRaw,
   commandMs,
@@ -131,7 +131,7 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
   })
 
   test('another worker runs the job of a killed worker, however often that happens', {
-    timeout: 60_000,
+    timeout: patienceMs,
   }, async () => {
     const { where } = place
     const queues = await open(where, { lockMs })

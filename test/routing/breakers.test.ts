@@ -129,7 +129,7 @@ test('after the open time one request of all processes is the probe, and its suc
   for (const breakers of all) await until(() => isClosed(breakers, channel))
   const left = () => databases[0].sql`SELECT 1 FROM channel_breakers WHERE channel_id = ${channel}`
   await expect.poll(left).toHaveLength(0)
-}, 20_000)
+})
 
 test('a failed probe opens the breaker again, each time for twice as long, up to a bound', async () => {
   const openMs: number[] = []
@@ -144,7 +144,7 @@ test('a failed probe opens the breaker again, each time for twice as long, up to
     fail(breakers, channel)
   }
   expect(openMs).toEqual([200, 400, 800, 1_000])
-}, 20_000)
+})
 
 test('if the client of a probe leaves, the next request is the probe', async () => {
   const breakers = start()
@@ -201,7 +201,7 @@ test('a probe that does not end keeps no other request from probing, and counts 
   await until(() => isClosed(one, channel) && isClosed(two, channel))
   fail(one, channel)
   expect(isClosed(one, channel)).toBe(true)
-}, 20_000)
+})
 
 test('when another process opens or closes the breaker, the probe of this process no longer counts', async () => {
   const breakers = start()
@@ -220,7 +220,7 @@ test('when another process opens or closes the breaker, the probe of this proces
   await until(() => breakers.whyNot(channel)?.includes('again') === true)
   for (const late of [hanging, probe]) late.end('life', '')
   expect(isClosed(breakers, channel)).toBe(false)
-}, 20_000)
+})
 
 test('a call has one result: later reports about it do not count', () => {
   const breakers = start()
@@ -298,7 +298,7 @@ test('while Postgres is away each process opens, probes and closes by itself', a
   } finally {
     await database.close()
   }
-}, 20_000)
+})
 
 test('after an outage of Postgres each process writes what it could not write meanwhile', async () => {
   const database = databases[0]

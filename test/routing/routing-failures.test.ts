@@ -6,6 +6,7 @@ import {
   type RoutingBed,
   startRoutingBed,
 } from '../support/routing-bed.ts'
+import { patienceMs } from '../support/until.ts'
 import type { Step } from '../support/upstream.ts'
 import { chat, chatAnswer, errorAnswer, frame, hugeAnswer } from '../support/upstream-plans.ts'
 
@@ -225,10 +226,10 @@ test('when the answer of a probe has begun, other requests may call the channel 
         asked.push(bed.ask('probed'))
         return calls
       },
-      { timeout: 30_000 },
+      { timeout: patienceMs },
     )
     .toBe(1)
-  await expect.poll(() => servedBy('probed'), { timeout: 30_000, interval: 50 }).toBe('probed')
+  await expect.poll(() => servedBy('probed'), { timeout: patienceMs, interval: 50 }).toBe('probed')
   release()
   await Promise.all(asked)
 })

@@ -10,6 +10,7 @@ import {
   type RoutingBed,
   startRoutingBed,
 } from '../support/routing-bed.ts'
+import { patienceMs } from '../support/until.ts'
 import { chat, errorAnswer, frame } from '../support/upstream-plans.ts'
 
 /** Two real processes on one Postgres: breakers, credentials and sessions. Each test has its own models. */
@@ -114,14 +115,14 @@ test('while a channel fails half its calls, no client in two processes gets an e
       async () =>
         (await Promise.all(both.flatMap((of) => [isServedByFlaky(of), isServedByFlaky(of)]))).some(Boolean),
       {
-        timeout: 30_000,
+        timeout: patienceMs,
       },
     )
     .toBe(true)
   expect(most).toBe(1)
-  for (const of of both) await expect.poll(() => isServedByFlaky(of), { timeout: 30_000 }).toBe(true)
+  for (const of of both) await expect.poll(() => isServedByFlaky(of), { timeout: patienceMs }).toBe(true)
   await expect.poll(open).toEqual([])
-}, 60_000)
+})
 
 /** The first request to this process that passed the channel over. */
 async function passedOver(of: string) {
@@ -253,10 +254,10 @@ test('a session keeps its channel and credential in all processes, and returns t
   bed.answers.left = chat
   for (const of of [bed.tollgate.url, second()]) {
     const served = async () => (await bed.ask('sessions', { of, headers })).headers.get('x-tollgate-channel')
-    await expect.poll(served, { timeout: 30_000 }).toBe('left')
+    await expect.poll(served, { timeout: patienceMs }).toBe('left')
   }
   expect(await seenBy(ofLeft)).toEqual([home])
-}, 60_000)
+})
 
 test('a conversation keeps its channel without a session name', async () => {
   const channels = new Set<string | null>()

@@ -69,7 +69,7 @@ test('a new master key seals everything anew while two processes serve, and keys
   expect(said).toMatch(/at their vendors:\n {2}scripted\n/)
   expect(said).toContain('  by hand of tenant free\n')
   expect(said).not.toContain(adminKey)
-}, 120_000)
+})
 
 test('a process that cannot follow is named, no process seals with the new key, and a later call goes on with it', async () => {
   const bed = await aBed()
@@ -85,7 +85,7 @@ test('a process that cannot follow is named, no process seals with the new key, 
   await sql`DELETE FROM instances WHERE host = 'former'`
   expect(await rotate(bed, {}, '--new-master')).toMatchObject({ code: 0 })
   expect((await keeperOf(bed)).keyId).toBe(prepared?.id)
-}, 120_000)
+})
 
 test('a command that is killed anywhere leaves all secrets readable, and the next one ends its work', async () => {
   const bed = await aBed()
@@ -109,7 +109,7 @@ test('a command that is killed anywhere leaves all secrets readable, and the nex
   const { keyId } = await keeperOf(bed)
   expect(await sql`SELECT DISTINCT key_id FROM channel_credentials`).toEqual([{ key_id: keyId }])
   expect(await status(bed.tollgate.url, freeKey)).toBe(200)
-}, 120_000)
+})
 
 test('SECRET_KEY is replaced process by process, and the old one opens nothing once the rotation has ended', async () => {
   const bed = await aBed()
@@ -133,7 +133,7 @@ test('SECRET_KEY is replaced process by process, and the old one opens nothing o
   await expect(another(bed)).rejects.toThrow('wrapped by SECRET_KEY')
   const last = await another(bed, { SECRET_KEY: next })
   expect(await status(last.url, freeKey)).toBe(200)
-}, 120_000)
+})
 
 test('links, envelopes and webhooks of before are taken, but no link that the old key could sign later', async () => {
   const bed = await aBed()
@@ -157,7 +157,7 @@ test('links, envelopes and webhooks of before are taken, but no link that the ol
   expect(() => check(link.sign('day/one.png', now + 30_000), now)).toThrow('signature of the link is wrong')
   expect(newEnvelope.open(envelope.wrap(signature))).toEqual(signature)
   expect(envelope.open(newEnvelope.wrap(signature))).toBeUndefined()
-}, 120_000)
+})
 
 async function aBed(): Promise<ProcessTestbed> {
   const bed = await startProcessTestbed()

@@ -16,7 +16,7 @@ import { until } from '../support/until.ts'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 describe.each(upstreamModels)('what a connection got over %s', (model) => {

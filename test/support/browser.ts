@@ -8,6 +8,7 @@ import { type AdminClient, adminClient, becomeOwner, goodPassword, ownerEmail } 
 import { repository } from './former-release.ts'
 import { chromiumPath } from './machine.ts'
 import { type ProcessTestbed, startProcessTestbed } from './process-testbed.ts'
+import { patienceMs } from './until.ts'
 
 /** Somebody at a browser: a real Tollgate with all pages, its upstream and database, and a Chromium. */
 export interface BrowserBed extends Omit<ProcessTestbed, 'tollgate' | 'close'> {
@@ -78,7 +79,7 @@ export async function startBrowser(
         ...options,
       })
       const page = await context.newPage()
-      page.setDefaultTimeout(20_000)
+      page.setDefaultTimeout(patienceMs)
       const faults = await watch(page)
       onTestFinished(async () => {
         await context.close()

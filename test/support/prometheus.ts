@@ -65,7 +65,7 @@ export async function startPrometheus(targets: readonly string[]): Promise<Prome
       ({ status }) => status === 200,
       () => false,
     )
-  }, 60_000)
+  })
   return {
     url,
     query,

@@ -2,6 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from './random.ts'
 import { startStopwatch } from './stopwatch.ts'
 
+/**
+ * How long a test waits for a state: what the slowest machine needs, with everything else that runs on it. Only a test that fails waits
+ * this long, so a shorter bound gains nothing.
+ */
+export const patienceMs = 90_000
+
 const intervalMs = 10
 
 type NotYet = undefined | false
@@ -10,7 +16,10 @@ type NotYet = undefined | false
  * Waits until `isSo` returns anything but undefined or false, and returns that. Throws after `withinMs`, which is long
  * because only a test that fails waits for it. The time in which the machine stood still does not count.
  */
-export async function until<T>(isSo: () => T | Promise<T>, withinMs = 30_000): Promise<Exclude<T, NotYet>> {
+export async function until<T>(
+  isSo: () => T | Promise<T>,
+  withinMs = patienceMs,
+): Promise<Exclude<T, NotYet>> {
   const watch = startStopwatch()
   for (;;) {
     const answer = await isSo()
@@ -24,7 +33,7 @@ function isThere<T>(answer: T): answer is Exclude<T, NotYet> {
   return answer !== undefined && answer !== false
 }
 
-/** Waits until `read` has returned the same for `forMs`, and returns that. Throws after 30 s. */
+/** Waits until `read` has returned the same for `forMs`, and returns that. Throws after `patienceMs`. */
 export async function untilSteady<T>(read: () => T, forMs: number): Promise<T> {
   let last = read()
   let sinceMs = performance.now()

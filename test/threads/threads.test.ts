@@ -22,7 +22,7 @@ import { startVendor } from '../support/vendor/vendor.ts'
 let bed: FourUpstreams
 beforeAll(async () => {
   bed = await startFourUpstreams()
-}, 60_000)
+})
 afterAll(() => bed?.close())
 
 function clientOf(url: string, apiKey = keepingKey, requestFetch: typeof fetch = fetch): Anthropic {

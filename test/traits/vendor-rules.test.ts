@@ -55,7 +55,7 @@ let vendor: Vendor
 
 beforeAll(async () => {
   ;[bed, vendor] = await Promise.all([startTestbed(), startVendor({ tokenDelayMs: 0 })])
-}, 60_000)
+})
 afterAll(() => Promise.all([bed.close(), vendor.close()]))
 
 test('there are 20 models', () => {

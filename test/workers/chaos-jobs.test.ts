@@ -8,6 +8,7 @@ import { type Database, openDatabase } from '../support/database.ts'
 import { type ImageTestbed, imagesYaml, makeImageTestbed, paidKey } from '../support/image-testbed.ts'
 import { allEnded } from '../support/image-truth.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
 test('when two workers claim a job at once, exactly one gets it, fifty times', async () => {
   const bed = await startJobBed(100)
@@ -56,7 +57,7 @@ describe('a job that Postgres accepted after its client had got an error', () =>
       // A shipper notes its position in this table together with the rows, so the lock keeps all rows away.
       await tx`LOCK TABLE journal_positions IN EXCLUSIVE MODE`
       const id = await whileHeld(submitInVain)
-      await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(1)
+      await expect.poll(() => bed.upstream.running(), { timeout: patienceMs, interval: 5 }).toBe(1)
       return id
     })
     await untilRow(id)
@@ -103,12 +104,12 @@ describe('a job that Postgres accepted after its client had got an error', () =>
   }
 
   async function untilRow(id: string): Promise<void> {
-    await expect.poll(() => bed.row(id), { timeout: 30_000 }).toBeDefined()
+    await expect.poll(() => bed.row(id), { timeout: patienceMs }).toBeDefined()
   }
 
   async function untilJob(id: string): Promise<void> {
     const found = () => bed.database.sql`SELECT id FROM image_jobs WHERE id = ${id}`
-    await expect.poll(found, { timeout: 30_000 }).toHaveLength(1)
+    await expect.poll(found, { timeout: patienceMs }).toHaveLength(1)
   }
 
   async function expectDisowned(id: string): Promise<void> {

@@ -4,6 +4,7 @@ import { freeKey, imagesYaml, makeImageTestbed, paidKey } from '../support/image
 import { allEnded, expectTruth } from '../support/image-truth.ts'
 import { queueBackends } from '../support/queue-backends.ts'
 import { startTollgate } from '../support/tollgate.ts'
+import { patienceMs } from '../support/until.ts'
 
 /** In the format of OpenAI's errors. */
 const away = {
@@ -30,7 +31,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
     for (let i = 0; i < 6; i++) {
       wanted.set(await bed.submit({ prompt: `job ${i} held`, n: 2 }, i % 2 === 0 ? freeKey : paidKey), 2)
     }
-    await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(3)
+    await expect.poll(() => bed.upstream.running(), { timeout: patienceMs, interval: 5 }).toBe(3)
     const [id = ''] = wanted.keys()
 
     await postgres.kill9()
@@ -57,7 +58,7 @@ describe.each(queueBackends())('with the queue on %s', (backend) => {
     expect(await Promise.all(checks)).toEqual(refused.map(() => expected))
     // The upstream answers while Postgres is away.
     bed.upstream.release()
-    await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(0)
+    await expect.poll(() => bed.upstream.running(), { timeout: patienceMs, interval: 5 }).toBe(0)
     await postgres.restart()
     await allEnded(bed, [...wanted.keys()])
     await expectTruth(bed, wanted)

@@ -15,7 +15,7 @@ import { allEnded, expectAllRemoved, expectTruth, filesOf } from '../support/ima
 import { queueBackends } from '../support/queue-backends.ts'
 import { Random, seeded } from '../support/random.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
-import { anyMoment } from '../support/until.ts'
+import { anyMoment, patienceMs } from '../support/until.ts'
 
 const workerKills = amount('WORKER_KILLS', { test: 2, chaos: 100 })
 
@@ -204,11 +204,13 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 120_000 }, (ba
   }
 
   async function untilRunning(calls: number): Promise<void> {
-    await expect.poll(() => bed.upstream.running(), { timeout: 30_000, interval: 5 }).toBe(calls)
+    await expect.poll(() => bed.upstream.running(), { timeout: patienceMs, interval: 5 }).toBe(calls)
   }
 
   async function untilQueued(counts: { waiting: number; active: number }): Promise<void> {
-    await expect.poll(() => queues.images.counts(), { timeout: 30_000 }).toEqual({ ...counts, delayed: 0 })
+    await expect
+      .poll(() => queues.images.counts(), { timeout: patienceMs })
+      .toEqual({ ...counts, delayed: 0 })
   }
 
   /** Submits as many jobs of both tenants. Returns the number of images by id. */

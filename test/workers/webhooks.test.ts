@@ -6,9 +6,10 @@ import type { Gateway } from '../support/gateway.ts'
 import { freeKey, type ImageTestbed, type Job, paidKey, startImageTestbed } from '../support/image-testbed.ts'
 import { png } from '../support/image-upstream.ts'
 import { queueBackends } from '../support/queue-backends.ts'
+import { patienceMs } from '../support/until.ts'
 
 const path = '/v1/images/generations'
-const patient = { timeout: 30_000, interval: 20 }
+const patient = { timeout: patienceMs, interval: 20 }
 
 interface Received {
   path: string

@@ -22,7 +22,7 @@ beforeAll(async () => {
     const hasShared = scraped.value('tollgate_jobs') === 0 && scraped.types.has('tollgate_gc_time_ratio')
     return isAll && hasShared && scraped.value('tollgate_requests_in_flight') === 0 ? scraped : undefined
   })
-}, 120_000)
+})
 
 afterAll(() => bed.close())
 

@@ -5,11 +5,11 @@ import { callAnew } from '../../support/fresh-connection.ts'
 import { type Metered, makeMetered, openKey } from '../../support/metered.ts'
 import { metricsUrl, type Scrape, scrape } from '../../support/metrics.ts'
 import { startTollgate, type TollgateProcess } from '../../support/tollgate.ts'
-import { until } from '../../support/until.ts'
+import { patienceMs, until } from '../../support/until.ts'
 
 /** Two processes under a supervisor, which serves their metrics. */
 
-const patient = { timeout: 60_000, interval: 50 }
+const patient = { timeout: patienceMs, interval: 50 }
 let bed: Metered<TollgateProcess>
 
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { superviseMetrics } from '../../../src/telemetry/metrics/supervise-metrics.ts'
 import { relayLog } from '../../../src/telemetry/relay-log.ts'
 import { scrape } from '../../support/metrics.ts'
+import { patienceMs } from '../../support/until.ts'
 
 /** A supervisor and a process that answers it, over a real channel. */
 
@@ -14,7 +15,7 @@ let counted = 5
 process.on('message', ({ metricsWanted }) => say(metricsWanted, counted++))
 say(0, 3)
 `
-const patient = { timeout: 60_000, interval: 20 }
+const patient = { timeout: patienceMs, interval: 20 }
 
 test('no count falls when a process answers after its last values, and then ends', async () => {
   const served = Promise.withResolvers<string>()

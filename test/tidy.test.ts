@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'address-blocks.ts',
     'fair-queue.ts',
     'secret-key.ts',
+    'start-thread.ts',
   ],
   secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
@@ -46,6 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
     'repeatedly.ts',
+    'start-thread.ts',
   ],
   erasure: ['archive', 'canonical', 'db', 'images', 'ledger', 'redaction'],
   archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts'],
@@ -62,7 +64,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts'],
   'model-lists': ['canonical', 'catalog', 'protocols', 'redaction', 'routing', 'telemetry', 'upstream'],
-  bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'traits', 'fair-queue.ts'],
+  bodies: [
+    'canonical',
+    'ledger',
+    'protocols',
+    'redaction',
+    'telemetry',
+    'traits',
+    'fair-queue.ts',
+    'start-thread.ts',
+  ],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'fair-queue.ts'],
   stages: [
     'access',
@@ -213,6 +224,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'compiled-code.ts': [],
   'in-time.ts': [],
   'repeatedly.ts': [],
+  'start-thread.ts': [],
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': [],
@@ -397,6 +409,14 @@ test('only config.ts reads the environment, which server.ts and the command hand
     expect(text.includes('process.env'), `${file} reads process.env: add the variable to src/config.ts`).toBe(
       false,
     )
+  }
+})
+
+test('only start-thread.ts starts threads', () => {
+  for (const { file, text } of [...product, ...workers]) {
+    if (file === 'src/start-thread.ts') continue
+    const starts = /import \{[^}]*(?<!type )\bWorker\b[^}]*\} from 'node:worker_threads'/.test(text)
+    expect(starts, `${file} starts a thread by itself: call startThread, which says why`).toBe(false)
   }
 })
 

@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { missingExtras } from './test/support/machine.ts'
 import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
@@ -64,7 +66,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: patienceMs, interval: 10 } },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 3,
+    // More than cores: the files of system wait for processes and leases much of their time.
+    maxWorkers: availableParallelism() + (names.includes('system') ? 2 : 1),
   },
 })

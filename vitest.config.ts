@@ -68,7 +68,7 @@ export default defineConfig({
     expect: { poll: { timeout: patienceMs, interval: 10 } },
     sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    // More than cores: the files of system wait for processes and leases much of their time.
-    maxWorkers: availableParallelism() + (names.includes('system') ? 2 : 1),
+    // One more than cores: files wait for timers and leases some of their time.
+    maxWorkers: availableParallelism() + 1,
   },
 })

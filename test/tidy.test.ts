@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { generated, readConsole, readSources } from './support/sources.ts'
-import { tiersOf } from './support/tiers.ts'
+import { tiers, tiersOf } from './support/tiers.ts'
 
 /** Checks the layout and the imports against docs/architecture.md, and names the wrong file. */
 
@@ -470,10 +470,11 @@ function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | unde
   return undefined
 }
 test('every test file is in one tier, and tests of pure code start no processes', () => {
-  const { fast, system } = tiersOf(sources)
+  const filesOf = tiersOf(sources)
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
-  expect([...fast, ...system].sort()).toEqual(files.sort())
-  for (const file of system.filter((file) => pure.test(file)))
+  expect(tiers.flatMap((tier) => filesOf[tier]).sort()).toEqual(files.sort())
+  const slower = tiers.filter((tier) => tier !== 'fast').flatMap((tier) => filesOf[tier])
+  for (const file of slower.filter((file) => pure.test(file)))
     expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
 })
 

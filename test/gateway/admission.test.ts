@@ -4,7 +4,7 @@ import { amount } from '../support/amount.ts'
 import { openDatabase } from '../support/database.ts'
 import { startOwner, temporaryDirectory } from '../support/embedded.ts'
 import { freeKey, gatewayYaml, paidKey, secretKey } from '../support/gateway-yaml.ts'
-import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { patienceMs, until } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
@@ -14,7 +14,7 @@ const outageMs = amount('OUTAGE_MS', { test: 5_000, chaos: 60_000 })
 const oneDollar = 1_000_000_000n
 const messages = [{ role: 'user', content: 'Hello' }]
 
-let bed: Testbed | undefined
+let bed: ProcessTestbed | undefined
 afterEach(async () => {
   await bed?.close()
   bed = undefined
@@ -22,7 +22,7 @@ afterEach(async () => {
 
 test('500 requests at once of a tenant with one dollar never spend more than one dollar, and the rest get a 402', async () => {
   // Long enough that no request waits in vain, even on a slow machine.
-  bed = await startTestbed({ env: { ADMIT_MS: '60000' } })
+  bed = await startProcessTestbed({ env: { ADMIT_MS: '60000' } })
   const { chat, upstream, database, tollgate } = bed
   // From now on the key is in memory: its first use must not wait behind 500 others.
   const headers = { authorization: `Bearer ${paidKey}` }
@@ -62,7 +62,7 @@ test('500 requests at once of a tenant with one dollar never spend more than one
 })
 
 test('a request of unbounded cost is refused to a limited key, with the reason, and allowed to other keys', async () => {
-  bed = await startTestbed()
+  bed = await startProcessTestbed()
   const limited = await bed.chat({ model: 'no-price', messages }, { key: paidKey })
   expect(limited.status).toBe(403)
   expect(await limited.json()).toMatchObject({
@@ -132,7 +132,7 @@ test(`while Postgres is away for ${outageMs} ms, keys without a hard budget get 
 })
 
 test('SIGTERM lets streams finish, ends the remaining ones at the deadline with an error in the stream, writes every row and exits with 0', async () => {
-  bed = await startTestbed({ env: { DRAIN_ON_SHUTDOWN_MS: '1500' } })
+  bed = await startProcessTestbed({ env: { DRAIN_ON_SHUTDOWN_MS: '1500' } })
   const { upstream, chat, tollgate, row } = bed
   upstream.script((request) =>
     chatStream(request, { tokens: request.model === 'short' ? 20 : 10_000, paceMs: 20 }),

@@ -78,7 +78,7 @@ test('after --yes an old key asks the old upstream by its name there, and its us
   tollgate = await startGateway({
     databaseUrl: env.DATABASE_URL ?? '',
     gatewayYaml: 'models: []',
-    env: { SHIP_INTERVAL_MS: '20' },
+    env: { SECRET_KEY: secretKey },
   })
   const answer = await chat('Ann'.repeat(16), 'gpt-old')
   expect(answer.status).toBe(200)

@@ -68,7 +68,11 @@ general_settings: { master_key: sk-the-old-master-key }
     UPSTREAM_KEY: 'upstream-key-of-litellm',
   })
   expect(run).toMatchObject({ code: 0, stderr: expect.stringContaining('It is written') })
-  const tollgate = await startGateway({ databaseUrl: bed.env.DATABASE_URL ?? '', gatewayYaml: 'models: []' })
+  const tollgate = await startGateway({
+    databaseUrl: bed.env.DATABASE_URL ?? '',
+    gatewayYaml: 'models: []',
+    env: { SECRET_KEY: bed.env.SECRET_KEY ?? '' },
+  })
   const answer = await fetch(`${tollgate.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: 'Bearer sk-the-old-master-key' },

@@ -214,8 +214,15 @@ describe.each(queueBackends())('a queue on %s', (backend) => {
     const { where } = place
     const queues = await open(where)
     const ids = Array.from({ length: 200 }, (_, index) => `job-${index}`)
-    const first = work(queues, { concurrency: 4 })
-    const second = work(await open(where), { concurrency: 4 })
+    // The first jobs wait until both workers have one: on a busy machine one worker may be fast enough for all.
+    const began = { first: false, second: false }
+    const meeting = (name: keyof typeof began) => async () => {
+      began[name] = true
+      await until(() => began.first && began.second)
+      return undefined
+    }
+    const first = work(queues, { concurrency: 4, run: meeting('first') })
+    const second = work(await open(where), { concurrency: 4, run: meeting('second') })
     await queues.images.add(ids.slice(0, 100).map((id) => job(id)))
     await Promise.all(ids.slice(100).map((id) => queues.images.add([job(id)])))
     await until(() => first.ran.length + second.ran.length >= ids.length)

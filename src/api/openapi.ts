@@ -60,9 +60,10 @@ export function openapiDocument({ models, own, publicUrl }: Surface): Json {
   }
 }
 
-/** Bodies as clients send them, all else as clients get it. */
+/** Bodies as clients send them, all else as clients get it. By name: the registry has them in the order in which modules were loaded. */
 function schemasOf(own: Surface['own']): Json {
   const sent = namedSchemas('input')
   const bodies = own.flatMap(({ body }) => (body === undefined ? [] : [idOf(body)]))
-  return { ...namedSchemas('output'), ...Object.fromEntries(bodies.map((id) => [id, sent[id]])) }
+  const schemas = { ...namedSchemas('output'), ...Object.fromEntries(bodies.map((id) => [id, sent[id]])) }
+  return Object.fromEntries(Object.entries(schemas).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

@@ -2582,608 +2582,6 @@ export interface webhooks {
 }
 export interface components {
     schemas: {
-        Problem: {
-            /** @description `urn:tollgate:problem:` and `code`. */
-            type: string;
-            /** @description The kind of problem, in a few words. */
-            title: string;
-            status: number;
-            /** @description A word that software may act on. */
-            code: string;
-            /** @description What is wrong, and what to change. */
-            detail: string;
-            /** @description `urn:uuid:` and the `x-request-id`. */
-            instance: string;
-            /** @description The wrong fields. */
-            errors?: {
-                /** @description Where in the body: a JSON pointer as a URI fragment. */
-                pointer: string;
-                detail: string;
-            }[];
-        };
-        User: {
-            /** Format: uuid */
-            id: string;
-            email: string;
-            /** @enum {string} */
-            role: "owner" | "admin" | "viewer" | "member";
-            /** @description The tenant of a member; null: all tenants. */
-            tenant_id: string | null;
-            /** @description False: the user comes by single sign-on only. */
-            has_password: boolean;
-            has_second_factor: boolean;
-            disabled_at: string | null;
-            last_sign_in_at: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        Session: {
-            /** @enum {string} */
-            kind: "operator" | "user" | "token";
-            /** @description Of the user, or of the API token; null: the operator. */
-            id: string | null;
-            name: string;
-            /** @enum {string} */
-            role: "owner" | "admin" | "viewer" | "member";
-            tenant_id: string | null;
-            /** @description What the caller may do in each area. A member: in its own tenant only. */
-            may: {
-                [key: string]: ("read" | "write")[];
-            };
-        };
-        Deleted: {
-            /** Format: uuid */
-            id: string;
-            /** @constant */
-            deleted: true;
-        };
-        Ended: {
-            /** @constant */
-            ended: true;
-        };
-        SignInRequest: {
-            /** Format: email */
-            email: string;
-            password: string;
-            /** @description Six digits of the app, or a recovery code. Each works once. */
-            code?: string;
-        };
-        OpenSessions: {
-            data: {
-                /** Format: uuid */
-                id: string;
-                /** @description The session of this call. */
-                current: boolean;
-                /** @enum {string} */
-                method: "password" | "oidc";
-                address: string;
-                user_agent: string;
-                /** Format: date-time */
-                created_at: string;
-                /** Format: date-time */
-                used_at: string;
-                /** Format: date-time */
-                expires_at: string;
-            }[];
-        };
-        PasswordChange: {
-            current_password: string;
-            /** @description 12 to 256 characters. */
-            new_password: string;
-            /** @description Six digits of the app, or a recovery code. Each works once. */
-            code?: string;
-        };
-        Confirmation: {
-            password: string;
-            /** @description Six digits of the app, or a recovery code. Each works once. */
-            code?: string;
-        };
-        SecondFactorCode: {
-            /** @description Six digits of the app, or a recovery code. Each works once. */
-            code: string;
-        };
-        SecondFactor: {
-            /** @description For an app that takes no pictures. Shown once. */
-            secret: string;
-            /** @description `otpauth://`: show it as a picture (QR code) to the app. */
-            uri: string;
-        };
-        RecoveryCodes: {
-            user: components["schemas"]["User"];
-            /** @description Each works once in place of a code. Shown once. */
-            recovery_codes: string[];
-        };
-        AlertBudget: {
-            /** @constant */
-            kind: "budget";
-            /**
-             * @description The budgets of keys or of groups, or the balances of tenants.
-             * @enum {string}
-             */
-            of: "key" | "group" | "tenant";
-            /**
-             * @description Of the key, group or tenant. Null: each that has one.
-             * @default null
-             */
-            id: string | null;
-            /** @description Of a budget. Holds from this share on. */
-            spent_percent?: number;
-            /** @description Holds while less is left of the budget, or on the account. */
-            below_usd?: string;
-        };
-        AlertErrorRate: {
-            /** @constant */
-            kind: "error_rate";
-            /**
-             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
-             * @enum {string}
-             */
-            of: "channel" | "model" | "tenant";
-            /**
-             * @description Only the one of this name; null: each. A model is named as requested.
-             * @default null
-             */
-            name: string | null;
-            /** @default 5 */
-            window_minutes: number;
-            /**
-             * @description With fewer requests in the window it does not hold.
-             * @default 20
-             */
-            min_requests: number;
-            /** @description Of the requests that failed; those that were refused are no failures. */
-            above_percent: number;
-        };
-        AlertLatency: {
-            /** @constant */
-            kind: "latency";
-            /**
-             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
-             * @enum {string}
-             */
-            of: "channel" | "model" | "tenant";
-            /**
-             * @description Only the one of this name; null: each. A model is named as requested.
-             * @default null
-             */
-            name: string | null;
-            /** @default 5 */
-            window_minutes: number;
-            /**
-             * @description With fewer requests in the window it does not hold.
-             * @default 20
-             */
-            min_requests: number;
-            /**
-             * @default total
-             * @enum {string}
-             */
-            metric: "total" | "first_token";
-            /**
-             * @default p95
-             * @enum {string}
-             */
-            percentile: "p50" | "p95" | "p99";
-            above_ms: number;
-        };
-        AlertLedgerLag: {
-            /** @constant */
-            kind: "ledger_lag";
-            /**
-             * @description Holds while rows of a process wait for Postgres for longer.
-             * @default 60
-             */
-            older_than_seconds: number;
-            /**
-             * @description Holds also while frames of a journal are set aside.
-             * @default true
-             */
-            set_aside: boolean;
-        };
-        AlertNewNetwork: {
-            /** @constant */
-            kind: "new_network";
-            /**
-             * @description Null: each key.
-             * @default null
-             */
-            key_id: string | null;
-            /**
-             * @description Networks of the first days of a key are not new. 0: all but its first one are.
-             * @default 7
-             */
-            learning_days: number;
-        };
-        AlertChannelDown: {
-            /** @constant */
-            kind: "channel_down";
-            /**
-             * @description Null: each channel.
-             * @default null
-             */
-            channel: string | null;
-            /**
-             * @description Holds once the breaker has opened so many times in a row.
-             * @default 1
-             */
-            openings: number;
-        };
-        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
-        AlertWebhook: {
-            /** @enum {string} */
-            type: "alert.opened" | "alert.closed" | "alert.test";
-            /**
-             * Format: date-time
-             * @description When the episode opened or closed.
-             */
-            timestamp: string;
-            data: {
-                /** @description Null: a test. */
-                episode_id: string | null;
-                rule: {
-                    /** Format: uuid */
-                    id: string;
-                    name: string;
-                    /** @enum {string} */
-                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
-                };
-                /** @description The rule's; null: it is of the operators. */
-                tenant_id: string | null;
-                /** @description What it is about, such as `channel openai-eu`. */
-                name: string;
-                /** @description The message in plain words. */
-                summary: string;
-                /** @description The value that was compared, with its unit. */
-                value: string | null;
-                opened_at: string | null;
-                closed_at: string | null;
-                /** @description By the kind of the rule. */
-                details: {
-                    [key: string]: unknown;
-                };
-                /** @description The episode in the admin API; null: PUBLIC_URL is not set. */
-                url: string | null;
-            };
-        };
-        EntryRequest: {
-            /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
-            id?: string;
-            /**
-             * @description A top-up brings money; an adjustment may take it as well.
-             * @enum {string}
-             */
-            kind: "top_up" | "adjustment";
-            /** @description USD, a decimal with at most 9 decimals. */
-            amount_usd: string;
-            note?: string | null;
-        };
-        TenantBalance: {
-            tenant: string;
-            /** @description Whether requests are admitted by reservation; else they are only recorded. */
-            limited: boolean;
-            /** @description USD, an exact decimal. */
-            balance_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            balance_nano_usd: string;
-            /** @description USD, an exact decimal. */
-            held_usd: string;
-            /** @description Nano-USD that running requests hold. */
-            held_nano_usd: string;
-        };
-        Entry: {
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            kind: "opening" | "top_up" | "adjustment" | "charge";
-            /** @description USD, an exact decimal. */
-            amount_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            amount_nano_usd: string;
-            note: string | null;
-            /** Format: date-time */
-            created_at: string;
-        };
-        BookedEntry: {
-            tenant: string;
-            /** @description Whether requests are admitted by reservation; else they are only recorded. */
-            limited: boolean;
-            /** @description USD, an exact decimal. */
-            balance_usd: string;
-            /** @description Nano-USD in decimal digits. */
-            balance_nano_usd: string;
-            /** @description USD, an exact decimal. */
-            held_usd: string;
-            /** @description Nano-USD that running requests hold. */
-            held_nano_usd: string;
-            entry: {
-                /** Format: uuid */
-                id: string;
-                /** @enum {string} */
-                kind: "top_up" | "adjustment";
-                /** @description USD, an exact decimal. */
-                amount_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                amount_nano_usd: string;
-                note: string | null;
-                /** Format: date-time */
-                created_at: string;
-            };
-        };
-        AlertRequest: {
-            name: string;
-            condition: components["schemas"]["AlertCondition"];
-            /** @default true */
-            enabled?: boolean;
-            /**
-             * @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.
-             * @default 300
-             */
-            resolve_after_seconds?: number;
-            /**
-             * @description Where to POST when an episode opens and closes. Null: episodes are listed only.
-             * @default null
-             */
-            webhook?: {
-                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
-                url: string;
-            } | null;
-            /**
-             * @description The rule watches this tenant only, and its members see it. A member's rule is of its own.
-             * @default null
-             */
-            tenant_id?: string | null;
-        };
-        AlertChange: {
-            name?: string;
-            condition?: components["schemas"]["AlertCondition"];
-            enabled?: boolean;
-            /** @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode. */
-            resolve_after_seconds?: number;
-            /** @description Where to POST when an episode opens and closes. Null: episodes are listed only. */
-            webhook?: {
-                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
-                url: string;
-            } | null;
-        };
-        AlertRule: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
-            /** @description Null: of the operators, over all tenants. */
-            tenant_id: string | null;
-            condition: components["schemas"]["AlertCondition"];
-            enabled: boolean;
-            resolve_after_seconds: number;
-            /** @description The rest of its address is not shown. */
-            webhook: {
-                host: string;
-            } | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description Not a part of the ETag. */
-            evaluated_at: string | null;
-        };
-        AlertRuleWithSecret: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
-            /** @description Null: of the operators, over all tenants. */
-            tenant_id: string | null;
-            condition: components["schemas"]["AlertCondition"];
-            enabled: boolean;
-            resolve_after_seconds: number;
-            /** @description The rest of its address is not shown. */
-            webhook: {
-                host: string;
-            } | null;
-            /** Format: date-time */
-            created_at: string;
-            /** @description Not a part of the ETag. */
-            evaluated_at: string | null;
-            /** @description The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only. */
-            webhook_secret: string | null;
-        };
-        AlertTest: {
-            delivered: boolean;
-            /** @description Of the answer; null: there was none. */
-            status: number | null;
-            /** @description The begin of what the receiver said; null for a member of one tenant. */
-            answer: string | null;
-            problem: string | null;
-        };
-        AlertEpisode: {
-            /** Format: uuid */
-            id: string;
-            rule: {
-                /** Format: uuid */
-                id: string;
-                /** @description Its name then. */
-                name: string;
-                /** @enum {string} */
-                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
-            };
-            /** @description The rule's. */
-            tenant_id: string | null;
-            /** @description What it is about, such as `channel openai-eu`. */
-            name: string;
-            /** @enum {string} */
-            state: "open" | "closed";
-            /** Format: date-time */
-            opened_at: string;
-            closed_at: string | null;
-            /**
-             * Format: date-time
-             * @description When the condition was last seen to hold.
-             */
-            last_held_at: string;
-            /** @description The message at its opening. */
-            summary: string;
-            /** @description The newest value that was compared, with its unit. */
-            value: string;
-            details: {
-                [key: string]: unknown;
-            };
-            acknowledged: {
-                /** Format: date-time */
-                at: string;
-                by: string;
-            } | null;
-            /** @description Its webhooks. None: the rule had no webhook. */
-            deliveries: {
-                /** @enum {string} */
-                event: "opened" | "closed";
-                summary: string;
-                /** @enum {string} */
-                state: "pending" | "delivered" | "failed";
-                tries: number;
-                /** @description Why the last try failed. */
-                problem: string | null;
-                /** Format: date-time */
-                created_at: string;
-            }[];
-        };
-        ApiTokenRequest: {
-            name: string;
-            /** @description `keys:write` includes `keys:read`. */
-            scopes: ("log:read" | "log:write" | "keys:read" | "keys:write" | "tenants:read" | "tenants:write" | "money:read" | "money:write" | "catalog:read" | "catalog:write" | "jobs:read" | "jobs:write" | "health:read" | "health:write" | "probes:read" | "probes:write" | "audit:read" | "audit:write" | "alerts:read" | "alerts:write" | "views:read" | "views:write" | "playground:read" | "playground:write" | "users:read" | "users:write" | "settings:read" | "settings:write" | "data:read" | "data:write")[];
-            /**
-             * @description Default: the maker's. It has at most the maker's rights.
-             * @enum {string}
-             */
-            role?: "owner" | "admin" | "viewer" | "member";
-            /** @description With the role `member`: its tenant. */
-            tenant_id?: string | null;
-            /** @description Null: it does not expire. */
-            expires_at?: string | null;
-        };
-        ApiToken: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description Null: ADMIN_TOKEN has made it. */
-            user_id: string | null;
-            /** @enum {string} */
-            role: "owner" | "admin" | "viewer" | "member";
-            tenant_id: string | null;
-            scopes: string[];
-            /** @description Its first characters. */
-            hint: string;
-            /** Format: date-time */
-            created_at: string;
-            expires_at: string | null;
-            /** @description Its last use, to the minute. */
-            used_at: string | null;
-            revoked_at: string | null;
-        };
-        MadeApiToken: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description Null: ADMIN_TOKEN has made it. */
-            user_id: string | null;
-            /** @enum {string} */
-            role: "owner" | "admin" | "viewer" | "member";
-            tenant_id: string | null;
-            scopes: string[];
-            /** @description Its first characters. */
-            hint: string;
-            /** Format: date-time */
-            created_at: string;
-            expires_at: string | null;
-            /** @description Its last use, to the minute. */
-            used_at: string | null;
-            revoked_at: string | null;
-            /** @description Shown once. Send it as bearer token. */
-            token: string;
-        };
-        ArchiveFile: {
-            /** @description The table that its rows come from. */
-            table: string;
-            /**
-             * Format: date
-             * @description In UTC.
-             */
-            day: string;
-            part: number;
-            /**
-             * @description `writing`; `verified`: it is whole, and Postgres still has its rows; `dropped`: only the archive has them; `abandoned`: it is deleted.
-             * @enum {string}
-             */
-            state: "writing" | "verified" | "dropped" | "abandoned";
-            /** @description Its name below the directory or prefix; null: a day without rows. */
-            location: string | null;
-            rows: number | null;
-            bytes: number | null;
-            sha256: string | null;
-            /** @description For each column the count of its values, and a sum that follows from them. */
-            sums: {
-                [key: string]: string;
-            } | null;
-            first_at: string | null;
-            last_at: string | null;
-            /** Format: date-time */
-            started_at: string;
-            verified_at: string | null;
-            dropped_at: string | null;
-            abandoned_at: string | null;
-            /** @description Why it was abandoned. */
-            error: string | null;
-        };
-        ArchiveState: {
-            /** @description HOT_DAYS of this process; 0: nothing is archived. */
-            hot_days: number;
-            /** @description When the next pass is due; null: none has run. */
-            next_pass_at: string | null;
-            totals: {
-                table: string;
-                /** @enum {string} */
-                state: "writing" | "verified" | "dropped" | "abandoned";
-                files: number;
-                rows: number;
-                bytes: number;
-                /** Format: date */
-                first_day: string;
-                /** Format: date */
-                last_day: string;
-            }[];
-            files: {
-                data: components["schemas"]["ArchiveFile"][];
-                /** @description Null on the last page. */
-                next_cursor: string | null;
-            };
-        };
-        AuditEntry: {
-            /** Format: uuid */
-            id: string;
-            /** Format: date-time */
-            created_at: string;
-            actor: {
-                /** @enum {string} */
-                kind: "operator" | "user" | "token" | "key" | "file" | "system";
-                id: string | null;
-                /** @description Its name then. */
-                name: string;
-            };
-            address: string | null;
-            user_agent: string | null;
-            /** @description `x-request-id` of the call. */
-            request_id: string | null;
-            /** @description Resource and verb, such as `key.rotate`. */
-            action: string;
-            resource: string;
-            resource_id: string;
-            /** @description Its name then. */
-            resource_name: string | null;
-            tenant_id: string | null;
-            /** @description Without secrets; null: it was not there. */
-            before: unknown;
-            /** @description Without secrets; null: it is no more. */
-            after: unknown;
-        };
         AdminBackgroundAnswer: {
             /**
              * Format: uuid
@@ -3239,277 +2637,6 @@ export interface components {
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
-        ChannelCredential: {
-            /** @description The first 8 hex digits of its SHA-256, as attempts in the usage log name it. */
-            id: string;
-            /** @description Null where it is too short to show them. */
-            last_four: string | null;
-        };
-        ChannelCredentialList: {
-            /** @description In the order of use. */
-            data: components["schemas"]["ChannelCredential"][];
-        };
-        Channel: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /**
-             * @description `deleted`: disabled, and its credentials are erased.
-             * @enum {string}
-             */
-            state: "enabled" | "disabled" | "deleted";
-            /**
-             * @description `file`: gateway.yaml manages it, and changes are made there.
-             * @enum {string}
-             */
-            managed_by: "file" | "admin";
-            /** @description Base URL by protocol. */
-            protocols: {
-                [key: string]: string;
-            };
-            vendor: string | null;
-            /** @description As in gateway.yaml: "*", or the upstream's name by model. */
-            models: "*" | {
-                [key: string]: unknown;
-            };
-            traits: {
-                [key: string]: unknown;
-            } | null;
-            priority: number;
-            weight: number;
-            allow_private_address: boolean | string[];
-            concurrency: number | null;
-            images: {
-                concurrency: number | null;
-                per_minute: number | null;
-            };
-            timeouts: {
-                [key: string]: number;
-            };
-            /** @description Whether requests of `openai-responses` go by WebSocket. */
-            websocket: boolean;
-            /** @description Without its user and password. */
-            proxy: string | null;
-            /** @description Names of the extra headers. Their values are not shown. */
-            headers: string[];
-            ca: string | null;
-            cert: string | null;
-            /** @description Whether there is a key to the certificate. It is not shown. */
-            has_key: boolean;
-            /** @description `api_keys`, in the order of use. */
-            credentials: components["schemas"]["ChannelCredential"][];
-            /** @description False: another SECRET_KEY has encrypted its secrets. Send api_keys and the others again. */
-            is_readable: boolean;
-        };
-        ChannelList: {
-            data: components["schemas"]["Channel"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        DeletedChannel: {
-            /** Format: uuid */
-            id: string;
-            /** @constant */
-            deleted: true;
-        };
-        NewChannelCredential: {
-            /** @description Write-only. Empty: the upstream wants none. */
-            secret: string;
-            /** @description Its place in the order of use, 0 being first. Default: the last. */
-            position?: number;
-        };
-        ChannelCredentialReplacement: {
-            /** @description Write-only. Empty: the upstream wants none. */
-            secret: string;
-        };
-        UpstreamModelsRequest: {
-            name?: string;
-            protocols?: {
-                [key: string]: string;
-            };
-            base_url?: string;
-            api_keys: string[];
-            models?: "*" | string[] | {
-                [key: string]: string | {
-                    upstream: string;
-                    traits: {
-                        input?: ("text" | "image" | "document" | "audio" | "video")[];
-                        output?: ("text" | "image" | "document" | "audio" | "video")[];
-                        tools?: boolean;
-                        parallel_tools?: boolean;
-                        forced_tools?: boolean;
-                        forced_tools_while_thinking?: boolean;
-                        strict_tools?: boolean;
-                        custom_tools?: boolean;
-                        tools_with_format?: boolean;
-                        forced_tools_with_format?: boolean;
-                        tools_while_thinking?: boolean;
-                        takes?: {
-                            [key: string]: boolean;
-                        };
-                        temperature_with_top_p?: boolean;
-                        temperature_max?: number;
-                        sampling_while_thinking?: boolean;
-                        stop_max?: number;
-                        choices_max?: number;
-                        /** @enum {string} */
-                        thinking?: "none" | "budget" | "adaptive" | "effort";
-                        thinking_off?: boolean;
-                        thinking_budget_min?: number;
-                        thinking_budget_max?: number;
-                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                        /** @enum {string} */
-                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                        /** @enum {string} */
-                        output_bound?: "max_tokens" | "max_completion_tokens";
-                        prefill?: boolean;
-                        /** @enum {string} */
-                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                        json_mode?: boolean;
-                        developer_role?: boolean;
-                        later_instructions?: boolean;
-                        user_after_tool_results?: boolean;
-                        /** @enum {string} */
-                        thoughts_in_history?: "required" | "refused";
-                        /** @enum {string} */
-                        caching?: "marks" | "automatic" | "none";
-                        fetches_urls?: boolean;
-                        web_search?: boolean;
-                        streaming?: boolean;
-                        context_length?: number;
-                        max_output_tokens?: number;
-                        output_tokens_min?: number;
-                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-                    };
-                };
-            };
-            /** @enum {string} */
-            vendor?: "openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp";
-            traits?: {
-                input?: ("text" | "image" | "document" | "audio" | "video")[];
-                output?: ("text" | "image" | "document" | "audio" | "video")[];
-                tools?: boolean;
-                parallel_tools?: boolean;
-                forced_tools?: boolean;
-                forced_tools_while_thinking?: boolean;
-                strict_tools?: boolean;
-                custom_tools?: boolean;
-                tools_with_format?: boolean;
-                forced_tools_with_format?: boolean;
-                tools_while_thinking?: boolean;
-                takes?: {
-                    [key: string]: boolean;
-                };
-                temperature_with_top_p?: boolean;
-                temperature_max?: number;
-                sampling_while_thinking?: boolean;
-                stop_max?: number;
-                choices_max?: number;
-                /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
-                thinking_off?: boolean;
-                thinking_budget_min?: number;
-                thinking_budget_max?: number;
-                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                /** @enum {string} */
-                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                /** @enum {string} */
-                output_bound?: "max_tokens" | "max_completion_tokens";
-                prefill?: boolean;
-                /** @enum {string} */
-                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                json_mode?: boolean;
-                developer_role?: boolean;
-                later_instructions?: boolean;
-                user_after_tool_results?: boolean;
-                /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
-                /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
-                fetches_urls?: boolean;
-                web_search?: boolean;
-                streaming?: boolean;
-                context_length?: number;
-                max_output_tokens?: number;
-                output_tokens_min?: number;
-                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-            };
-            /** @default 0 */
-            priority?: number;
-            /** @default 1 */
-            weight?: number;
-            allow_private_address?: boolean | string[];
-            concurrency?: number;
-            /** @default {} */
-            images?: {
-                concurrency?: number;
-                per_minute?: number;
-            };
-            proxy?: string;
-            ca?: string;
-            cert?: string;
-            key?: string;
-            headers?: {
-                [key: string]: string;
-            };
-            timeouts?: {
-                connect_ms?: number;
-                first_byte_ms?: number;
-                idle_ms?: number;
-                total_ms?: number;
-            };
-            websocket?: boolean;
-        };
-        UpstreamModels: {
-            /**
-             * @description `no_list`: the upstream does not know the path of a list. `failed`: `error` says why.
-             * @enum {string}
-             */
-            outcome: "listed" | "no_list" | "failed";
-            /** @description In which it was listed. */
-            protocol: string | null;
-            /** @description By name, at most MODEL_LIST_NAMES_MAX. */
-            models: {
-                /** @description The upstream's name. */
-                id: string;
-                /** @description Null: the list does not say. */
-                context_length: number | null;
-                max_output_tokens: number | null;
-            }[];
-            /** @description The upstream lists more. */
-            is_cut: boolean;
-            /** @description The upstream's, where it refused; null: it did not answer, or did not refuse. */
-            status: number | null;
-            /** @description What went wrong, and the upstream's own words, redacted. */
-            error: string | null;
-        };
-        ChannelTestRequest: {
-            /** @description Default: the first model that the channel offers. */
-            model?: string;
-            /** @description Default: each that it speaks, one request for each. */
-            protocol?: string;
-        };
-        ChannelTest: {
-            channel: string;
-            /** @description All of them were answered well. */
-            ok: boolean;
-            results: {
-                protocol: string;
-                model: string;
-                upstream_model: string;
-                ok: boolean;
-                /** @description The upstream's; null: it did not answer. */
-                status: number | null;
-                latency_ms: number;
-                first_byte_ms: number | null;
-                /** @description Of its row in the usage log, of tenant tollgate-probes. */
-                request_id: string | null;
-                /** @description The first 400 characters of the answer, redacted. */
-                first_bytes: string;
-                /** @description In the upstream's words, redacted. */
-                error: string | null;
-            }[];
-        };
         AdminFile: {
             id: string;
             /** Format: uuid */
@@ -3532,228 +2659,6 @@ export interface components {
             data: components["schemas"]["AdminFile"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
-        };
-        HealthProblem: {
-            /**
-             * @description `bad`: requests fail, or soon will.
-             * @enum {string}
-             */
-            severity: "bad" | "warning";
-            /** @description In plain words. */
-            what: string;
-            since: string | null;
-            /** @description The part of the gateway, as `channel openai-eu`. */
-            where: string;
-        };
-        Health: {
-            /** @enum {string} */
-            status: "All well" | "problems";
-            /** @description What is wrong now, the worst first. Empty: all is well. */
-            problems: components["schemas"]["HealthProblem"][];
-            database: {
-                reachable: boolean;
-                migrations: number | null;
-                /** @description The number of the last change of the catalog. */
-                catalog_revision: number | null;
-                keys_revision: number | null;
-            };
-            catalog: {
-                /** @description The one that this process serves by. */
-                revision: number;
-            };
-            channels: {
-                /** Format: uuid */
-                id: string;
-                name: string;
-                /** @enum {string} */
-                state: "enabled" | "disabled" | "deleted";
-                is_readable: boolean;
-                /** @description Null: closed. */
-                breaker: {
-                    /** @enum {string} */
-                    state: "open" | "half open";
-                    /** @description The last failure. */
-                    reason: string;
-                    /** Format: date-time */
-                    since: string;
-                    /** Format: date-time */
-                    open_until: string;
-                    /** @description In a row. */
-                    openings: number;
-                } | null;
-                credentials: number;
-                /** @description Of this process. */
-                cooldowns: {
-                    /** @description Its id. */
-                    credential: string;
-                    last_four: string | null;
-                    /** @description Null: for all models. */
-                    model: string | null;
-                    /** @enum {string} */
-                    why: "limited" | "refused" | "forbidden";
-                    left_ms: number;
-                }[];
-                /** @description Calls of this process. */
-                load: {
-                    running: number;
-                    most: number;
-                };
-                /** @description Of the last 10 minutes, of all processes. */
-                recent: {
-                    calls: number;
-                    failed: number;
-                    last_error: string | null;
-                };
-            }[];
-            queues: {
-                reachable: boolean;
-                backend: ("redis" | "postgres") | null;
-                images: {
-                    waiting: number;
-                    delayed: number;
-                    active: number;
-                } | null;
-                answers: {
-                    waiting: number;
-                    delayed: number;
-                    active: number;
-                } | null;
-                webhooks: {
-                    waiting: number;
-                    delayed: number;
-                    active: number;
-                } | null;
-                probes: {
-                    waiting: number;
-                    delayed: number;
-                    active: number;
-                } | null;
-                /** @description Image jobs that wait, in the queue or before it. */
-                images_waiting: number | null;
-                /** @description Answers in the background that wait, in the queue or before it. */
-                answers_waiting: number | null;
-                webhooks_waiting: number | null;
-            };
-            /** @description Of this process. */
-            ledger: {
-                /** @enum {string} */
-                status: "ready" | "degraded" | "lagging" | "near_bound";
-                unshipped_rows: number;
-                unshipped_oldest_ms: number;
-                journal_bytes: number;
-                trouble: string | null;
-                frames_set_aside: number;
-                adoption_failed: {
-                    instance: string;
-                    reason: string;
-                }[];
-            };
-            /** @description WebSockets of clients of this process. */
-            sockets: {
-                open: number;
-                /** @description What they remember of their last answers. */
-                state_bytes: number;
-                /** @description Those with most, 20 at most. */
-                keys: {
-                    key_id: string;
-                    open: number;
-                }[];
-            };
-            processes: {
-                /** Format: uuid */
-                id: string;
-                host: string;
-                pid: number;
-                /** Format: date-time */
-                started_at: string;
-                /** Format: date-time */
-                heartbeat_at: string;
-            }[];
-        };
-        ClosedBreaker: {
-            channel: string;
-            /** @constant */
-            breaker: "closed";
-        };
-        ImageJob: {
-            /**
-             * Format: uuid
-             * @description The `x-request-id` of the request that asked for it.
-             */
-            id: string;
-            /** @constant */
-            object: "image.generation";
-            /** @enum {string} */
-            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
-            model: string;
-            /** @description Images asked for. */
-            n: number;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            finished_at: string | null;
-            /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
-            position: number | null;
-            attempts: {
-                channel: string;
-                status: number | null;
-                error: {
-                    kind: string;
-                    message: string;
-                } | null;
-                total_ms: number | null;
-            }[];
-            latency_ms: {
-                queue: number | null;
-                total: number | null;
-            };
-            partial_images: {
-                index: number;
-                /** Format: uri */
-                url: string;
-            }[];
-            result: {
-                /** @description Seconds since the epoch. */
-                created: number;
-                data: {
-                    /**
-                     * Format: uri
-                     * @description Good for a while; each reading of the job gives new ones.
-                     */
-                    url: string;
-                    content_type: string;
-                    bytes: number;
-                    revised_prompt?: string;
-                }[];
-                size: string | null;
-                quality: string | null;
-                background: string | null;
-                output_format: string | null;
-                usage: {
-                    input_tokens: number;
-                    output_tokens: number;
-                    total_tokens: number;
-                } | null;
-            } | null;
-            error: {
-                kind: string;
-                message: string;
-            } | null;
-            /** @description Nano-USD in decimal digits; null where not known. */
-            cost_nano_usd: string | null;
-            /** @description Null without a webhook. */
-            webhook: {
-                /** @enum {string} */
-                status: "pending" | "delivered" | "failed";
-                tries: number;
-            } | null;
-        };
-        ImageWebhook: {
-            /** @description `image.generation.` and the job's `status`. */
-            type: string;
-            /** Format: date-time */
-            timestamp: string;
-            data: components["schemas"]["ImageJob"];
         };
         AdminImageJob: {
             /**
@@ -3947,88 +2852,578 @@ export interface components {
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
-        DeletedModel: {
-            id: string;
+        AlertBudget: {
             /** @constant */
-            deleted: true;
+            kind: "budget";
+            /**
+             * @description The budgets of keys or of groups, or the balances of tenants.
+             * @enum {string}
+             */
+            of: "key" | "group" | "tenant";
+            /**
+             * @description Of the key, group or tenant. Null: each that has one.
+             * @default null
+             */
+            id: string | null;
+            /** @description Of a budget. Holds from this share on. */
+            spent_percent?: number;
+            /** @description Holds while less is left of the budget, or on the account. */
+            below_usd?: string;
         };
-        PriceVersion: {
-            /**
-             * Format: uuid
-             * @description Rows of the usage log name the version that they were paid by.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description From this moment it is in force, until the next version.
-             */
-            created_at: string;
-            /** @description `gateway.yaml`, or who has set it. */
-            source: string;
-            /** @description In the words of gateway.yaml; null: none. */
-            price: {
-                [key: string]: unknown;
+        AlertChange: {
+            name?: string;
+            condition?: components["schemas"]["AlertCondition"];
+            enabled?: boolean;
+            /** @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode. */
+            resolve_after_seconds?: number;
+            /** @description Where to POST when an episode opens and closes. Null: episodes are listed only. */
+            webhook?: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
             } | null;
         };
-        PriceVersionList: {
-            data: components["schemas"]["PriceVersion"][];
+        AlertChannelDown: {
+            /** @constant */
+            kind: "channel_down";
+            /**
+             * @description Null: each channel.
+             * @default null
+             */
+            channel: string | null;
+            /**
+             * @description Holds once the breaker has opened so many times in a row.
+             * @default 1
+             */
+            openings: number;
+        };
+        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
+        AlertEpisode: {
+            /** Format: uuid */
+            id: string;
+            rule: {
+                /** Format: uuid */
+                id: string;
+                /** @description Its name then. */
+                name: string;
+                /** @enum {string} */
+                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            };
+            /** @description The rule's. */
+            tenant_id: string | null;
+            /** @description What it is about, such as `channel openai-eu`. */
+            name: string;
+            /** @enum {string} */
+            state: "open" | "closed";
+            /** Format: date-time */
+            opened_at: string;
+            closed_at: string | null;
+            /**
+             * Format: date-time
+             * @description When the condition was last seen to hold.
+             */
+            last_held_at: string;
+            /** @description The message at its opening. */
+            summary: string;
+            /** @description The newest value that was compared, with its unit. */
+            value: string;
+            details: {
+                [key: string]: unknown;
+            };
+            acknowledged: {
+                /** Format: date-time */
+                at: string;
+                by: string;
+            } | null;
+            /** @description Its webhooks. None: the rule had no webhook. */
+            deliveries: {
+                /** @enum {string} */
+                event: "opened" | "closed";
+                summary: string;
+                /** @enum {string} */
+                state: "pending" | "delivered" | "failed";
+                tries: number;
+                /** @description Why the last try failed. */
+                problem: string | null;
+                /** Format: date-time */
+                created_at: string;
+            }[];
+        };
+        AlertEpisodeList: {
+            data: components["schemas"]["AlertEpisode"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
-        Offer: {
-            channel: string;
-            /** Format: uuid */
-            channel_id: string;
-            model: string;
-            /** @description "*": the name that the client wrote. */
-            upstream_model: string;
+        AlertErrorRate: {
+            /** @constant */
+            kind: "error_rate";
             /**
-             * @description Of its channel and its model.
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
              * @enum {string}
              */
-            state: "enabled" | "disabled";
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /** @description Of the requests that failed; those that were refused are no failures. */
+            above_percent: number;
+        };
+        AlertLatency: {
+            /** @constant */
+            kind: "latency";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 5 */
+            window_minutes: number;
+            /**
+             * @description With fewer requests in the window it does not hold.
+             * @default 20
+             */
+            min_requests: number;
+            /**
+             * @default total
+             * @enum {string}
+             */
+            metric: "total" | "first_token";
+            /**
+             * @default p95
+             * @enum {string}
+             */
+            percentile: "p50" | "p95" | "p99";
+            above_ms: number;
+        };
+        AlertLedgerLag: {
+            /** @constant */
+            kind: "ledger_lag";
+            /**
+             * @description Holds while rows of a process wait for Postgres for longer.
+             * @default 60
+             */
+            older_than_seconds: number;
+            /**
+             * @description Holds also while frames of a journal are set aside.
+             * @default true
+             */
+            set_aside: boolean;
+        };
+        AlertNewNetwork: {
+            /** @constant */
+            kind: "new_network";
+            /**
+             * @description Null: each key.
+             * @default null
+             */
+            key_id: string | null;
+            /**
+             * @description Networks of the first days of a key are not new. 0: all but its first one are.
+             * @default 7
+             */
+            learning_days: number;
+        };
+        AlertRequest: {
+            name: string;
+            condition: components["schemas"]["AlertCondition"];
+            /** @default true */
+            enabled?: boolean;
+            /**
+             * @description An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.
+             * @default 300
+             */
+            resolve_after_seconds?: number;
+            /**
+             * @description Where to POST when an episode opens and closes. Null: episodes are listed only.
+             * @default null
+             */
+            webhook?: {
+                /** @description Write-only: an http:// or https:// URL of at most 2048 characters without credentials. */
+                url: string;
+            } | null;
+            /**
+             * @description The rule watches this tenant only, and its members see it. A member's rule is of its own.
+             * @default null
+             */
+            tenant_id?: string | null;
+        };
+        AlertRule: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+        };
+        AlertRuleList: {
+            data: components["schemas"]["AlertRule"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        AlertRuleWithSecret: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @enum {string} */
+            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            /** @description Null: of the operators, over all tenants. */
+            tenant_id: string | null;
+            condition: components["schemas"]["AlertCondition"];
+            enabled: boolean;
+            resolve_after_seconds: number;
+            /** @description The rest of its address is not shown. */
+            webhook: {
+                host: string;
+            } | null;
+            /** Format: date-time */
+            created_at: string;
+            /** @description Not a part of the ETag. */
+            evaluated_at: string | null;
+            /** @description The secret that webhooks are signed with, as the Standard Webhooks have it. It is shown now only. */
+            webhook_secret: string | null;
+        };
+        AlertTest: {
+            delivered: boolean;
+            /** @description Of the answer; null: there was none. */
+            status: number | null;
+            /** @description The begin of what the receiver said; null for a member of one tenant. */
+            answer: string | null;
+            problem: string | null;
+        };
+        AlertWebhook: {
+            /** @enum {string} */
+            type: "alert.opened" | "alert.closed" | "alert.test";
+            /**
+             * Format: date-time
+             * @description When the episode opened or closed.
+             */
+            timestamp: string;
+            data: {
+                /** @description Null: a test. */
+                episode_id: string | null;
+                rule: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                    /** @enum {string} */
+                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                };
+                /** @description The rule's; null: it is of the operators. */
+                tenant_id: string | null;
+                /** @description What it is about, such as `channel openai-eu`. */
+                name: string;
+                /** @description The message in plain words. */
+                summary: string;
+                /** @description The value that was compared, with its unit. */
+                value: string | null;
+                opened_at: string | null;
+                closed_at: string | null;
+                /** @description By the kind of the rule. */
+                details: {
+                    [key: string]: unknown;
+                };
+                /** @description The episode in the admin API; null: PUBLIC_URL is not set. */
+                url: string | null;
+            };
+        };
+        AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
+        AnyModel: components["schemas"]["Model"] | components["schemas"]["MessagesModel"];
+        AnyModelList: components["schemas"]["ModelList"] | components["schemas"]["MessagesModelList"];
+        ApiToken: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Null: ADMIN_TOKEN has made it. */
+            user_id: string | null;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            scopes: string[];
+            /** @description Its first characters. */
+            hint: string;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Its last use, to the minute. */
+            used_at: string | null;
+            revoked_at: string | null;
+        };
+        ApiTokenList: {
+            data: components["schemas"]["ApiToken"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ApiTokenRequest: {
+            name: string;
+            /** @description `keys:write` includes `keys:read`. */
+            scopes: ("log:read" | "log:write" | "keys:read" | "keys:write" | "tenants:read" | "tenants:write" | "money:read" | "money:write" | "catalog:read" | "catalog:write" | "jobs:read" | "jobs:write" | "health:read" | "health:write" | "probes:read" | "probes:write" | "audit:read" | "audit:write" | "alerts:read" | "alerts:write" | "views:read" | "views:write" | "playground:read" | "playground:write" | "users:read" | "users:write" | "settings:read" | "settings:write" | "data:read" | "data:write")[];
+            /**
+             * @description Default: the maker's. It has at most the maker's rights.
+             * @enum {string}
+             */
+            role?: "owner" | "admin" | "viewer" | "member";
+            /** @description With the role `member`: its tenant. */
+            tenant_id?: string | null;
+            /** @description Null: it does not expire. */
+            expires_at?: string | null;
+        };
+        ArchiveDue: {
+            due: boolean;
+        };
+        ArchiveFile: {
+            /** @description The table that its rows come from. */
+            table: string;
+            /**
+             * Format: date
+             * @description In UTC.
+             */
+            day: string;
+            part: number;
+            /**
+             * @description `writing`; `verified`: it is whole, and Postgres still has its rows; `dropped`: only the archive has them; `abandoned`: it is deleted.
+             * @enum {string}
+             */
+            state: "writing" | "verified" | "dropped" | "abandoned";
+            /** @description Its name below the directory or prefix; null: a day without rows. */
+            location: string | null;
+            rows: number | null;
+            bytes: number | null;
+            sha256: string | null;
+            /** @description For each column the count of its values, and a sum that follows from them. */
+            sums: {
+                [key: string]: string;
+            } | null;
+            first_at: string | null;
+            last_at: string | null;
+            /** Format: date-time */
+            started_at: string;
+            verified_at: string | null;
+            dropped_at: string | null;
+            abandoned_at: string | null;
+            /** @description Why it was abandoned. */
+            error: string | null;
+        };
+        ArchiveState: {
+            /** @description HOT_DAYS of this process; 0: nothing is archived. */
+            hot_days: number;
+            /** @description When the next pass is due; null: none has run. */
+            next_pass_at: string | null;
+            totals: {
+                table: string;
+                /** @enum {string} */
+                state: "writing" | "verified" | "dropped" | "abandoned";
+                files: number;
+                rows: number;
+                bytes: number;
+                /** Format: date */
+                first_day: string;
+                /** Format: date */
+                last_day: string;
+            }[];
+            files: {
+                data: components["schemas"]["ArchiveFile"][];
+                /** @description Null on the last page. */
+                next_cursor: string | null;
+            };
+        };
+        AuditEntry: {
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            created_at: string;
+            actor: {
+                /** @enum {string} */
+                kind: "operator" | "user" | "token" | "key" | "file" | "system";
+                id: string | null;
+                /** @description Its name then. */
+                name: string;
+            };
+            address: string | null;
+            user_agent: string | null;
+            /** @description `x-request-id` of the call. */
+            request_id: string | null;
+            /** @description Resource and verb, such as `key.rotate`. */
+            action: string;
+            resource: string;
+            resource_id: string;
+            /** @description Its name then. */
+            resource_name: string | null;
+            tenant_id: string | null;
+            /** @description Without secrets; null: it was not there. */
+            before: unknown;
+            /** @description Without secrets; null: it is no more. */
+            after: unknown;
+        };
+        AuditList: {
+            data: components["schemas"]["AuditEntry"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        BookedEntry: {
+            tenant: string;
+            /** @description Whether requests are admitted by reservation; else they are only recorded. */
+            limited: boolean;
+            /** @description USD, an exact decimal. */
+            balance_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            balance_nano_usd: string;
+            /** @description USD, an exact decimal. */
+            held_usd: string;
+            /** @description Nano-USD that running requests hold. */
+            held_nano_usd: string;
+            entry: {
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                kind: "top_up" | "adjustment";
+                /** @description USD, an exact decimal. */
+                amount_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                amount_nano_usd: string;
+                note: string | null;
+                /** Format: date-time */
+                created_at: string;
+            };
+        };
+        Budget: {
+            /** @description The tenant's; null where it has no limit, or where the key may only see its own usage. */
+            balance: {
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+            } | null;
+            /** @description Of the key, of the key that made it, and of its group. */
+            budgets: {
+                /** @enum {string} */
+                of: "key" | "parent" | "group";
+                /** @enum {string} */
+                period: "day" | "month" | "total";
+                /** @description USD, an exact decimal. */
+                limit_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                limit_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                spent_usd: string;
+                /** @description Nano-USD in decimal digits. */
+                spent_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                left_usd: string;
+                /** @description Nano-USD that are not spent yet. */
+                left_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                held_usd: string;
+                /** @description Nano-USD that running requests hold. */
+                held_nano_usd: string;
+                /** @description USD, an exact decimal. */
+                free_usd: string;
+                /** @description Nano-USD that are left and that no running request holds. */
+                free_nano_usd: string;
+                /** @description Null: never. */
+                resets_at: string | null;
+            }[];
+        };
+        Channel: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /**
+             * @description `deleted`: disabled, and its credentials are erased.
+             * @enum {string}
+             */
+            state: "enabled" | "disabled" | "deleted";
             /**
              * @description `file`: gateway.yaml manages it, and changes are made there.
              * @enum {string}
              */
             managed_by: "file" | "admin";
-            /** @description Stated for this offer. */
+            /** @description Base URL by protocol. */
+            protocols: {
+                [key: string]: string;
+            };
+            vendor: string | null;
+            /** @description As in gateway.yaml: "*", or the upstream's name by model. */
+            models: "*" | {
+                [key: string]: unknown;
+            };
             traits: {
                 [key: string]: unknown;
             } | null;
-            protocols: {
-                [key: string]: {
-                    [key: string]: {
-                        value: unknown;
-                        /**
-                         * @description The place that decides it: our tables of vendors and families of models, a verdict, or settings.
-                         * @enum {string}
-                         */
-                        from: "vendor" | "family" | "refusal" | "probe" | "file" | "admin";
-                    };
-                };
+            priority: number;
+            weight: number;
+            allow_private_address: boolean | string[];
+            concurrency: number | null;
+            images: {
+                concurrency: number | null;
+                per_minute: number | null;
             };
-            /** @description What an answer is paid by: the model's own price, or the library's. */
-            price: {
-                source: string;
-                price: {
-                    [key: string]: unknown;
-                };
-            } | null;
-            verdicts: {
-                protocol: string;
-                subject: string;
-                /** @enum {string} */
-                origin: "probe" | "refusal";
-                /** @enum {string} */
-                verdict: "yes" | "no" | "unknown";
-                /** Format: date-time */
-                decided_at: string;
-                expires_at: string | null;
-            }[];
+            timeouts: {
+                [key: string]: number;
+            };
+            /** @description Whether requests of `openai-responses` go by WebSocket. */
+            websocket: boolean;
+            /** @description Without its user and password. */
+            proxy: string | null;
+            /** @description Names of the extra headers. Their values are not shown. */
+            headers: string[];
+            ca: string | null;
+            cert: string | null;
+            /** @description Whether there is a key to the certificate. It is not shown. */
+            has_key: boolean;
+            /** @description `api_keys`, in the order of use. */
+            credentials: components["schemas"]["ChannelCredential"][];
+            /** @description False: another SECRET_KEY has encrypted its secrets. Send api_keys and the others again. */
+            is_readable: boolean;
         };
-        OfferList: {
-            data: components["schemas"]["Offer"][];
+        ChannelCredential: {
+            /** @description The first 8 hex digits of its SHA-256, as attempts in the usage log name it. */
+            id: string;
+            /** @description Null where it is too short to show them. */
+            last_four: string | null;
+        };
+        ChannelCredentialList: {
+            /** @description In the order of use. */
+            data: components["schemas"]["ChannelCredential"][];
+        };
+        ChannelCredentialReplacement: {
+            /** @description Write-only. Empty: the upstream wants none. */
+            secret: string;
+        };
+        ChannelList: {
+            data: components["schemas"]["Channel"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
@@ -4038,34 +3433,432 @@ export interface components {
                 [key: string]: unknown;
             };
         };
-        Settings: {
-            /** @description Can be changed here. */
-            prices: {
-                /** @description As `prices` of gateway.yaml; null: prices of the library do not apply. */
-                value: unknown;
-                managed_by: ("file" | "admin") | null;
-                /** @description Of the package that its data come from. */
-                version: string | null;
-                renewed_at: string | null;
+        ChannelPatch: {
+            name?: string | null;
+            protocols?: {
+                [key: string]: string;
+            } | null;
+            base_url?: string | null;
+            api_keys?: string[] | null;
+            models?: ("*" | string[] | {
+                [key: string]: string | {
+                    upstream: string;
+                    traits: {
+                        input?: ("text" | "image" | "document" | "audio" | "video")[];
+                        output?: ("text" | "image" | "document" | "audio" | "video")[];
+                        tools?: boolean;
+                        parallel_tools?: boolean;
+                        forced_tools?: boolean;
+                        forced_tools_while_thinking?: boolean;
+                        strict_tools?: boolean;
+                        custom_tools?: boolean;
+                        tools_with_format?: boolean;
+                        forced_tools_with_format?: boolean;
+                        tools_while_thinking?: boolean;
+                        takes?: {
+                            [key: string]: boolean;
+                        };
+                        temperature_with_top_p?: boolean;
+                        temperature_max?: number;
+                        sampling_while_thinking?: boolean;
+                        stop_max?: number;
+                        choices_max?: number;
+                        /** @enum {string} */
+                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking_off?: boolean;
+                        thinking_budget_min?: number;
+                        thinking_budget_max?: number;
+                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                        /** @enum {string} */
+                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                        /** @enum {string} */
+                        output_bound?: "max_tokens" | "max_completion_tokens";
+                        prefill?: boolean;
+                        /** @enum {string} */
+                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                        json_mode?: boolean;
+                        developer_role?: boolean;
+                        later_instructions?: boolean;
+                        user_after_tool_results?: boolean;
+                        /** @enum {string} */
+                        thoughts_in_history?: "required" | "refused";
+                        /** @enum {string} */
+                        caching?: "marks" | "automatic" | "none";
+                        fetches_urls?: boolean;
+                        web_search?: boolean;
+                        streaming?: boolean;
+                        context_length?: number;
+                        max_output_tokens?: number;
+                        output_tokens_min?: number;
+                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+                    };
+                };
+            }) | null;
+            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            } | null;
+            priority?: number | null;
+            weight?: number | null;
+            allow_private_address?: (boolean | string[]) | null;
+            concurrency?: number | null;
+            images?: {
+                concurrency?: number;
+                per_minute?: number;
+            } | null;
+            proxy?: string | null;
+            ca?: string | null;
+            cert?: string | null;
+            key?: string | null;
+            headers?: {
+                [key: string]: string;
+            } | null;
+            timeouts?: {
+                connect_ms?: number;
+                first_byte_ms?: number;
+                idle_ms?: number;
+                total_ms?: number;
+            } | null;
+            websocket?: boolean | null;
+        };
+        ChannelRequest: {
+            name: string;
+            protocols?: {
+                [key: string]: string;
             };
-            /** @description Settings and bounds of the process that answers. They change with a restart. */
-            environment: {
-                name: string;
-                /** @description Null where it is not set, and for secrets. */
-                value: unknown;
-                default: unknown;
-                /**
-                 * @description `environment`: its value is another than the default.
-                 * @enum {string}
-                 */
-                from: "environment" | "default";
-                is_secret: boolean;
-                is_set: boolean;
+            base_url?: string;
+            api_keys: string[];
+            models: "*" | string[] | {
+                [key: string]: string | {
+                    upstream: string;
+                    traits: {
+                        input?: ("text" | "image" | "document" | "audio" | "video")[];
+                        output?: ("text" | "image" | "document" | "audio" | "video")[];
+                        tools?: boolean;
+                        parallel_tools?: boolean;
+                        forced_tools?: boolean;
+                        forced_tools_while_thinking?: boolean;
+                        strict_tools?: boolean;
+                        custom_tools?: boolean;
+                        tools_with_format?: boolean;
+                        forced_tools_with_format?: boolean;
+                        tools_while_thinking?: boolean;
+                        takes?: {
+                            [key: string]: boolean;
+                        };
+                        temperature_with_top_p?: boolean;
+                        temperature_max?: number;
+                        sampling_while_thinking?: boolean;
+                        stop_max?: number;
+                        choices_max?: number;
+                        /** @enum {string} */
+                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking_off?: boolean;
+                        thinking_budget_min?: number;
+                        thinking_budget_max?: number;
+                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                        /** @enum {string} */
+                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                        /** @enum {string} */
+                        output_bound?: "max_tokens" | "max_completion_tokens";
+                        prefill?: boolean;
+                        /** @enum {string} */
+                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                        json_mode?: boolean;
+                        developer_role?: boolean;
+                        later_instructions?: boolean;
+                        user_after_tool_results?: boolean;
+                        /** @enum {string} */
+                        thoughts_in_history?: "required" | "refused";
+                        /** @enum {string} */
+                        caching?: "marks" | "automatic" | "none";
+                        fetches_urls?: boolean;
+                        web_search?: boolean;
+                        streaming?: boolean;
+                        context_length?: number;
+                        max_output_tokens?: number;
+                        output_tokens_min?: number;
+                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+                    };
+                };
+            };
+            /** @enum {string} */
+            vendor?: "openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp";
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+            /** @default 0 */
+            priority?: number;
+            /** @default 1 */
+            weight?: number;
+            allow_private_address?: boolean | string[];
+            concurrency?: number;
+            /** @default {} */
+            images?: {
+                concurrency?: number;
+                per_minute?: number;
+            };
+            proxy?: string;
+            ca?: string;
+            cert?: string;
+            key?: string;
+            headers?: {
+                [key: string]: string;
+            };
+            timeouts?: {
+                connect_ms?: number;
+                first_byte_ms?: number;
+                idle_ms?: number;
+                total_ms?: number;
+            };
+            websocket?: boolean;
+        };
+        ChannelTest: {
+            channel: string;
+            /** @description All of them were answered well. */
+            ok: boolean;
+            results: {
+                protocol: string;
+                model: string;
+                upstream_model: string;
+                ok: boolean;
+                /** @description The upstream's; null: it did not answer. */
+                status: number | null;
+                latency_ms: number;
+                first_byte_ms: number | null;
+                /** @description Of its row in the usage log, of tenant tollgate-probes. */
+                request_id: string | null;
+                /** @description The first 400 characters of the answer, redacted. */
+                first_bytes: string;
+                /** @description In the upstream's words, redacted. */
+                error: string | null;
             }[];
         };
-        SettingsPatch: {
-            /** @description As in gateway.yaml: "library", or a map with renew and renew_from; null: none. */
-            prices: unknown;
+        ChannelTestRequest: {
+            /** @description Default: the first model that the channel offers. */
+            model?: string;
+            /** @description Default: each that it speaks, one request for each. */
+            protocol?: string;
+        };
+        ClosedBreaker: {
+            channel: string;
+            /** @constant */
+            breaker: "closed";
+        };
+        Confirmation: {
+            password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        Conversation: {
+            id: string;
+            /** @constant */
+            object: "conversation";
+            /** @description Seconds since the epoch. */
+            created_at: number;
+            metadata: {
+                [key: string]: unknown;
+            };
+        };
+        ConversationChange: {
+            metadata: {
+                [key: string]: string;
+            } | null;
+        };
+        ConversationDeleted: {
+            id: string;
+            /** @constant */
+            object: "conversation.deleted";
+            /** @constant */
+            deleted: true;
+        };
+        /** @description An item in the words of the Responses format. */
+        ConversationItem: {
+            [key: string]: unknown;
+        };
+        ConversationItemPage: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["ConversationItem"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        CostFact: {
+            /** @description `cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`. */
+            part: string;
+            /** @description Tokens, or searches. Tokens are a part of those in `tokens`. */
+            count?: number;
+            /** @description Of a service tier or a model, in the upstream's words. */
+            name?: string;
+            /** @description What another model used on the same answer. `tokens` of the row excludes them. */
+            tokens?: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            /** @description What that model cost; null where its price is not known. */
+            cost_nano_usd?: string | null;
+            /** @description The price of that model. */
+            price_id?: string | null;
+        } & {
+            [key: string]: unknown;
+        };
+        Deleted: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedAlertRule: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedChannel: {
+            /** Format: uuid */
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedModel: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        DeletedVerdict: {
+            id: string;
+            /** @constant */
+            deleted: true;
+        };
+        Ended: {
+            /** @constant */
+            ended: true;
+        };
+        Entry: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "opening" | "top_up" | "adjustment" | "charge";
+            /** @description USD, an exact decimal. */
+            amount_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            amount_nano_usd: string;
+            note: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        EntryList: {
+            data: components["schemas"]["Entry"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        EntryRequest: {
+            /** @description An entry is booked once for its id. Default: made of the Idempotency-Key. */
+            id?: string;
+            /**
+             * @description A top-up brings money; an adjustment may take it as well.
+             * @enum {string}
+             */
+            kind: "top_up" | "adjustment";
+            /** @description USD, a decimal with at most 9 decimals. */
+            amount_usd: string;
+            note?: string | null;
         };
         Erasure: {
             /** Format: uuid */
@@ -4103,6 +3896,11 @@ export interface components {
             started_at: string | null;
             ended_at: string | null;
         };
+        ErasureList: {
+            data: components["schemas"]["Erasure"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
         ErasureRequest: {
             /** @description Its id or its name. */
             tenant: string;
@@ -4122,6 +3920,50 @@ export interface components {
              * @default false
              */
             dry_run?: boolean;
+        };
+        File: {
+            id: string;
+            /** @constant */
+            object: "file";
+            bytes: number;
+            /** @description Seconds since the epoch. */
+            created_at: number;
+            /** @description Seconds since the epoch. From then on the file is gone. */
+            expires_at: number;
+            filename: string;
+            /** @enum {string} */
+            purpose: "user_data" | "vision" | "assistants";
+            /** @constant */
+            status: "processed";
+        };
+        FileDeleted: {
+            id: string;
+            /** @constant */
+            object: "file";
+            /** @constant */
+            deleted: true;
+        };
+        FilePage: {
+            /** @constant */
+            object: "list";
+            data: components["schemas"]["File"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+        };
+        FileUpload: {
+            /**
+             * Format: binary
+             * @description PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.
+             */
+            file: string;
+            /** @enum {string} */
+            purpose: "user_data" | "vision" | "assistants";
+            /** @description The end user whose file it is: an erasure of this user deletes it. */
+            user?: string;
+            /** @constant */
+            "expires_after[anchor]"?: "created_at";
+            "expires_after[seconds]"?: number;
         };
         Group: {
             /** Format: uuid */
@@ -4183,6 +4025,308 @@ export interface components {
              * @enum {string}
              */
             managed_by: "file" | "admin";
+        };
+        GroupChange: {
+            name?: string | null;
+            description?: string | null;
+            public?: boolean | null;
+            models?: string[] | null;
+            channels?: string[] | null;
+            price_multiplier?: string | number | null;
+            image_priority?: number | null;
+            capture_answers?: boolean | null;
+            responses?: {
+                store?: boolean | null;
+                days?: number | null;
+                compact_model?: string | null;
+            } | null;
+            client_gone?: {
+                policy?: ("drain" | "abort") | null;
+                seconds?: number | null;
+            } | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            total_limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+        };
+        GroupList: {
+            data: components["schemas"]["Group"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        Health: {
+            /** @enum {string} */
+            status: "All well" | "problems";
+            /** @description What is wrong now, the worst first. Empty: all is well. */
+            problems: components["schemas"]["HealthProblem"][];
+            database: {
+                reachable: boolean;
+                migrations: number | null;
+                /** @description The number of the last change of the catalog. */
+                catalog_revision: number | null;
+                keys_revision: number | null;
+            };
+            catalog: {
+                /** @description The one that this process serves by. */
+                revision: number;
+            };
+            channels: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+                /** @enum {string} */
+                state: "enabled" | "disabled" | "deleted";
+                is_readable: boolean;
+                /** @description Null: closed. */
+                breaker: {
+                    /** @enum {string} */
+                    state: "open" | "half open";
+                    /** @description The last failure. */
+                    reason: string;
+                    /** Format: date-time */
+                    since: string;
+                    /** Format: date-time */
+                    open_until: string;
+                    /** @description In a row. */
+                    openings: number;
+                } | null;
+                credentials: number;
+                /** @description Of this process. */
+                cooldowns: {
+                    /** @description Its id. */
+                    credential: string;
+                    last_four: string | null;
+                    /** @description Null: for all models. */
+                    model: string | null;
+                    /** @enum {string} */
+                    why: "limited" | "refused" | "forbidden";
+                    left_ms: number;
+                }[];
+                /** @description Calls of this process. */
+                load: {
+                    running: number;
+                    most: number;
+                };
+                /** @description Of the last 10 minutes, of all processes. */
+                recent: {
+                    calls: number;
+                    failed: number;
+                    last_error: string | null;
+                };
+            }[];
+            queues: {
+                reachable: boolean;
+                backend: ("redis" | "postgres") | null;
+                images: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                answers: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                webhooks: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                probes: {
+                    waiting: number;
+                    delayed: number;
+                    active: number;
+                } | null;
+                /** @description Image jobs that wait, in the queue or before it. */
+                images_waiting: number | null;
+                /** @description Answers in the background that wait, in the queue or before it. */
+                answers_waiting: number | null;
+                webhooks_waiting: number | null;
+            };
+            /** @description Of this process. */
+            ledger: {
+                /** @enum {string} */
+                status: "ready" | "degraded" | "lagging" | "near_bound";
+                unshipped_rows: number;
+                unshipped_oldest_ms: number;
+                journal_bytes: number;
+                trouble: string | null;
+                frames_set_aside: number;
+                adoption_failed: {
+                    instance: string;
+                    reason: string;
+                }[];
+            };
+            /** @description WebSockets of clients of this process. */
+            sockets: {
+                open: number;
+                /** @description What they remember of their last answers. */
+                state_bytes: number;
+                /** @description Those with most, 20 at most. */
+                keys: {
+                    key_id: string;
+                    open: number;
+                }[];
+            };
+            processes: {
+                /** Format: uuid */
+                id: string;
+                host: string;
+                pid: number;
+                /** Format: date-time */
+                started_at: string;
+                /** Format: date-time */
+                heartbeat_at: string;
+            }[];
+        };
+        HealthProblem: {
+            /**
+             * @description `bad`: requests fail, or soon will.
+             * @enum {string}
+             */
+            severity: "bad" | "warning";
+            /** @description In plain words. */
+            what: string;
+            since: string | null;
+            /** @description The part of the gateway, as `channel openai-eu`. */
+            where: string;
+        };
+        ImageJob: {
+            /**
+             * Format: uuid
+             * @description The `x-request-id` of the request that asked for it.
+             */
+            id: string;
+            /** @constant */
+            object: "image.generation";
+            /** @enum {string} */
+            status: "queued" | "running" | "succeeded" | "failed" | "cancelled";
+            model: string;
+            /** @description Images asked for. */
+            n: number;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            finished_at: string | null;
+            /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
+            position: number | null;
+            attempts: {
+                channel: string;
+                status: number | null;
+                error: {
+                    kind: string;
+                    message: string;
+                } | null;
+                total_ms: number | null;
+            }[];
+            latency_ms: {
+                queue: number | null;
+                total: number | null;
+            };
+            partial_images: {
+                index: number;
+                /** Format: uri */
+                url: string;
+            }[];
+            result: {
+                /** @description Seconds since the epoch. */
+                created: number;
+                data: {
+                    /**
+                     * Format: uri
+                     * @description Good for a while; each reading of the job gives new ones.
+                     */
+                    url: string;
+                    content_type: string;
+                    bytes: number;
+                    revised_prompt?: string;
+                }[];
+                size: string | null;
+                quality: string | null;
+                background: string | null;
+                output_format: string | null;
+                usage: {
+                    input_tokens: number;
+                    output_tokens: number;
+                    total_tokens: number;
+                } | null;
+            } | null;
+            error: {
+                kind: string;
+                message: string;
+            } | null;
+            /** @description Nano-USD in decimal digits; null where not known. */
+            cost_nano_usd: string | null;
+            /** @description Null without a webhook. */
+            webhook: {
+                /** @enum {string} */
+                status: "pending" | "delivered" | "failed";
+                tries: number;
+            } | null;
+        };
+        ImageJobPage: {
+            data: components["schemas"]["ImageJob"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ImageWebhook: {
+            /** @description `image.generation.` and the job's `status`. */
+            type: string;
+            /** Format: date-time */
+            timestamp: string;
+            data: components["schemas"]["ImageJob"];
+        };
+        ImportedKey: {
+            name: string;
+            group?: string | null;
+            secret: string;
+            capture?: ("none" | "shape" | "content") | null;
+            capture_answers?: boolean | null;
+            responses?: {
+                store?: boolean | null;
+                days?: number | null;
+            } | null;
+            usage_scope?: ("tenant" | "key") | null;
+            strict?: boolean | null;
+            sub_keys?: number | null;
+            expires_at?: (string) | null;
+            disabled?: boolean | null;
+            allowed_models?: string[] | null;
+            allowed_cidrs?: string[] | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            budget?: {
+                day?: string | number | null;
+                month?: string | number | null;
+                total?: string | number | null;
+            } | null;
+            /** @description Its tenant: id or name. */
+            tenant: string;
+        };
+        InvitationRequest: {
+            /** Format: email */
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            /**
+             * @description Of a member; null for all other roles.
+             * @default null
+             */
+            tenant_id?: string | null;
         };
         Key: {
             /** Format: uuid */
@@ -4253,156 +4397,8 @@ export interface components {
             /** Format: date-time */
             created_at: string;
         };
-        ListedKey: {
-            /** Format: uuid */
-            id: string;
-            tenant: string;
-            /** Format: uuid */
-            tenant_id: string;
-            name: string;
-            group: string;
-            /** Format: uuid */
-            group_id: string;
-            /** @description The start of its secret. */
-            hint: string;
-            /** @enum {string} */
-            capture: "none" | "shape" | "content";
-            /** @description Null: as its group. */
-            capture_answers: boolean | null;
-            /** @description Null: as its group. */
-            responses: {
-                store: boolean;
-                /** @description For how many days. Absent: none is kept. */
-                days?: number;
-            } | null;
-            /** @enum {string} */
-            usage_scope: "tenant" | "key";
-            strict: boolean;
-            /** @description How many sub-keys it may have at once; null: it may make none. */
-            sub_keys: number | null;
-            /** @description The key that made it; null: an admin or a file. */
-            parent_id: string | null;
-            /** @description Null: all models of its group. */
-            allowed_models: string[] | null;
-            /** @description Null: any address. */
-            allowed_cidrs: string[] | null;
-            /** @description Null: those of its group. */
-            limits: {
-                /** @description Null: unbounded. */
-                requests_per_minute: number | null;
-                /** @description Null: unbounded. */
-                tokens_per_minute: number | null;
-                /** @description Null: unbounded. */
-                concurrency: number | null;
-            } | null;
-            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
-            budget: {
-                /** @description USD, an exact decimal; null: unbounded. */
-                day: string | null;
-                /** @description USD, an exact decimal; null: unbounded. */
-                month: string | null;
-                /** @description USD, an exact decimal; null: unbounded. */
-                total: string | null;
-            } | null;
-            /** @description Null: never. */
-            expires_at: string | null;
-            /** @description Until then the secret before the last rotation works too. */
-            former_secret_until: string | null;
-            disabled: boolean;
-            disabled_at: string | null;
-            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
-            disabled_by: ("admin" | "member") | null;
-            /** @description It is disabled for ever. */
-            revoked_at: string | null;
-            /**
-             * @description `file`: gateway.yaml has it, and only a change there can change it.
-             * @enum {string}
-             */
-            managed_by: "file" | "admin";
-            /** Format: date-time */
-            created_at: string;
-            /** @description When its last request began, to the minute. Null: none is known. */
-            last_used_at: string | null;
-            /** @description The /24 (IPv6: the /48) of its last request. */
-            last_network: string | null;
-            /** @description The network that was new last: the key was used from others before. Null: it was used from one only. */
-            new_network: string | null;
-            /** @description When its first request from there began. */
-            new_network_at: string | null;
-        };
-        MadeKey: {
-            /** Format: uuid */
-            id: string;
-            tenant: string;
-            /** Format: uuid */
-            tenant_id: string;
-            name: string;
-            group: string;
-            /** Format: uuid */
-            group_id: string;
-            /** @description The start of its secret. */
-            hint: string;
-            /** @enum {string} */
-            capture: "none" | "shape" | "content";
-            /** @description Null: as its group. */
-            capture_answers: boolean | null;
-            /** @description Null: as its group. */
-            responses: {
-                store: boolean;
-                /** @description For how many days. Absent: none is kept. */
-                days?: number;
-            } | null;
-            /** @enum {string} */
-            usage_scope: "tenant" | "key";
-            strict: boolean;
-            /** @description How many sub-keys it may have at once; null: it may make none. */
-            sub_keys: number | null;
-            /** @description The key that made it; null: an admin or a file. */
-            parent_id: string | null;
-            /** @description Null: all models of its group. */
-            allowed_models: string[] | null;
-            /** @description Null: any address. */
-            allowed_cidrs: string[] | null;
-            /** @description Null: those of its group. */
-            limits: {
-                /** @description Null: unbounded. */
-                requests_per_minute: number | null;
-                /** @description Null: unbounded. */
-                tokens_per_minute: number | null;
-                /** @description Null: unbounded. */
-                concurrency: number | null;
-            } | null;
-            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
-            budget: {
-                /** @description USD, an exact decimal; null: unbounded. */
-                day: string | null;
-                /** @description USD, an exact decimal; null: unbounded. */
-                month: string | null;
-                /** @description USD, an exact decimal; null: unbounded. */
-                total: string | null;
-            } | null;
-            /** @description Null: never. */
-            expires_at: string | null;
-            /** @description Until then the secret before the last rotation works too. */
-            former_secret_until: string | null;
-            disabled: boolean;
-            disabled_at: string | null;
-            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
-            disabled_by: ("admin" | "member") | null;
-            /** @description It is disabled for ever. */
-            revoked_at: string | null;
-            /**
-             * @description `file`: gateway.yaml has it, and only a change there can change it.
-             * @enum {string}
-             */
-            managed_by: "file" | "admin";
-            /** Format: date-time */
-            created_at: string;
-            /** @description It is shown this once. We do not store it. */
-            secret: string;
-        };
-        NewKey: {
-            name: string;
+        KeyChange: {
+            name?: string | null;
             group?: string | null;
             capture?: ("none" | "shape" | "content") | null;
             capture_answers?: boolean | null;
@@ -4427,84 +4423,18 @@ export interface components {
                 month?: string | number | null;
                 total?: string | number | null;
             } | null;
-            /** @description Its tenant: id or name. */
-            tenant: string;
         };
-        ImportedKey: {
-            name: string;
-            group?: string | null;
-            secret: string;
-            capture?: ("none" | "shape" | "content") | null;
-            capture_answers?: boolean | null;
-            responses?: {
-                store?: boolean | null;
-                days?: number | null;
-            } | null;
-            usage_scope?: ("tenant" | "key") | null;
-            strict?: boolean | null;
-            sub_keys?: number | null;
-            expires_at?: (string) | null;
-            disabled?: boolean | null;
-            allowed_models?: string[] | null;
-            allowed_cidrs?: string[] | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                concurrency?: number | null;
-            } | null;
-            budget?: {
-                day?: string | number | null;
-                month?: string | number | null;
-                total?: string | number | null;
-            } | null;
-            /** @description Its tenant: id or name. */
-            tenant: string;
+        KeyList: {
+            data: components["schemas"]["ListedKey"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
         };
-        Budget: {
-            /** @description The tenant's; null where it has no limit, or where the key may only see its own usage. */
-            balance: {
-                /** @description USD, an exact decimal. */
-                left_usd: string;
-                /** @description Nano-USD that are not spent yet. */
-                left_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                held_usd: string;
-                /** @description Nano-USD that running requests hold. */
-                held_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                free_usd: string;
-                /** @description Nano-USD that are left and that no running request holds. */
-                free_nano_usd: string;
-            } | null;
-            /** @description Of the key, of the key that made it, and of its group. */
-            budgets: {
-                /** @enum {string} */
-                of: "key" | "parent" | "group";
-                /** @enum {string} */
-                period: "day" | "month" | "total";
-                /** @description USD, an exact decimal. */
-                limit_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                limit_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                spent_usd: string;
-                /** @description Nano-USD in decimal digits. */
-                spent_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                left_usd: string;
-                /** @description Nano-USD that are not spent yet. */
-                left_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                held_usd: string;
-                /** @description Nano-USD that running requests hold. */
-                held_nano_usd: string;
-                /** @description USD, an exact decimal. */
-                free_usd: string;
-                /** @description Nano-USD that are left and that no running request holds. */
-                free_nano_usd: string;
-                /** @description Null: never. */
-                resets_at: string | null;
-            }[];
+        KeyRotation: {
+            /**
+             * @description How long the former secret works still.
+             * @default 0
+             */
+            grace_seconds?: number;
         };
         KeyUsage: {
             limits: {
@@ -4565,6 +4495,10 @@ export interface components {
                 /** @description Nano-USD that are left and that no running request holds. */
                 free_nano_usd: string;
             } | null;
+        };
+        LastLedgerVerification: {
+            /** @description The last one; null: there was none. */
+            verification: components["schemas"]["LedgerVerification"] | null;
         };
         LedgerState: {
             /**
@@ -4660,567 +4594,100 @@ export interface components {
             /** @description Why it failed. */
             error: string | null;
         };
-        LastLedgerVerification: {
-            /** @description The last one; null: there was none. */
-            verification: components["schemas"]["LedgerVerification"] | null;
-        };
         LedgerVerificationRequest: {
             /** @description Leaves out what is older than this month (UTC). Balances are checked all the same. Default: nothing is left out. */
             since?: string | null;
         };
-        InvitationRequest: {
-            /** Format: email */
-            email: string;
-            /** @enum {string} */
-            role: "owner" | "admin" | "viewer" | "member";
-            /**
-             * @description Of a member; null for all other roles.
-             * @default null
-             */
-            tenant_id?: string | null;
-        };
-        MadeLink: {
-            /** Format: uuid */
-            id: string;
-            /** @enum {string} */
-            purpose: "setup" | "invitation" | "reset";
-            email: string | null;
-            role: ("owner" | "admin" | "viewer" | "member") | null;
-            tenant_id: string | null;
-            made_by: string;
-            /** Format: date-time */
-            expires_at: string;
-            /** @description Shown once. Whoever has it can use it: see POST /admin/v1/links/use. */
-            token: string;
-            /** @description The page of the console that uses it. No log of a proxy has what stands behind the `#`. */
-            url: string;
-        };
-        OpenLink: {
-            /** @enum {string} */
-            purpose: "setup" | "invitation" | "reset";
-            /** @description Null: a set-up link, whose user says it. */
-            email: string | null;
-            /** Format: date-time */
-            expires_at: string;
-        };
-        ShowLinkRequest: {
-            /** @description The token of the link. In a body, no log of a proxy has it. */
-            token: string;
-        };
-        RedeemRequest: {
-            /** @description 12 to 256 characters. */
-            password: string;
-            /**
-             * Format: email
-             * @description For a set-up link.
-             */
-            email?: string;
-        };
-        UseLinkRequest: {
-            /** @description 12 to 256 characters. */
-            password: string;
-            /**
-             * Format: email
-             * @description For a set-up link.
-             */
-            email?: string;
-            /** @description The token of the link. In a body, no log of a proxy has it. */
-            token: string;
-        };
-        PlaygroundRequest: {
-            /** @description The key under which the request is made, by its id or by its name. */
-            key: {
-                /** Format: uuid */
-                id: string;
-            } | {
-                name: string;
-                /** @description The tenant's name. */
-                tenant: string;
-            };
-            /** @enum {string} */
-            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/responses/compact" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions" | "/v1/images/generations";
-            /** @description The body, in the format of the endpoint. */
-            request: {
-                [key: string]: unknown;
-            };
-        };
-        ProbeRequest: {
-            /** @description The name of a channel. */
-            channel: string;
-            /** @description A model that the channel offers, by the name that clients use. */
-            model: string;
-            /** @description The protocol in which the channel is asked. Default: each that it speaks, a run for each. */
-            protocol?: string | null;
-            /** @description The most that each run may cost. Default: PROBE_MICRO_USD_MAX. */
-            cost_max_usd?: string | null;
-        };
-        ProbeRun: {
-            /** Format: uuid */
-            id: string;
-            channel: string;
-            model: string;
-            upstream_model: string;
-            protocol: string;
-            /** @enum {string} */
-            origin: "admin" | "schedule";
-            /** @enum {string} */
-            state: "queued" | "running" | "ended" | "failed";
-            /** @description USD, an exact decimal. */
-            cost_max_usd: string;
-            /** @description What its requests cost so far; null: not known. */
-            cost_usd: string | null;
-            /** @description The key of its requests in the usage log; null: it has not begun. */
-            key_id: string | null;
-            /** @description Why it failed. */
-            error: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            ended_at: string | null;
-        };
-        ProbeRunDetails: {
-            /** Format: uuid */
-            id: string;
-            channel: string;
-            model: string;
-            upstream_model: string;
-            protocol: string;
-            /** @enum {string} */
-            origin: "admin" | "schedule";
-            /** @enum {string} */
-            state: "queued" | "running" | "ended" | "failed";
-            /** @description USD, an exact decimal. */
-            cost_max_usd: string;
-            /** @description What its requests cost so far; null: not known. */
-            cost_usd: string | null;
-            /** @description The key of its requests in the usage log; null: it has not begun. */
-            key_id: string | null;
-            /** @description Why it failed. */
-            error: string | null;
-            /** Format: date-time */
-            created_at: string;
-            started_at: string | null;
-            ended_at: string | null;
-            /** @description What it found, check by check; null: not ended. */
-            sections: {
-                /** @enum {string} */
-                id: "service" | "chat" | "responses" | "messages";
-                title: string;
-                served: boolean;
-                checks: {
-                    name: string;
-                    must: boolean;
-                    /** @enum {string} */
-                    verdict: "ok" | "refused" | "ignored" | "broken" | "unknown";
-                    detail: string;
-                    calls: number;
-                    ms: number;
-                    request_ids: string[];
-                }[];
-            }[] | null;
-        };
-        CostFact: {
-            /** @description `cache_write_1h`, `audio_input`, `audio_output`, `web_searches`, `service_tier` or `model`. */
-            part: string;
-            /** @description Tokens, or searches. Tokens are a part of those in `tokens`. */
-            count?: number;
-            /** @description Of a service tier or a model, in the upstream's words. */
-            name?: string;
-            /** @description What another model used on the same answer. `tokens` of the row excludes them. */
-            tokens?: {
-                input: number;
-                cache_read: number;
-                cache_write: number;
-                output: number;
-                reasoning: number;
-            };
-            /** @description What that model cost; null where its price is not known. */
-            cost_nano_usd?: string | null;
-            /** @description The price of that model. */
-            price_id?: string | null;
-        } & {
-            [key: string]: unknown;
-        };
-        TranslationNote: {
-            /** @description The field in the client's body, or behind `answer.` the part of the upstream's answer. */
-            path: string;
-            /** @description `mapped`, `emulated`, `defaulted`, `clamped` or `dropped`. */
-            action: string;
-            reason: string;
-        };
-        UsageRow: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
-             */
-            created_at: string;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream; in the detail, the list of them. */
-            attempts: number;
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-        };
-        UsageDetail: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
-            id: string;
-            /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
-             */
-            created_at: string;
-            /** @description The key that the request came with. */
-            key_id: string | null;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream, and candidates that were passed over. */
-            attempts: {
-                /** @description The channel. */
-                channel: string;
-                /** @description The format in which it was asked. */
-                upstream_protocol: string | null;
-                /** @description The upstream's name of the model. */
-                upstream_model: string | null;
-                /** @description Why it was chosen, or passed over. */
-                reason: string;
-                /** @description True for a candidate that was not called. */
-                passed_over: boolean;
-                /** @description The upstream's status; null where it gave none. */
-                status: number | null;
-                error: {
-                    /** @description The kind of the error; without an error, `error` is null. */
-                    kind: string;
-                    /** @description What the error says. */
-                    message: string | null;
-                } | null;
-                latency_ms: {
-                    /** @description From the call to the first byte of its answer. */
-                    first_byte: number | null;
-                    /** @description From the call to its end. */
-                    total: number | null;
-                };
-                /** @description The upstream's id of the call. */
-                upstream_request_id: string | null;
-            }[];
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-            /** @description The client's address. */
-            client_address: string | null;
-            /** @description The client's `user-agent`. */
-            user_agent: string | null;
-            /** @description The request's `idempotency-key`. */
-            idempotency_key: string | null;
-            /** @description The multiplier of that price. */
-            price_multiplier: string | null;
-            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
-            cost_facts: components["schemas"]["CostFact"][];
-            /** @description Null where they are not what the row was charged. */
-            cost_parts_nano_usd: {
-                /** @description Nano-USD in decimal digits. */
-                input: string;
-                /** @description Nano-USD in decimal digits. */
-                cache_read: string;
-                /** @description Nano-USD in decimal digits. */
-                cache_write: string;
-                /** @description Nano-USD in decimal digits. */
-                output: string;
-                /** @description Nano-USD in decimal digits. */
-                reasoning: string;
-                /** @description Nano-USD in decimal digits. */
-                image: string;
-                /** @description Nano-USD of web searches, and the fee of the request. */
-                fees: string;
-                /** @description Nano-USD of other models that worked on the answer. */
-                others: string;
-            } | null;
-            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
-            price_source: string | null;
-            /** @description What is kept of the body: `none`, `shape` or `content`. */
-            capture: string | null;
-            /** @description The redacted body. */
-            body: string | null;
-            /** @description What the client got. Null where it is not kept, and until it is. */
-            answer: {
-                /** @description `content`. */
-                capture: string;
-                /** @description True: a part of what the client got is missing. */
-                truncated: boolean;
-                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
-                body: string;
-            } | null;
-        };
-        UsagePage: {
-            data: components["schemas"]["UsageRow"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        UsageSummary: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
+        LinkList: {
             data: {
-                /**
-                 * Format: date
-                 * @description In UTC.
-                 */
-                day: string;
-                /** @description As requested. */
-                model: string | null;
-                requests: number;
-                succeeded: number;
-                failed: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
+                /** Format: uuid */
+                id: string;
+                /** @enum {string} */
+                purpose: "setup" | "invitation" | "reset";
+                email: string | null;
+                role: ("owner" | "admin" | "viewer" | "member") | null;
+                tenant_id: string | null;
+                made_by: string;
+                /** Format: date-time */
+                expires_at: string;
             }[];
         };
-        LogRow: {
-            /**
-             * Format: uuid
-             * @description The request's id, which its response has as `x-request-id`.
-             */
+        ListedKey: {
+            /** Format: uuid */
             id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @description Null: as its group. */
+            responses: {
+                store: boolean;
+                /** @description For how many days. Absent: none is kept. */
+                days?: number;
+            } | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
+            disabled: boolean;
+            disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
             /**
-             * Format: date-time
-             * @description The moment inside the id, to the millisecond.
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
              */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
             created_at: string;
-            /** @description The path that was called. */
-            endpoint: string;
-            /** @description The format that the client speaks. */
-            client_protocol: string | null;
-            /** @description The format in which the upstream was asked. */
-            upstream_protocol: string | null;
-            /** @description The model that the client asked for. */
-            requested_model: string | null;
-            /** @description The model that answered, in the upstream's words. */
-            served_model: string | null;
-            /** @description The channel that answered, or was asked last. */
-            channel: string | null;
-            /** @description Whether the client asked for a stream. */
-            stream: boolean;
-            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
-            end_user: string | null;
-            /** @description The conversation, or an agent's run, that the request belongs to. */
-            session: string | null;
-            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
-            tags: string[];
-            /** @description The HTTP status of the answer; 499 where the client left before it. */
-            status: number;
-            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
-            outcome: string;
-            error: {
-                /** @description The kind of the error; without an error, `error` is null. */
-                kind: string;
-                /** @description The message that the client got. */
-                message: string | null;
-                /** @description The status that the upstream gave. */
-                upstream_status: number | null;
-            } | null;
-            /** @description Why the answer ended, in the upstream's words. */
-            finish_reason: string | null;
-            tokens: {
-                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
-                input: number;
-                /** @description Input tokens that the vendor read from its cache. */
-                cache_read: number;
-                /** @description Input tokens that the vendor wrote to its cache. */
-                cache_write: number;
-                /** @description Output tokens, without reasoning. */
-                output: number;
-                /** @description Output tokens of reasoning. */
-                reasoning: number;
-            } | null;
-            /** @description Images delivered, or only previewed by a job without result; else null. */
-            images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
-            usage_source: string;
-            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
-            stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
-            cost_nano_usd: string | null;
-            latency_ms: {
-                /** @description From arrival to the first call upstream. */
-                queue: number | null;
-                /** @description From arrival to the first content of the answer. */
-                first_token: number | null;
-                /** @description From arrival to the end of the answer. */
-                total: number | null;
-            };
-            /** @description Calls upstream; in the detail, the list of them. */
-            attempts: number;
-            /** @description What translation changed: a list of `{ path, action, reason }`. */
-            notes: components["schemas"]["TranslationNote"][];
-            /** @description The upstream's id of the last call. */
-            upstream_request_id: string | null;
-            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
-            folded: number;
-            /** @description The tenant, under its name of then; null where it is not known. */
-            tenant: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            /** @description The key, under its name of then; null where it is not known. */
-            key: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            /** @description The key's group, under its name of then; null where it is not known. */
-            group: {
-                /** Format: uuid */
-                id: string;
-                name: string | null;
-            } | null;
-            client_address: string | null;
-            user_agent: string | null;
+            /** @description When its last request began, to the minute. Null: none is known. */
+            last_used_at: string | null;
+            /** @description The /24 (IPv6: the /48) of its last request. */
+            last_network: string | null;
+            /** @description The network that was new last: the key was used from others before. Null: it was used from one only. */
+            new_network: string | null;
+            /** @description When its first request from there began. */
+            new_network_at: string | null;
         };
         LogDetail: {
             /**
@@ -5416,49 +4883,6 @@ export interface components {
                 differs: string[];
             } | null;
         };
-        LogPage: {
-            data: components["schemas"]["LogRow"][];
-            /** @description Null when the whole time is searched, and for the greatest. */
-            next_cursor: string | null;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
-                done: boolean;
-            };
-        };
-        LogHistogram: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @enum {string} */
-            width: "minute" | "hour" | "day";
-            data: {
-                /** Format: date-time */
-                starts_at: string;
-                /** @description Requests by outcome. */
-                outcomes: {
-                    [key: string]: number;
-                };
-            }[];
-            /** @description All that were counted. */
-            requests: number;
-            /** @description False: only the requests in `progress` are counted. */
-            exact: boolean;
-            /** @description The part of the log in which all matching rows are found. */
-            progress: {
-                /** Format: date-time */
-                searched_from: string;
-                /** Format: date-time */
-                searched_to: string;
-                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
-                done: boolean;
-            };
-        };
         LogErrors: {
             /** Format: date-time */
             from: string;
@@ -5507,283 +4931,206 @@ export interface components {
                 done: boolean;
             };
         };
-        TranslationRequest: {
-            /**
-             * @description The format of `request`.
-             * @enum {string}
-             */
-            from: "openai-chat" | "openai-responses" | "anthropic-messages";
-            /**
-             * @description The format to translate to.
-             * @enum {string}
-             */
-            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
-            /** @description The upstream's name of the model. Default: that of `request`. */
-            model?: string | null;
-            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
-            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
-            /** @description Refuse what would be dropped. */
-            strict?: boolean | null;
-            /** @description The body of a request in the format `from`. */
-            request: {
-                [key: string]: unknown;
-            };
-        };
-        Translation: {
-            /** @description The upstream's path, below its base URL. */
-            path: string;
-            /** @description What would be sent. */
-            body: {
-                [key: string]: unknown;
-            };
-            /** @description What is known of the model, in the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            };
-            /** @description What became of every field that could not be passed on as it is. */
-            notes: components["schemas"]["TranslationNote"][];
-        };
-        TranslationMadeAnew: {
-            /** @description The upstream's path, below its base URL. */
-            path: string;
-            /** @description What would be sent. */
-            body: {
-                [key: string]: unknown;
-            };
-            /** @description What is known of the model, in the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            };
-            /** @description What became of every field that could not be passed on as it is. */
-            notes: components["schemas"]["TranslationNote"][];
-            /**
-             * @description It is made now, of the kept body and by what is known of the model now: what was sent then may differ.
-             * @constant
-             */
-            made_anew: true;
-            /** Format: date-time */
-            made_at: string;
-            catalog_revision: number;
-            /** @description Null for members, and where no channel was called. */
-            channel: string | null;
-            /** @enum {string} */
-            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
-            /** @description False: the kept body has placeholders in place of secrets or of the middle of long texts. */
-            is_body_whole: boolean;
-        };
-        SummarySums: {
-            requests: number;
-            succeeded: number;
-            refused: number;
-            failed: number;
-            cancelled: number;
-            orphaned: number;
-            /** @description Refused, failed and orphaned. */
-            errors: number;
-            tokens: {
-                input: number;
-                cache_read: number;
-                cache_write: number;
-                output: number;
-                reasoning: number;
-            };
-            images: number;
-            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-            cost_nano_usd: string;
-            /** @description Requests whose cost is not known. */
-            unpriced_requests: number;
-            latency_ms: {
-                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                total: {
-                    count: number;
-                    p50: number;
-                    p95: number;
-                    p99: number;
-                } | null;
-                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                first_token: {
-                    count: number;
-                    p50: number;
-                    p95: number;
-                    p99: number;
-                } | null;
-            };
-        };
-        Summary: {
+        LogHistogram: {
             /** Format: date-time */
             from: string;
             /** Format: date-time */
             to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
-            exact: boolean;
-            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
-            waiting_days: number;
+            /** @enum {string} */
+            width: "minute" | "hour" | "day";
             data: {
-                /**
-                 * Format: date-time
-                 * @description The beginning of the minute, the hour or the day.
-                 */
-                at?: string;
-                tenant_id?: string | null;
-                key_id?: string | null;
-                group_id?: string | null;
-                /** @description As requested; null also where no such model was found. */
-                model?: string | null;
-                channel?: string | null;
-                outcome?: string;
-                requests: number;
-                succeeded: number;
-                refused: number;
-                failed: number;
-                cancelled: number;
-                orphaned: number;
-                /** @description Refused, failed and orphaned. */
-                errors: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
-                latency_ms: {
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    total: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    first_token: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
+                /** Format: date-time */
+                starts_at: string;
+                /** @description Requests by outcome. */
+                outcomes: {
+                    [key: string]: number;
                 };
             }[];
-            /** @description The groups behind this page together; null: there are none. */
-            other: {
-                groups: number;
-                requests: number;
-                succeeded: number;
-                refused: number;
-                failed: number;
-                cancelled: number;
-                orphaned: number;
-                /** @description Refused, failed and orphaned. */
-                errors: number;
-                tokens: {
-                    input: number;
-                    cache_read: number;
-                    cache_write: number;
-                    output: number;
-                    reasoning: number;
-                };
-                images: number;
-                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                cost_nano_usd: string;
-                /** @description Requests whose cost is not known. */
-                unpriced_requests: number;
-                latency_ms: {
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    total: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                    first_token: {
-                        count: number;
-                        p50: number;
-                        p95: number;
-                        p99: number;
-                    } | null;
-                };
-            } | null;
-            /** @description Of all groups. */
-            total: components["schemas"]["SummarySums"];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        SummaryTimeline: {
-            /** Format: date-time */
-            from: string;
-            /** Format: date-time */
-            to: string;
-            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
+            /** @description All that were counted. */
+            requests: number;
+            /** @description False: only the requests in `progress` are counted. */
             exact: boolean;
-            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
-            waiting_days: number;
-            /** @enum {string} */
-            step: "minute" | "hour" | "day";
-            series: {
-                tenant_id?: string | null;
-                key_id?: string | null;
-                group_id?: string | null;
-                /** @description As requested; null also where no such model was found. */
-                model?: string | null;
-                channel?: string | null;
-                outcome?: string;
-                /** @description True: all that have no series of their own, together. */
-                other: boolean;
-                /** @description In the order of time; steps without requests are left out. */
-                points: {
-                    /** Format: date-time */
-                    at: string;
-                    requests: number;
-                    succeeded: number;
-                    refused: number;
-                    failed: number;
-                    cancelled: number;
-                    orphaned: number;
-                    /** @description Refused, failed and orphaned. */
-                    errors: number;
-                    tokens: {
-                        input: number;
-                        cache_read: number;
-                        cache_write: number;
-                        output: number;
-                        reasoning: number;
-                    };
-                    images: number;
-                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
-                    cost_nano_usd: string;
-                    /** @description Requests whose cost is not known. */
-                    unpriced_requests: number;
-                    latency_ms: {
-                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                        total: {
-                            count: number;
-                            p50: number;
-                            p95: number;
-                            p99: number;
-                        } | null;
-                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
-                        first_token: {
-                            count: number;
-                            p50: number;
-                            p95: number;
-                            p99: number;
-                        } | null;
-                    };
-                }[];
-            }[];
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
+                done: boolean;
+            };
         };
-        Tenant: {
+        LogPage: {
+            data: components["schemas"]["LogRow"][];
+            /** @description Null when the whole time is searched, and for the greatest. */
+            next_cursor: string | null;
+            /** @description The part of the log in which all matching rows are found. */
+            progress: {
+                /** Format: date-time */
+                searched_from: string;
+                /** Format: date-time */
+                searched_to: string;
+                /** @description False: the page is not full, and there is more to search. Ask for the next page. Of the greatest: there may be greater ones before this time. */
+                done: boolean;
+            };
+        };
+        LogRow: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream; in the detail, the list of them. */
+            attempts: number;
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            /** @description The tenant, under its name of then; null where it is not known. */
+            tenant: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key, under its name of then; null where it is not known. */
+            key: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            /** @description The key's group, under its name of then; null where it is not known. */
+            group: {
+                /** Format: uuid */
+                id: string;
+                name: string | null;
+            } | null;
+            client_address: string | null;
+            user_agent: string | null;
+        };
+        MadeApiToken: {
             /** Format: uuid */
             id: string;
             name: string;
-            /** @description Whether it can spend its balance only. `/balance` has the balance, which each request changes. */
-            limited: boolean;
-            /** @description Of all its keys together. */
+            /** @description Null: ADMIN_TOKEN has made it. */
+            user_id: string | null;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            scopes: string[];
+            /** @description Its first characters. */
+            hint: string;
+            /** Format: date-time */
+            created_at: string;
+            expires_at: string | null;
+            /** @description Its last use, to the minute. */
+            used_at: string | null;
+            revoked_at: string | null;
+            /** @description Shown once. Send it as bearer token. */
+            token: string;
+        };
+        MadeKey: {
+            /** Format: uuid */
+            id: string;
+            tenant: string;
+            /** Format: uuid */
+            tenant_id: string;
+            name: string;
+            group: string;
+            /** Format: uuid */
+            group_id: string;
+            /** @description The start of its secret. */
+            hint: string;
+            /** @enum {string} */
+            capture: "none" | "shape" | "content";
+            /** @description Null: as its group. */
+            capture_answers: boolean | null;
+            /** @description Null: as its group. */
+            responses: {
+                store: boolean;
+                /** @description For how many days. Absent: none is kept. */
+                days?: number;
+            } | null;
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            strict: boolean;
+            /** @description How many sub-keys it may have at once; null: it may make none. */
+            sub_keys: number | null;
+            /** @description The key that made it; null: an admin or a file. */
+            parent_id: string | null;
+            /** @description Null: all models of its group. */
+            allowed_models: string[] | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Null: those of its group. */
             limits: {
                 /** @description Null: unbounded. */
                 requests_per_minute: number | null;
@@ -5791,19 +5138,26 @@ export interface components {
                 tokens_per_minute: number | null;
                 /** @description Null: unbounded. */
                 concurrency: number | null;
-            };
-            /** @description Days for which its rows, bodies and answers are kept. */
-            retention: {
-                /** @description Null: as for all tenants. More days than these are those of all. */
-                rows_days: number | null;
-                /** @description Null: as for all tenants. More days than these are those of all. */
-                bodies_days: number | null;
-                /** @description Null: as for all tenants. More days than these are those of all. */
-                answers_days: number | null;
-            };
-            /** @description True: all its keys are refused. */
+            } | null;
+            /** @description The most that may be spent in a day, in a month (UTC) and in total; null: no budget. */
+            budget: {
+                /** @description USD, an exact decimal; null: unbounded. */
+                day: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                month: string | null;
+                /** @description USD, an exact decimal; null: unbounded. */
+                total: string | null;
+            } | null;
+            /** @description Null: never. */
+            expires_at: string | null;
+            /** @description Until then the secret before the last rotation works too. */
+            former_secret_until: string | null;
             disabled: boolean;
             disabled_at: string | null;
+            /** @description Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled. */
+            disabled_by: ("admin" | "member") | null;
+            /** @description It is disabled for ever. */
+            revoked_at: string | null;
             /**
              * @description `file`: gateway.yaml has it, and only a change there can change it.
              * @enum {string}
@@ -5811,291 +5165,24 @@ export interface components {
             managed_by: "file" | "admin";
             /** Format: date-time */
             created_at: string;
-        };
-        UserChange: {
-            /** @enum {string} */
-            role?: "owner" | "admin" | "viewer" | "member";
-            /** @description Of a member; null for all other roles. */
-            tenant_id?: string | null;
-            disabled?: boolean;
-        };
-        Verdict: {
-            /** @description For DELETE. */
-            id: string;
-            channel: string;
-            /** @description The upstream's name of it. */
-            model: string;
-            protocol: string;
-            /** @description A probe's name, or the member of a request that the upstream refused. */
-            subject: string;
-            /** @enum {string} */
-            origin: "probe" | "refusal";
-            /**
-             * @description `unknown` of a refusal: it came once, and does not count yet.
-             * @enum {string}
-             */
-            verdict: "yes" | "no" | "unknown";
-            /** @description False: it has expired, or nothing follows from it. */
-            in_force: boolean;
-            /** @description In the words of gateway.yaml. */
-            traits: {
-                [key: string]: unknown;
-            } | null;
-            /** @description The upstream's words, without secrets. */
-            evidence: string;
-            /** @description The newest last. */
-            request_ids: string[];
-            cost_usd: string | null;
-            decided_at: string;
-            /** @description Null: when it is replaced. */
-            expires_at: string | null;
-        };
-        VerdictList: {
-            data: components["schemas"]["Verdict"][];
-            next_cursor: string | null;
-        };
-        DeletedVerdict: {
-            id: string;
-            /** @constant */
-            deleted: true;
-        };
-        SavedView: {
-            name: string;
-            /** @description The page of the console, such as `log`. */
-            page: string;
-            /** @description The parameters of the page: each a text, or a list of texts. */
-            query: {
-                [key: string]: string | string[];
-            };
-            shared: boolean;
-            /** Format: uuid */
-            id: string;
-            /** @description Who has made it, by the name then. */
-            user: string;
-            /** @description Whether it is yours: only then can you change it. */
-            own: boolean;
-            tenant_id: string | null;
-            /** Format: date-time */
-            created_at: string;
-            /** Format: date-time */
-            changed_at: string;
-        };
-        OpenaiError: {
-            error: {
-                /** @description What is wrong, and what to change. */
-                message: string;
-                type: string;
-                /** @description The field that is wrong. */
-                param: string | null;
-                /** @description A word that software may act on. */
-                code: string | null;
-            };
-        };
-        MessagesError: {
-            /** @constant */
-            type: "error";
-            error: {
-                type: string;
-                /** @description What is wrong, and what to change. */
-                message: string;
-                details?: {
-                    error_code: string;
-                };
-            };
-            request_id: string;
-        };
-        AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
-        /** @description An item in the words of the Responses format. */
-        ConversationItem: {
-            [key: string]: unknown;
-        };
-        Conversation: {
-            id: string;
-            /** @constant */
-            object: "conversation";
-            /** @description Seconds since the epoch. */
-            created_at: number;
-            metadata: {
-                [key: string]: unknown;
-            };
-        };
-        ConversationDeleted: {
-            id: string;
-            /** @constant */
-            object: "conversation.deleted";
-            /** @constant */
-            deleted: true;
-        };
-        ConversationItemPage: {
-            /** @constant */
-            object: "list";
-            data: components["schemas"]["ConversationItem"][];
-            first_id: string | null;
-            last_id: string | null;
-            has_more: boolean;
-        };
-        ResponsesTokensRequest: {
-            /** @description A model, as `GET /v1/models` lists them. */
-            model: string;
-            /** @description An earlier answer that counts too. */
-            previous_response_id?: string | null;
-            /** @description A conversation whose items count too. */
-            conversation?: (string | ({
-                id: string;
-            } & {
-                [key: string]: unknown;
-            })) | null;
-        } & {
-            [key: string]: unknown;
-        };
-        MessagesTokensRequest: {
-            /** @description A model, as `GET /v1/models` lists them. */
-            model: string;
-        } & {
-            [key: string]: unknown;
-        };
-        TokenCount: {
-            /** @description Tokens that the request would have. */
-            input_tokens: number;
-        } & {
-            [key: string]: unknown;
-        };
-        File: {
-            id: string;
-            /** @constant */
-            object: "file";
-            bytes: number;
-            /** @description Seconds since the epoch. */
-            created_at: number;
-            /** @description Seconds since the epoch. From then on the file is gone. */
-            expires_at: number;
-            filename: string;
-            /** @enum {string} */
-            purpose: "user_data" | "vision" | "assistants";
-            /** @constant */
-            status: "processed";
-        };
-        FilePage: {
-            /** @constant */
-            object: "list";
-            data: components["schemas"]["File"][];
-            first_id: string | null;
-            last_id: string | null;
-            has_more: boolean;
-        };
-        FileDeleted: {
-            id: string;
-            /** @constant */
-            object: "file";
-            /** @constant */
-            deleted: true;
-        };
-        FileUpload: {
-            /**
-             * Format: binary
-             * @description PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.
-             */
-            file: string;
-            /** @enum {string} */
-            purpose: "user_data" | "vision" | "assistants";
-            /** @description The end user whose file it is: an erasure of this user deletes it. */
-            user?: string;
-            /** @constant */
-            "expires_after[anchor]"?: "created_at";
-            "expires_after[seconds]"?: number;
-        };
-        ImageJobPage: {
-            data: components["schemas"]["ImageJob"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        WebhookSecret: {
-            /** @description `whsec_` and base64, as the Standard Webhooks have it. */
+            /** @description It is shown this once. We do not store it. */
             secret: string;
         };
-        OwnKey: {
+        MadeLink: {
             /** Format: uuid */
             id: string;
-            name: string;
-            tenant: string;
-            group: string;
-            /** @description The key that made this one. */
-            parent_id: string | null;
-            /**
-             * @description What the usage log keeps of bodies.
-             * @enum {string}
-             */
-            capture: "none" | "shape" | "content";
             /** @enum {string} */
-            usage_scope: "tenant" | "key";
-            expires_at: string | null;
-            /** @description Null: any address. */
-            allowed_cidrs: string[] | null;
-            /** @description Of all limits that hold, the one with the least left; null: none. */
-            requests_per_minute: {
-                limit: number;
-                remaining: number;
-                /** @description Until all are left again. */
-                full_in_ms: number;
-            } | null;
-            /** @description Of all limits that hold, the one with the least left; null: none. */
-            tokens_per_minute: {
-                limit: number;
-                remaining: number;
-                /** @description Until all are left again. */
-                full_in_ms: number;
-            } | null;
-            /** @description Requests that may run at once; null: unbounded. */
-            concurrency: number | null;
-            money: components["schemas"]["Budget"];
-            /** @description The models that it may use. `GET /v1/models` says more of each. */
-            models: string[];
-            /** @description How many sub-keys it may have at once. */
-            sub_keys_max: number;
-        };
-        SubKeyRequest: {
-            name: string;
-            /** @description Ids. Default: those of this key. */
-            allowed_models?: string[];
-            /** @description Blocks. They hold beside those of this key. */
-            allowed_cidrs?: string[];
-            expires_at?: string;
-            /** @description They hold beside those of this key, which all its sub-keys share. */
-            limits?: {
-                requests_per_minute?: number;
-                tokens_per_minute?: number;
-                concurrency?: number;
-            };
-            /** @description USD. It holds beside that of this key, which all its sub-keys share. */
-            budget?: {
-                day?: string | number;
-                month?: string | number;
-                total?: string | number;
-            };
-        };
-        SubKey: {
-            /** Format: uuid */
-            id: string;
-            name: string;
-            /** @description The start of its secret. */
-            hint: string;
-            allowed_models: string[] | null;
-            allowed_cidrs: string[] | null;
-            limits: {
-                requests_per_minute: number | null;
-                tokens_per_minute: number | null;
-                concurrency: number | null;
-            };
-            /** @description USD. */
-            budget: {
-                day: string | null;
-                month: string | null;
-                total: string | null;
-            };
-            expires_at: string | null;
-            revoked_at: string | null;
+            purpose: "setup" | "invitation" | "reset";
+            email: string | null;
+            role: ("owner" | "admin" | "viewer" | "member") | null;
+            tenant_id: string | null;
+            made_by: string;
             /** Format: date-time */
-            created_at: string;
+            expires_at: string;
+            /** @description Shown once. Whoever has it can use it: see POST /admin/v1/links/use. */
+            token: string;
+            /** @description The page of the console that uses it. No log of a proxy has what stands behind the `#`. */
+            url: string;
         };
         MadeSubKey: {
             /** Format: uuid */
@@ -6123,6 +5210,19 @@ export interface components {
             /** @description Shown this once. */
             secret: string;
         };
+        MessagesError: {
+            /** @constant */
+            type: "error";
+            error: {
+                type: string;
+                /** @description What is wrong, and what to change. */
+                message: string;
+                details?: {
+                    error_code: string;
+                };
+            };
+            request_id: string;
+        };
         MessagesModel: {
             /** @constant */
             type: "model";
@@ -6138,6 +5238,12 @@ export interface components {
             has_more: boolean;
             first_id: string | null;
             last_id: string | null;
+        };
+        MessagesTokensRequest: {
+            /** @description A model, as `GET /v1/models` lists them. */
+            model: string;
+        } & {
+            [key: string]: unknown;
         };
         Model: {
             id: string;
@@ -6244,18 +5350,253 @@ export interface components {
             object: "list";
             data: components["schemas"]["Model"][];
         };
-        AnyModelList: components["schemas"]["ModelList"] | components["schemas"]["MessagesModelList"];
-        AnyModel: components["schemas"]["Model"] | components["schemas"]["MessagesModel"];
-        PublicCatalog: {
-            groups: {
-                name: string;
-                /** @description At the group's price. */
-                models: components["schemas"]["Model"][];
-            }[];
+        ModelPatch: {
+            id?: string | null;
+            aliases?: string[] | null;
+            fallbacks?: string[] | null;
+            context_length?: number | null;
+            max_output_tokens?: number | null;
+            price?: {
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+                image?: string | number;
+                images?: {
+                    size?: string;
+                    quality?: string;
+                    usd: string | number;
+                }[];
+                tiers?: {
+                    above_input_tokens: number;
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                }[];
+                service_tiers?: {
+                    [key: string]: (string | number) | {
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                        tiers?: {
+                            above_input_tokens: number;
+                            input?: string | number;
+                            cache_read?: string | number;
+                            cache_write?: string | number;
+                            cache_write_1h?: string | number;
+                            output?: string | number;
+                            reasoning?: string | number;
+                            audio_input?: string | number;
+                            audio_output?: string | number;
+                            web_search?: string | number;
+                        }[];
+                    };
+                };
+            } | null;
+            images?: {
+                sizes?: string[];
+                qualities?: string[];
+                styles?: string[];
+                backgrounds?: string[];
+                output_formats?: string[];
+                images_max?: number;
+                partial_images_max?: number;
+                prompt_characters_max?: number;
+            } | null;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            } | null;
         };
-        /** @description The upstream's own answer, as it came. */
-        UpstreamAnswer: {
-            [key: string]: unknown;
+        ModelRequest: {
+            id: string;
+            /** @default [] */
+            aliases?: string[];
+            /** @default [] */
+            fallbacks?: string[];
+            context_length?: number;
+            max_output_tokens?: number;
+            price?: {
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+                image?: string | number;
+                images?: {
+                    size?: string;
+                    quality?: string;
+                    usd: string | number;
+                }[];
+                tiers?: {
+                    above_input_tokens: number;
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                }[];
+                service_tiers?: {
+                    [key: string]: (string | number) | {
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                        tiers?: {
+                            above_input_tokens: number;
+                            input?: string | number;
+                            cache_read?: string | number;
+                            cache_write?: string | number;
+                            cache_write_1h?: string | number;
+                            output?: string | number;
+                            reasoning?: string | number;
+                            audio_input?: string | number;
+                            audio_output?: string | number;
+                            web_search?: string | number;
+                        }[];
+                    };
+                };
+            };
+            images?: {
+                sizes?: string[];
+                qualities?: string[];
+                styles?: string[];
+                backgrounds?: string[];
+                output_formats?: string[];
+                images_max?: number;
+                partial_images_max?: number;
+                prompt_characters_max?: number;
+            };
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+        };
+        NewChannelCredential: {
+            /** @description Write-only. Empty: the upstream wants none. */
+            secret: string;
+            /** @description Its place in the order of use, 0 being first. Default: the last. */
+            position?: number;
         };
         NewConversation: {
             metadata?: {
@@ -6263,62 +5604,9 @@ export interface components {
             } | null;
             items?: components["schemas"]["ConversationItem"][] | null;
         };
-        ConversationChange: {
-            metadata: {
-                [key: string]: string;
-            } | null;
-        };
         NewConversationItems: {
             /** @description At most 20. */
             items: components["schemas"]["ConversationItem"][];
-        };
-        SubKeyList: {
-            data: components["schemas"]["SubKey"][];
-        };
-        TenantList: {
-            data: components["schemas"]["Tenant"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        NewTenant: {
-            name: string;
-            balance_usd?: string | number | null;
-            disabled?: boolean | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                concurrency?: number | null;
-            } | null;
-            retention?: {
-                rows_days?: number | null;
-                bodies_days?: number | null;
-                answers_days?: number | null;
-            } | null;
-        };
-        TenantChange: {
-            name?: string | null;
-            balance_usd?: string | number | null;
-            disabled?: boolean | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                concurrency?: number | null;
-            } | null;
-            retention?: {
-                rows_days?: number | null;
-                bodies_days?: number | null;
-                answers_days?: number | null;
-            } | null;
-        };
-        EntryList: {
-            data: components["schemas"]["Entry"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        GroupList: {
-            data: components["schemas"]["Group"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
         };
         NewGroup: {
             name: string;
@@ -6354,47 +5642,8 @@ export interface components {
                 total?: string | number | null;
             } | null;
         };
-        GroupChange: {
-            name?: string | null;
-            description?: string | null;
-            public?: boolean | null;
-            models?: string[] | null;
-            channels?: string[] | null;
-            price_multiplier?: string | number | null;
-            image_priority?: number | null;
-            capture_answers?: boolean | null;
-            responses?: {
-                store?: boolean | null;
-                days?: number | null;
-                compact_model?: string | null;
-            } | null;
-            client_gone?: {
-                policy?: ("drain" | "abort") | null;
-                seconds?: number | null;
-            } | null;
-            limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                concurrency?: number | null;
-            } | null;
-            total_limits?: {
-                requests_per_minute?: number | null;
-                tokens_per_minute?: number | null;
-                concurrency?: number | null;
-            } | null;
-            budget?: {
-                day?: string | number | null;
-                month?: string | number | null;
-                total?: string | number | null;
-            } | null;
-        };
-        KeyList: {
-            data: components["schemas"]["ListedKey"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        KeyChange: {
-            name?: string | null;
+        NewKey: {
+            name: string;
             group?: string | null;
             capture?: ("none" | "shape" | "content") | null;
             capture_answers?: boolean | null;
@@ -6419,22 +5668,1003 @@ export interface components {
                 month?: string | number | null;
                 total?: string | number | null;
             } | null;
+            /** @description Its tenant: id or name. */
+            tenant: string;
         };
-        KeyRotation: {
-            /**
-             * @description How long the former secret works still.
-             * @default 0
-             */
-            grace_seconds?: number;
-        };
-        ChannelRequest: {
+        NewSavedView: {
             name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            /**
+             * @description Whether all of the tenant, or all operators, see it.
+             * @default false
+             */
+            shared?: boolean;
+        };
+        NewTenant: {
+            name: string;
+            balance_usd?: string | number | null;
+            disabled?: boolean | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            retention?: {
+                rows_days?: number | null;
+                bodies_days?: number | null;
+                answers_days?: number | null;
+            } | null;
+        };
+        Offer: {
+            channel: string;
+            /** Format: uuid */
+            channel_id: string;
+            model: string;
+            /** @description "*": the name that the client wrote. */
+            upstream_model: string;
+            /**
+             * @description Of its channel and its model.
+             * @enum {string}
+             */
+            state: "enabled" | "disabled";
+            /**
+             * @description `file`: gateway.yaml manages it, and changes are made there.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** @description Stated for this offer. */
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            protocols: {
+                [key: string]: {
+                    [key: string]: {
+                        value: unknown;
+                        /**
+                         * @description The place that decides it: our tables of vendors and families of models, a verdict, or settings.
+                         * @enum {string}
+                         */
+                        from: "vendor" | "family" | "refusal" | "probe" | "file" | "admin";
+                    };
+                };
+            };
+            /** @description What an answer is paid by: the model's own price, or the library's. */
+            price: {
+                source: string;
+                price: {
+                    [key: string]: unknown;
+                };
+            } | null;
+            verdicts: {
+                protocol: string;
+                subject: string;
+                /** @enum {string} */
+                origin: "probe" | "refusal";
+                /** @enum {string} */
+                verdict: "yes" | "no" | "unknown";
+                /** Format: date-time */
+                decided_at: string;
+                expires_at: string | null;
+            }[];
+        };
+        OfferList: {
+            data: components["schemas"]["Offer"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        OfferRequest: {
+            upstream: string;
+            traits?: {
+                input?: ("text" | "image" | "document" | "audio" | "video")[];
+                output?: ("text" | "image" | "document" | "audio" | "video")[];
+                tools?: boolean;
+                parallel_tools?: boolean;
+                forced_tools?: boolean;
+                forced_tools_while_thinking?: boolean;
+                strict_tools?: boolean;
+                custom_tools?: boolean;
+                tools_with_format?: boolean;
+                forced_tools_with_format?: boolean;
+                tools_while_thinking?: boolean;
+                takes?: {
+                    [key: string]: boolean;
+                };
+                temperature_with_top_p?: boolean;
+                temperature_max?: number;
+                sampling_while_thinking?: boolean;
+                stop_max?: number;
+                choices_max?: number;
+                /** @enum {string} */
+                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking_off?: boolean;
+                thinking_budget_min?: number;
+                thinking_budget_max?: number;
+                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
+                /** @enum {string} */
+                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
+                /** @enum {string} */
+                output_bound?: "max_tokens" | "max_completion_tokens";
+                prefill?: boolean;
+                /** @enum {string} */
+                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
+                json_mode?: boolean;
+                developer_role?: boolean;
+                later_instructions?: boolean;
+                user_after_tool_results?: boolean;
+                /** @enum {string} */
+                thoughts_in_history?: "required" | "refused";
+                /** @enum {string} */
+                caching?: "marks" | "automatic" | "none";
+                fetches_urls?: boolean;
+                web_search?: boolean;
+                streaming?: boolean;
+                context_length?: number;
+                max_output_tokens?: number;
+                output_tokens_min?: number;
+                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
+            };
+        };
+        OpenLink: {
+            /** @enum {string} */
+            purpose: "setup" | "invitation" | "reset";
+            /** @description Null: a set-up link, whose user says it. */
+            email: string | null;
+            /** Format: date-time */
+            expires_at: string;
+        };
+        OpenSessions: {
+            data: {
+                /** Format: uuid */
+                id: string;
+                /** @description The session of this call. */
+                current: boolean;
+                /** @enum {string} */
+                method: "password" | "oidc";
+                address: string;
+                user_agent: string;
+                /** Format: date-time */
+                created_at: string;
+                /** Format: date-time */
+                used_at: string;
+                /** Format: date-time */
+                expires_at: string;
+            }[];
+        };
+        OpenaiError: {
+            error: {
+                /** @description What is wrong, and what to change. */
+                message: string;
+                type: string;
+                /** @description The field that is wrong. */
+                param: string | null;
+                /** @description A word that software may act on. */
+                code: string | null;
+            };
+        };
+        OwnKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            tenant: string;
+            group: string;
+            /** @description The key that made this one. */
+            parent_id: string | null;
+            /**
+             * @description What the usage log keeps of bodies.
+             * @enum {string}
+             */
+            capture: "none" | "shape" | "content";
+            /** @enum {string} */
+            usage_scope: "tenant" | "key";
+            expires_at: string | null;
+            /** @description Null: any address. */
+            allowed_cidrs: string[] | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            requests_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Of all limits that hold, the one with the least left; null: none. */
+            tokens_per_minute: {
+                limit: number;
+                remaining: number;
+                /** @description Until all are left again. */
+                full_in_ms: number;
+            } | null;
+            /** @description Requests that may run at once; null: unbounded. */
+            concurrency: number | null;
+            money: components["schemas"]["Budget"];
+            /** @description The models that it may use. `GET /v1/models` says more of each. */
+            models: string[];
+            /** @description How many sub-keys it may have at once. */
+            sub_keys_max: number;
+        };
+        PasswordChange: {
+            current_password: string;
+            /** @description 12 to 256 characters. */
+            new_password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        PlaygroundEvent: {
+            [key: string]: unknown;
+        };
+        PlaygroundRequest: {
+            /** @description The key under which the request is made, by its id or by its name. */
+            key: {
+                /** Format: uuid */
+                id: string;
+            } | {
+                name: string;
+                /** @description The tenant's name. */
+                tenant: string;
+            };
+            /** @enum {string} */
+            endpoint: "/v1/chat/completions" | "/v1/responses" | "/v1/responses/compact" | "/v1/messages" | "/v1/embeddings" | "/v1/moderations" | "/v1/completions" | "/v1/images/generations";
+            /** @description The body, in the format of the endpoint. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
+        PriceRequest: {
+            input?: string | number;
+            cache_read?: string | number;
+            cache_write?: string | number;
+            cache_write_1h?: string | number;
+            output?: string | number;
+            reasoning?: string | number;
+            audio_input?: string | number;
+            audio_output?: string | number;
+            web_search?: string | number;
+            image?: string | number;
+            images?: {
+                size?: string;
+                quality?: string;
+                usd: string | number;
+            }[];
+            tiers?: {
+                above_input_tokens: number;
+                input?: string | number;
+                cache_read?: string | number;
+                cache_write?: string | number;
+                cache_write_1h?: string | number;
+                output?: string | number;
+                reasoning?: string | number;
+                audio_input?: string | number;
+                audio_output?: string | number;
+                web_search?: string | number;
+            }[];
+            service_tiers?: {
+                [key: string]: (string | number) | {
+                    input?: string | number;
+                    cache_read?: string | number;
+                    cache_write?: string | number;
+                    cache_write_1h?: string | number;
+                    output?: string | number;
+                    reasoning?: string | number;
+                    audio_input?: string | number;
+                    audio_output?: string | number;
+                    web_search?: string | number;
+                    tiers?: {
+                        above_input_tokens: number;
+                        input?: string | number;
+                        cache_read?: string | number;
+                        cache_write?: string | number;
+                        cache_write_1h?: string | number;
+                        output?: string | number;
+                        reasoning?: string | number;
+                        audio_input?: string | number;
+                        audio_output?: string | number;
+                        web_search?: string | number;
+                    }[];
+                };
+            };
+        };
+        PriceVersion: {
+            /**
+             * Format: uuid
+             * @description Rows of the usage log name the version that they were paid by.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description From this moment it is in force, until the next version.
+             */
+            created_at: string;
+            /** @description `gateway.yaml`, or who has set it. */
+            source: string;
+            /** @description In the words of gateway.yaml; null: none. */
+            price: {
+                [key: string]: unknown;
+            } | null;
+        };
+        PriceVersionList: {
+            data: components["schemas"]["PriceVersion"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ProbeRequest: {
+            /** @description The name of a channel. */
+            channel: string;
+            /** @description A model that the channel offers, by the name that clients use. */
+            model: string;
+            /** @description The protocol in which the channel is asked. Default: each that it speaks, a run for each. */
+            protocol?: string | null;
+            /** @description The most that each run may cost. Default: PROBE_MICRO_USD_MAX. */
+            cost_max_usd?: string | null;
+        };
+        ProbeRun: {
+            /** Format: uuid */
+            id: string;
+            channel: string;
+            model: string;
+            upstream_model: string;
+            protocol: string;
+            /** @enum {string} */
+            origin: "admin" | "schedule";
+            /** @enum {string} */
+            state: "queued" | "running" | "ended" | "failed";
+            /** @description USD, an exact decimal. */
+            cost_max_usd: string;
+            /** @description What its requests cost so far; null: not known. */
+            cost_usd: string | null;
+            /** @description The key of its requests in the usage log; null: it has not begun. */
+            key_id: string | null;
+            /** @description Why it failed. */
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            ended_at: string | null;
+        };
+        ProbeRunDetails: {
+            /** Format: uuid */
+            id: string;
+            channel: string;
+            model: string;
+            upstream_model: string;
+            protocol: string;
+            /** @enum {string} */
+            origin: "admin" | "schedule";
+            /** @enum {string} */
+            state: "queued" | "running" | "ended" | "failed";
+            /** @description USD, an exact decimal. */
+            cost_max_usd: string;
+            /** @description What its requests cost so far; null: not known. */
+            cost_usd: string | null;
+            /** @description The key of its requests in the usage log; null: it has not begun. */
+            key_id: string | null;
+            /** @description Why it failed. */
+            error: string | null;
+            /** Format: date-time */
+            created_at: string;
+            started_at: string | null;
+            ended_at: string | null;
+            /** @description What it found, check by check; null: not ended. */
+            sections: {
+                /** @enum {string} */
+                id: "service" | "chat" | "responses" | "messages";
+                title: string;
+                served: boolean;
+                checks: {
+                    name: string;
+                    must: boolean;
+                    /** @enum {string} */
+                    verdict: "ok" | "refused" | "ignored" | "broken" | "unknown";
+                    detail: string;
+                    calls: number;
+                    ms: number;
+                    request_ids: string[];
+                }[];
+            }[] | null;
+        };
+        ProbeRunList: {
+            data: components["schemas"]["ProbeRun"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        ProbeRuns: {
+            data: components["schemas"]["ProbeRun"][];
+        };
+        Problem: {
+            /** @description `urn:tollgate:problem:` and `code`. */
+            type: string;
+            /** @description The kind of problem, in a few words. */
+            title: string;
+            status: number;
+            /** @description A word that software may act on. */
+            code: string;
+            /** @description What is wrong, and what to change. */
+            detail: string;
+            /** @description `urn:uuid:` and the `x-request-id`. */
+            instance: string;
+            /** @description The wrong fields. */
+            errors?: {
+                /** @description Where in the body: a JSON pointer as a URI fragment. */
+                pointer: string;
+                detail: string;
+            }[];
+        };
+        PublicCatalog: {
+            groups: {
+                name: string;
+                /** @description At the group's price. */
+                models: components["schemas"]["Model"][];
+            }[];
+        };
+        RecoveryCodes: {
+            user: components["schemas"]["User"];
+            /** @description Each works once in place of a code. Shown once. */
+            recovery_codes: string[];
+        };
+        RedeemRequest: {
+            /** @description 12 to 256 characters. */
+            password: string;
+            /**
+             * Format: email
+             * @description For a set-up link.
+             */
+            email?: string;
+        };
+        ResponsesTokensRequest: {
+            /** @description A model, as `GET /v1/models` lists them. */
+            model: string;
+            /** @description An earlier answer that counts too. */
+            previous_response_id?: string | null;
+            /** @description A conversation whose items count too. */
+            conversation?: (string | ({
+                id: string;
+            } & {
+                [key: string]: unknown;
+            })) | null;
+        } & {
+            [key: string]: unknown;
+        };
+        SavedView: {
+            name: string;
+            /** @description The page of the console, such as `log`. */
+            page: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query: {
+                [key: string]: string | string[];
+            };
+            shared: boolean;
+            /** Format: uuid */
+            id: string;
+            /** @description Who has made it, by the name then. */
+            user: string;
+            /** @description Whether it is yours: only then can you change it. */
+            own: boolean;
+            tenant_id: string | null;
+            /** Format: date-time */
+            created_at: string;
+            /** Format: date-time */
+            changed_at: string;
+        };
+        SavedViewChanges: {
+            name?: string;
+            /** @description The page of the console, such as `log`. */
+            page?: string;
+            /** @description The parameters of the page: each a text, or a list of texts. */
+            query?: {
+                [key: string]: string | string[];
+            };
+            shared?: boolean;
+        };
+        SavedViewList: {
+            data: components["schemas"]["SavedView"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        SecondFactor: {
+            /** @description For an app that takes no pictures. Shown once. */
+            secret: string;
+            /** @description `otpauth://`: show it as a picture (QR code) to the app. */
+            uri: string;
+        };
+        SecondFactorCode: {
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code: string;
+        };
+        Session: {
+            /** @enum {string} */
+            kind: "operator" | "user" | "token";
+            /** @description Of the user, or of the API token; null: the operator. */
+            id: string | null;
+            name: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            tenant_id: string | null;
+            /** @description What the caller may do in each area. A member: in its own tenant only. */
+            may: {
+                [key: string]: ("read" | "write")[];
+            };
+        };
+        Settings: {
+            /** @description Can be changed here. */
+            prices: {
+                /** @description As `prices` of gateway.yaml; null: prices of the library do not apply. */
+                value: unknown;
+                managed_by: ("file" | "admin") | null;
+                /** @description Of the package that its data come from. */
+                version: string | null;
+                renewed_at: string | null;
+            };
+            /** @description Settings and bounds of the process that answers. They change with a restart. */
+            environment: {
+                name: string;
+                /** @description Null where it is not set, and for secrets. */
+                value: unknown;
+                default: unknown;
+                /**
+                 * @description `environment`: its value is another than the default.
+                 * @enum {string}
+                 */
+                from: "environment" | "default";
+                is_secret: boolean;
+                is_set: boolean;
+            }[];
+        };
+        SettingsPatch: {
+            /** @description As in gateway.yaml: "library", or a map with renew and renew_from; null: none. */
+            prices: unknown;
+        };
+        ShowLinkRequest: {
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
+        };
+        SignInMethods: {
+            /** @constant */
+            password: true;
+            single_sign_on: boolean;
+        };
+        SignInRequest: {
+            /** Format: email */
+            email: string;
+            password: string;
+            /** @description Six digits of the app, or a recovery code. Each works once. */
+            code?: string;
+        };
+        SubKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description The start of its secret. */
+            hint: string;
+            allowed_models: string[] | null;
+            allowed_cidrs: string[] | null;
+            limits: {
+                requests_per_minute: number | null;
+                tokens_per_minute: number | null;
+                concurrency: number | null;
+            };
+            /** @description USD. */
+            budget: {
+                day: string | null;
+                month: string | null;
+                total: string | null;
+            };
+            expires_at: string | null;
+            revoked_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        SubKeyList: {
+            data: components["schemas"]["SubKey"][];
+        };
+        SubKeyRequest: {
+            name: string;
+            /** @description Ids. Default: those of this key. */
+            allowed_models?: string[];
+            /** @description Blocks. They hold beside those of this key. */
+            allowed_cidrs?: string[];
+            expires_at?: string;
+            /** @description They hold beside those of this key, which all its sub-keys share. */
+            limits?: {
+                requests_per_minute?: number;
+                tokens_per_minute?: number;
+                concurrency?: number;
+            };
+            /** @description USD. It holds beside that of this key, which all its sub-keys share. */
+            budget?: {
+                day?: string | number;
+                month?: string | number;
+                total?: string | number;
+            };
+        };
+        Summary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            data: {
+                /**
+                 * Format: date-time
+                 * @description The beginning of the minute, the hour or the day.
+                 */
+                at?: string;
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            }[];
+            /** @description The groups behind this page together; null: there are none. */
+            other: {
+                groups: number;
+                requests: number;
+                succeeded: number;
+                refused: number;
+                failed: number;
+                cancelled: number;
+                orphaned: number;
+                /** @description Refused, failed and orphaned. */
+                errors: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+                latency_ms: {
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    total: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                    /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                    first_token: {
+                        count: number;
+                        p50: number;
+                        p95: number;
+                        p99: number;
+                    } | null;
+                };
+            } | null;
+            /** @description Of all groups. */
+            total: components["schemas"]["SummarySums"];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        SummarySums: {
+            requests: number;
+            succeeded: number;
+            refused: number;
+            failed: number;
+            cancelled: number;
+            orphaned: number;
+            /** @description Refused, failed and orphaned. */
+            errors: number;
+            tokens: {
+                input: number;
+                cache_read: number;
+                cache_write: number;
+                output: number;
+                reasoning: number;
+            };
+            images: number;
+            /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+            cost_nano_usd: string;
+            /** @description Requests whose cost is not known. */
+            unpriced_requests: number;
+            latency_ms: {
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                total: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+                /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                first_token: {
+                    count: number;
+                    p50: number;
+                    p95: number;
+                    p99: number;
+                } | null;
+            };
+        };
+        SummaryTimeline: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description False: the time was widened to whole hours, because its ends have too many requests to read, or none any more. */
+            exact: boolean;
+            /** @description Days of it that are not counted yet: the upkeep counts them in the minutes after an upgrade. */
+            waiting_days: number;
+            /** @enum {string} */
+            step: "minute" | "hour" | "day";
+            series: {
+                tenant_id?: string | null;
+                key_id?: string | null;
+                group_id?: string | null;
+                /** @description As requested; null also where no such model was found. */
+                model?: string | null;
+                channel?: string | null;
+                outcome?: string;
+                /** @description True: all that have no series of their own, together. */
+                other: boolean;
+                /** @description In the order of time; steps without requests are left out. */
+                points: {
+                    /** Format: date-time */
+                    at: string;
+                    requests: number;
+                    succeeded: number;
+                    refused: number;
+                    failed: number;
+                    cancelled: number;
+                    orphaned: number;
+                    /** @description Refused, failed and orphaned. */
+                    errors: number;
+                    tokens: {
+                        input: number;
+                        cache_read: number;
+                        cache_write: number;
+                        output: number;
+                        reasoning: number;
+                    };
+                    images: number;
+                    /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
+                    cost_nano_usd: string;
+                    /** @description Requests whose cost is not known. */
+                    unpriced_requests: number;
+                    latency_ms: {
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        total: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                        /** @description Milliseconds, estimated from a histogram: wrong by less than 10 %. Null: nothing was measured. */
+                        first_token: {
+                            count: number;
+                            p50: number;
+                            p95: number;
+                            p99: number;
+                        } | null;
+                    };
+                }[];
+            }[];
+        };
+        Tenant: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** @description Whether it can spend its balance only. `/balance` has the balance, which each request changes. */
+            limited: boolean;
+            /** @description Of all its keys together. */
+            limits: {
+                /** @description Null: unbounded. */
+                requests_per_minute: number | null;
+                /** @description Null: unbounded. */
+                tokens_per_minute: number | null;
+                /** @description Null: unbounded. */
+                concurrency: number | null;
+            };
+            /** @description Days for which its rows, bodies and answers are kept. */
+            retention: {
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                rows_days: number | null;
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                bodies_days: number | null;
+                /** @description Null: as for all tenants. More days than these are those of all. */
+                answers_days: number | null;
+            };
+            /** @description True: all its keys are refused. */
+            disabled: boolean;
+            disabled_at: string | null;
+            /**
+             * @description `file`: gateway.yaml has it, and only a change there can change it.
+             * @enum {string}
+             */
+            managed_by: "file" | "admin";
+            /** Format: date-time */
+            created_at: string;
+        };
+        TenantBalance: {
+            tenant: string;
+            /** @description Whether requests are admitted by reservation; else they are only recorded. */
+            limited: boolean;
+            /** @description USD, an exact decimal. */
+            balance_usd: string;
+            /** @description Nano-USD in decimal digits. */
+            balance_nano_usd: string;
+            /** @description USD, an exact decimal. */
+            held_usd: string;
+            /** @description Nano-USD that running requests hold. */
+            held_nano_usd: string;
+        };
+        TenantChange: {
+            name?: string | null;
+            balance_usd?: string | number | null;
+            disabled?: boolean | null;
+            limits?: {
+                requests_per_minute?: number | null;
+                tokens_per_minute?: number | null;
+                concurrency?: number | null;
+            } | null;
+            retention?: {
+                rows_days?: number | null;
+                bodies_days?: number | null;
+                answers_days?: number | null;
+            } | null;
+        };
+        TenantList: {
+            data: components["schemas"]["Tenant"][];
+            /** @description Null on the last page. */
+            next_cursor: string | null;
+        };
+        TokenCount: {
+            /** @description Tokens that the request would have. */
+            input_tokens: number;
+        } & {
+            [key: string]: unknown;
+        };
+        Translation: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+        };
+        TranslationMadeAnew: {
+            /** @description The upstream's path, below its base URL. */
+            path: string;
+            /** @description What would be sent. */
+            body: {
+                [key: string]: unknown;
+            };
+            /** @description What is known of the model, in the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            };
+            /** @description What became of every field that could not be passed on as it is. */
+            notes: components["schemas"]["TranslationNote"][];
+            /**
+             * @description It is made now, of the kept body and by what is known of the model now: what was sent then may differ.
+             * @constant
+             */
+            made_anew: true;
+            /** Format: date-time */
+            made_at: string;
+            catalog_revision: number;
+            /** @description Null for members, and where no channel was called. */
+            channel: string | null;
+            /** @enum {string} */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description False: the kept body has placeholders in place of secrets or of the middle of long texts. */
+            is_body_whole: boolean;
+        };
+        TranslationNote: {
+            /** @description The field in the client's body, or behind `answer.` the part of the upstream's answer. */
+            path: string;
+            /** @description `mapped`, `emulated`, `defaulted`, `clamped` or `dropped`. */
+            action: string;
+            reason: string;
+        };
+        TranslationRequest: {
+            /**
+             * @description The format of `request`.
+             * @enum {string}
+             */
+            from: "openai-chat" | "openai-responses" | "anthropic-messages";
+            /**
+             * @description The format to translate to.
+             * @enum {string}
+             */
+            to: "openai-chat" | "openai-responses" | "anthropic-messages" | "gemini";
+            /** @description The upstream's name of the model. Default: that of `request`. */
+            model?: string | null;
+            /** @description The vendor of the model. Default: that of the channel that serves `request.model` in `to`. */
+            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
+            /** @description Refuse what would be dropped. */
+            strict?: boolean | null;
+            /** @description The body of a request in the format `from`. */
+            request: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The upstream's own answer, as it came. */
+        UpstreamAnswer: {
+            [key: string]: unknown;
+        };
+        UpstreamModels: {
+            /**
+             * @description `no_list`: the upstream does not know the path of a list. `failed`: `error` says why.
+             * @enum {string}
+             */
+            outcome: "listed" | "no_list" | "failed";
+            /** @description In which it was listed. */
+            protocol: string | null;
+            /** @description By name, at most MODEL_LIST_NAMES_MAX. */
+            models: {
+                /** @description The upstream's name. */
+                id: string;
+                /** @description Null: the list does not say. */
+                context_length: number | null;
+                max_output_tokens: number | null;
+            }[];
+            /** @description The upstream lists more. */
+            is_cut: boolean;
+            /** @description The upstream's, where it refused; null: it did not answer, or did not refuse. */
+            status: number | null;
+            /** @description What went wrong, and the upstream's own words, redacted. */
+            error: string | null;
+        };
+        UpstreamModelsRequest: {
+            name?: string;
             protocols?: {
                 [key: string]: string;
             };
             base_url?: string;
             api_keys: string[];
-            models: "*" | string[] | {
+            models?: "*" | string[] | {
                 [key: string]: string | {
                     upstream: string;
                     traits: {
@@ -6565,585 +6795,355 @@ export interface components {
             };
             websocket?: boolean;
         };
-        ChannelPatch: {
-            name?: string | null;
-            protocols?: {
-                [key: string]: string;
-            } | null;
-            base_url?: string | null;
-            api_keys?: string[] | null;
-            models?: ("*" | string[] | {
-                [key: string]: string | {
-                    upstream: string;
-                    traits: {
-                        input?: ("text" | "image" | "document" | "audio" | "video")[];
-                        output?: ("text" | "image" | "document" | "audio" | "video")[];
-                        tools?: boolean;
-                        parallel_tools?: boolean;
-                        forced_tools?: boolean;
-                        forced_tools_while_thinking?: boolean;
-                        strict_tools?: boolean;
-                        custom_tools?: boolean;
-                        tools_with_format?: boolean;
-                        forced_tools_with_format?: boolean;
-                        tools_while_thinking?: boolean;
-                        takes?: {
-                            [key: string]: boolean;
-                        };
-                        temperature_with_top_p?: boolean;
-                        temperature_max?: number;
-                        sampling_while_thinking?: boolean;
-                        stop_max?: number;
-                        choices_max?: number;
-                        /** @enum {string} */
-                        thinking?: "none" | "budget" | "adaptive" | "effort";
-                        thinking_off?: boolean;
-                        thinking_budget_min?: number;
-                        thinking_budget_max?: number;
-                        effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                        /** @enum {string} */
-                        effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                        /** @enum {string} */
-                        output_bound?: "max_tokens" | "max_completion_tokens";
-                        prefill?: boolean;
-                        /** @enum {string} */
-                        schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                        json_mode?: boolean;
-                        developer_role?: boolean;
-                        later_instructions?: boolean;
-                        user_after_tool_results?: boolean;
-                        /** @enum {string} */
-                        thoughts_in_history?: "required" | "refused";
-                        /** @enum {string} */
-                        caching?: "marks" | "automatic" | "none";
-                        fetches_urls?: boolean;
-                        web_search?: boolean;
-                        streaming?: boolean;
-                        context_length?: number;
-                        max_output_tokens?: number;
-                        output_tokens_min?: number;
-                        protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-                    };
-                };
-            }) | null;
-            vendor?: ("openai" | "anthropic" | "gemini" | "mistral" | "deepseek" | "qwen" | "xai" | "moonshot" | "zai" | "minimax" | "cohere" | "azure-openai" | "bedrock" | "groq" | "cerebras" | "together" | "fireworks" | "nvidia" | "huggingface" | "openrouter" | "litellm" | "vllm" | "ollama" | "lmstudio" | "llamacpp") | null;
-            traits?: {
-                input?: ("text" | "image" | "document" | "audio" | "video")[];
-                output?: ("text" | "image" | "document" | "audio" | "video")[];
-                tools?: boolean;
-                parallel_tools?: boolean;
-                forced_tools?: boolean;
-                forced_tools_while_thinking?: boolean;
-                strict_tools?: boolean;
-                custom_tools?: boolean;
-                tools_with_format?: boolean;
-                forced_tools_with_format?: boolean;
-                tools_while_thinking?: boolean;
-                takes?: {
-                    [key: string]: boolean;
-                };
-                temperature_with_top_p?: boolean;
-                temperature_max?: number;
-                sampling_while_thinking?: boolean;
-                stop_max?: number;
-                choices_max?: number;
-                /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
-                thinking_off?: boolean;
-                thinking_budget_min?: number;
-                thinking_budget_max?: number;
-                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                /** @enum {string} */
-                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                /** @enum {string} */
-                output_bound?: "max_tokens" | "max_completion_tokens";
-                prefill?: boolean;
-                /** @enum {string} */
-                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                json_mode?: boolean;
-                developer_role?: boolean;
-                later_instructions?: boolean;
-                user_after_tool_results?: boolean;
-                /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
-                /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
-                fetches_urls?: boolean;
-                web_search?: boolean;
-                streaming?: boolean;
-                context_length?: number;
-                max_output_tokens?: number;
-                output_tokens_min?: number;
-                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-            } | null;
-            priority?: number | null;
-            weight?: number | null;
-            allow_private_address?: (boolean | string[]) | null;
-            concurrency?: number | null;
-            images?: {
-                concurrency?: number;
-                per_minute?: number;
-            } | null;
-            proxy?: string | null;
-            ca?: string | null;
-            cert?: string | null;
-            key?: string | null;
-            headers?: {
-                [key: string]: string;
-            } | null;
-            timeouts?: {
-                connect_ms?: number;
-                first_byte_ms?: number;
-                idle_ms?: number;
-                total_ms?: number;
-            } | null;
-            websocket?: boolean | null;
-        };
-        ModelRequest: {
-            id: string;
-            /** @default [] */
-            aliases?: string[];
-            /** @default [] */
-            fallbacks?: string[];
-            context_length?: number;
-            max_output_tokens?: number;
-            price?: {
-                input?: string | number;
-                cache_read?: string | number;
-                cache_write?: string | number;
-                cache_write_1h?: string | number;
-                output?: string | number;
-                reasoning?: string | number;
-                audio_input?: string | number;
-                audio_output?: string | number;
-                web_search?: string | number;
-                image?: string | number;
-                images?: {
-                    size?: string;
-                    quality?: string;
-                    usd: string | number;
-                }[];
-                tiers?: {
-                    above_input_tokens: number;
-                    input?: string | number;
-                    cache_read?: string | number;
-                    cache_write?: string | number;
-                    cache_write_1h?: string | number;
-                    output?: string | number;
-                    reasoning?: string | number;
-                    audio_input?: string | number;
-                    audio_output?: string | number;
-                    web_search?: string | number;
-                }[];
-                service_tiers?: {
-                    [key: string]: (string | number) | {
-                        input?: string | number;
-                        cache_read?: string | number;
-                        cache_write?: string | number;
-                        cache_write_1h?: string | number;
-                        output?: string | number;
-                        reasoning?: string | number;
-                        audio_input?: string | number;
-                        audio_output?: string | number;
-                        web_search?: string | number;
-                        tiers?: {
-                            above_input_tokens: number;
-                            input?: string | number;
-                            cache_read?: string | number;
-                            cache_write?: string | number;
-                            cache_write_1h?: string | number;
-                            output?: string | number;
-                            reasoning?: string | number;
-                            audio_input?: string | number;
-                            audio_output?: string | number;
-                            web_search?: string | number;
-                        }[];
-                    };
-                };
-            };
-            images?: {
-                sizes?: string[];
-                qualities?: string[];
-                styles?: string[];
-                backgrounds?: string[];
-                output_formats?: string[];
-                images_max?: number;
-                partial_images_max?: number;
-                prompt_characters_max?: number;
-            };
-            traits?: {
-                input?: ("text" | "image" | "document" | "audio" | "video")[];
-                output?: ("text" | "image" | "document" | "audio" | "video")[];
-                tools?: boolean;
-                parallel_tools?: boolean;
-                forced_tools?: boolean;
-                forced_tools_while_thinking?: boolean;
-                strict_tools?: boolean;
-                custom_tools?: boolean;
-                tools_with_format?: boolean;
-                forced_tools_with_format?: boolean;
-                tools_while_thinking?: boolean;
-                takes?: {
-                    [key: string]: boolean;
-                };
-                temperature_with_top_p?: boolean;
-                temperature_max?: number;
-                sampling_while_thinking?: boolean;
-                stop_max?: number;
-                choices_max?: number;
-                /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
-                thinking_off?: boolean;
-                thinking_budget_min?: number;
-                thinking_budget_max?: number;
-                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                /** @enum {string} */
-                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                /** @enum {string} */
-                output_bound?: "max_tokens" | "max_completion_tokens";
-                prefill?: boolean;
-                /** @enum {string} */
-                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                json_mode?: boolean;
-                developer_role?: boolean;
-                later_instructions?: boolean;
-                user_after_tool_results?: boolean;
-                /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
-                /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
-                fetches_urls?: boolean;
-                web_search?: boolean;
-                streaming?: boolean;
-                context_length?: number;
-                max_output_tokens?: number;
-                output_tokens_min?: number;
-                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-            };
-        };
-        ModelPatch: {
-            id?: string | null;
-            aliases?: string[] | null;
-            fallbacks?: string[] | null;
-            context_length?: number | null;
-            max_output_tokens?: number | null;
-            price?: {
-                input?: string | number;
-                cache_read?: string | number;
-                cache_write?: string | number;
-                cache_write_1h?: string | number;
-                output?: string | number;
-                reasoning?: string | number;
-                audio_input?: string | number;
-                audio_output?: string | number;
-                web_search?: string | number;
-                image?: string | number;
-                images?: {
-                    size?: string;
-                    quality?: string;
-                    usd: string | number;
-                }[];
-                tiers?: {
-                    above_input_tokens: number;
-                    input?: string | number;
-                    cache_read?: string | number;
-                    cache_write?: string | number;
-                    cache_write_1h?: string | number;
-                    output?: string | number;
-                    reasoning?: string | number;
-                    audio_input?: string | number;
-                    audio_output?: string | number;
-                    web_search?: string | number;
-                }[];
-                service_tiers?: {
-                    [key: string]: (string | number) | {
-                        input?: string | number;
-                        cache_read?: string | number;
-                        cache_write?: string | number;
-                        cache_write_1h?: string | number;
-                        output?: string | number;
-                        reasoning?: string | number;
-                        audio_input?: string | number;
-                        audio_output?: string | number;
-                        web_search?: string | number;
-                        tiers?: {
-                            above_input_tokens: number;
-                            input?: string | number;
-                            cache_read?: string | number;
-                            cache_write?: string | number;
-                            cache_write_1h?: string | number;
-                            output?: string | number;
-                            reasoning?: string | number;
-                            audio_input?: string | number;
-                            audio_output?: string | number;
-                            web_search?: string | number;
-                        }[];
-                    };
-                };
-            } | null;
-            images?: {
-                sizes?: string[];
-                qualities?: string[];
-                styles?: string[];
-                backgrounds?: string[];
-                output_formats?: string[];
-                images_max?: number;
-                partial_images_max?: number;
-                prompt_characters_max?: number;
-            } | null;
-            traits?: {
-                input?: ("text" | "image" | "document" | "audio" | "video")[];
-                output?: ("text" | "image" | "document" | "audio" | "video")[];
-                tools?: boolean;
-                parallel_tools?: boolean;
-                forced_tools?: boolean;
-                forced_tools_while_thinking?: boolean;
-                strict_tools?: boolean;
-                custom_tools?: boolean;
-                tools_with_format?: boolean;
-                forced_tools_with_format?: boolean;
-                tools_while_thinking?: boolean;
-                takes?: {
-                    [key: string]: boolean;
-                };
-                temperature_with_top_p?: boolean;
-                temperature_max?: number;
-                sampling_while_thinking?: boolean;
-                stop_max?: number;
-                choices_max?: number;
-                /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
-                thinking_off?: boolean;
-                thinking_budget_min?: number;
-                thinking_budget_max?: number;
-                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                /** @enum {string} */
-                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                /** @enum {string} */
-                output_bound?: "max_tokens" | "max_completion_tokens";
-                prefill?: boolean;
-                /** @enum {string} */
-                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                json_mode?: boolean;
-                developer_role?: boolean;
-                later_instructions?: boolean;
-                user_after_tool_results?: boolean;
-                /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
-                /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
-                fetches_urls?: boolean;
-                web_search?: boolean;
-                streaming?: boolean;
-                context_length?: number;
-                max_output_tokens?: number;
-                output_tokens_min?: number;
-                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-            } | null;
-        };
-        PriceRequest: {
-            input?: string | number;
-            cache_read?: string | number;
-            cache_write?: string | number;
-            cache_write_1h?: string | number;
-            output?: string | number;
-            reasoning?: string | number;
-            audio_input?: string | number;
-            audio_output?: string | number;
-            web_search?: string | number;
-            image?: string | number;
-            images?: {
-                size?: string;
-                quality?: string;
-                usd: string | number;
-            }[];
-            tiers?: {
-                above_input_tokens: number;
-                input?: string | number;
-                cache_read?: string | number;
-                cache_write?: string | number;
-                cache_write_1h?: string | number;
-                output?: string | number;
-                reasoning?: string | number;
-                audio_input?: string | number;
-                audio_output?: string | number;
-                web_search?: string | number;
-            }[];
-            service_tiers?: {
-                [key: string]: (string | number) | {
-                    input?: string | number;
-                    cache_read?: string | number;
-                    cache_write?: string | number;
-                    cache_write_1h?: string | number;
-                    output?: string | number;
-                    reasoning?: string | number;
-                    audio_input?: string | number;
-                    audio_output?: string | number;
-                    web_search?: string | number;
-                    tiers?: {
-                        above_input_tokens: number;
-                        input?: string | number;
-                        cache_read?: string | number;
-                        cache_write?: string | number;
-                        cache_write_1h?: string | number;
-                        output?: string | number;
-                        reasoning?: string | number;
-                        audio_input?: string | number;
-                        audio_output?: string | number;
-                        web_search?: string | number;
-                    }[];
-                };
-            };
-        };
-        OfferRequest: {
-            upstream: string;
-            traits?: {
-                input?: ("text" | "image" | "document" | "audio" | "video")[];
-                output?: ("text" | "image" | "document" | "audio" | "video")[];
-                tools?: boolean;
-                parallel_tools?: boolean;
-                forced_tools?: boolean;
-                forced_tools_while_thinking?: boolean;
-                strict_tools?: boolean;
-                custom_tools?: boolean;
-                tools_with_format?: boolean;
-                forced_tools_with_format?: boolean;
-                tools_while_thinking?: boolean;
-                takes?: {
-                    [key: string]: boolean;
-                };
-                temperature_with_top_p?: boolean;
-                temperature_max?: number;
-                sampling_while_thinking?: boolean;
-                stop_max?: number;
-                choices_max?: number;
-                /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
-                thinking_off?: boolean;
-                thinking_budget_min?: number;
-                thinking_budget_max?: number;
-                effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
-                /** @enum {string} */
-                effort_default?: "none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max";
-                /** @enum {string} */
-                output_bound?: "max_tokens" | "max_completion_tokens";
-                prefill?: boolean;
-                /** @enum {string} */
-                schema?: "any" | "anthropic" | "openai-strict" | "gemini" | "none";
-                json_mode?: boolean;
-                developer_role?: boolean;
-                later_instructions?: boolean;
-                user_after_tool_results?: boolean;
-                /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
-                /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
-                fetches_urls?: boolean;
-                web_search?: boolean;
-                streaming?: boolean;
-                context_length?: number;
-                max_output_tokens?: number;
-                output_tokens_min?: number;
-                protocols?: ("openai-chat" | "openai-responses" | "anthropic-messages" | "openai-images" | "gemini")[];
-            };
-        };
-        ProbeRuns: {
-            data: components["schemas"]["ProbeRun"][];
-        };
-        ProbeRunList: {
-            data: components["schemas"]["ProbeRun"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        PlaygroundEvent: {
-            [key: string]: unknown;
-        };
-        SavedViewList: {
-            data: components["schemas"]["SavedView"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        NewSavedView: {
-            name: string;
-            /** @description The page of the console, such as `log`. */
-            page: string;
-            /** @description The parameters of the page: each a text, or a list of texts. */
-            query: {
-                [key: string]: string | string[];
-            };
+        UsageDetail: {
             /**
-             * @description Whether all of the tenant, or all operators, see it.
-             * @default false
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
              */
-            shared?: boolean;
-        };
-        SavedViewChanges: {
-            name?: string;
-            /** @description The page of the console, such as `log`. */
-            page?: string;
-            /** @description The parameters of the page: each a text, or a list of texts. */
-            query?: {
-                [key: string]: string | string[];
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The key that the request came with. */
+            key_id: string | null;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
             };
-            shared?: boolean;
+            /** @description Calls upstream, and candidates that were passed over. */
+            attempts: {
+                /** @description The channel. */
+                channel: string;
+                /** @description The format in which it was asked. */
+                upstream_protocol: string | null;
+                /** @description The upstream's name of the model. */
+                upstream_model: string | null;
+                /** @description Why it was chosen, or passed over. */
+                reason: string;
+                /** @description True for a candidate that was not called. */
+                passed_over: boolean;
+                /** @description The upstream's status; null where it gave none. */
+                status: number | null;
+                error: {
+                    /** @description The kind of the error; without an error, `error` is null. */
+                    kind: string;
+                    /** @description What the error says. */
+                    message: string | null;
+                } | null;
+                latency_ms: {
+                    /** @description From the call to the first byte of its answer. */
+                    first_byte: number | null;
+                    /** @description From the call to its end. */
+                    total: number | null;
+                };
+                /** @description The upstream's id of the call. */
+                upstream_request_id: string | null;
+            }[];
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+            /** @description The client's address. */
+            client_address: string | null;
+            /** @description The client's `user-agent`. */
+            user_agent: string | null;
+            /** @description The request's `idempotency-key`. */
+            idempotency_key: string | null;
+            /** @description The multiplier of that price. */
+            price_multiplier: string | null;
+            /** @description Facts beside the tokens that the cost depends on: a list of `{ part, count }`, `{ part, name }` and models. */
+            cost_facts: components["schemas"]["CostFact"][];
+            /** @description Null where they are not what the row was charged. */
+            cost_parts_nano_usd: {
+                /** @description Nano-USD in decimal digits. */
+                input: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_read: string;
+                /** @description Nano-USD in decimal digits. */
+                cache_write: string;
+                /** @description Nano-USD in decimal digits. */
+                output: string;
+                /** @description Nano-USD in decimal digits. */
+                reasoning: string;
+                /** @description Nano-USD in decimal digits. */
+                image: string;
+                /** @description Nano-USD of web searches, and the fee of the request. */
+                fees: string;
+                /** @description Nano-USD of other models that worked on the answer. */
+                others: string;
+            } | null;
+            /** @description Where the price comes from: `catalog`, which the operator keeps, or a library. Null without a price. */
+            price_source: string | null;
+            /** @description What is kept of the body: `none`, `shape` or `content`. */
+            capture: string | null;
+            /** @description The redacted body. */
+            body: string | null;
+            /** @description What the client got. Null where it is not kept, and until it is. */
+            answer: {
+                /** @description `content`. */
+                capture: string;
+                /** @description True: a part of what the client got is missing. */
+                truncated: boolean;
+                /** @description The redacted answer, as JSON: `choices`, each with its `content` and its `end`. */
+                body: string;
+            } | null;
         };
-        AuditList: {
-            data: components["schemas"]["AuditEntry"][];
+        UsagePage: {
+            data: components["schemas"]["UsageRow"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
-        SignInMethods: {
-            /** @constant */
-            password: true;
-            single_sign_on: boolean;
+        UsageRow: {
+            /**
+             * Format: uuid
+             * @description The request's id, which its response has as `x-request-id`.
+             */
+            id: string;
+            /**
+             * Format: date-time
+             * @description The moment inside the id, to the millisecond.
+             */
+            created_at: string;
+            /** @description The path that was called. */
+            endpoint: string;
+            /** @description The format that the client speaks. */
+            client_protocol: string | null;
+            /** @description The format in which the upstream was asked. */
+            upstream_protocol: string | null;
+            /** @description The model that the client asked for. */
+            requested_model: string | null;
+            /** @description The model that answered, in the upstream's words. */
+            served_model: string | null;
+            /** @description The channel that answered, or was asked last. */
+            channel: string | null;
+            /** @description Whether the client asked for a stream. */
+            stream: boolean;
+            /** @description The user that the client asks for: `user`, `safety_identifier` or `metadata.user_id`. */
+            end_user: string | null;
+            /** @description The conversation, or an agent's run, that the request belongs to. */
+            session: string | null;
+            /** @description The client's labels, from `x-tollgate-tags` and `metadata`. */
+            tags: string[];
+            /** @description The HTTP status of the answer; 499 where the client left before it. */
+            status: number;
+            /** @description `succeeded`, `refused`, `failed`, `cancelled` or `orphaned`. */
+            outcome: string;
+            error: {
+                /** @description The kind of the error; without an error, `error` is null. */
+                kind: string;
+                /** @description The message that the client got. */
+                message: string | null;
+                /** @description The status that the upstream gave. */
+                upstream_status: number | null;
+            } | null;
+            /** @description Why the answer ended, in the upstream's words. */
+            finish_reason: string | null;
+            tokens: {
+                /** @description Input tokens at the full rate; where the usage is not known, `tokens` is null. */
+                input: number;
+                /** @description Input tokens that the vendor read from its cache. */
+                cache_read: number;
+                /** @description Input tokens that the vendor wrote to its cache. */
+                cache_write: number;
+                /** @description Output tokens, without reasoning. */
+                output: number;
+                /** @description Output tokens of reasoning. */
+                reasoning: number;
+            } | null;
+            /** @description Images delivered, or only previewed by a job without result; else null. */
+            images: number | null;
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            usage_source: string;
+            /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
+            stream_end: string | null;
+            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            cost_nano_usd: string | null;
+            latency_ms: {
+                /** @description From arrival to the first call upstream. */
+                queue: number | null;
+                /** @description From arrival to the first content of the answer. */
+                first_token: number | null;
+                /** @description From arrival to the end of the answer. */
+                total: number | null;
+            };
+            /** @description Calls upstream; in the detail, the list of them. */
+            attempts: number;
+            /** @description What translation changed: a list of `{ path, action, reason }`. */
+            notes: components["schemas"]["TranslationNote"][];
+            /** @description The upstream's id of the last call. */
+            upstream_request_id: string | null;
+            /** @description How many requests the row stands for; more than 1 in a flood of refusals. */
+            folded: number;
+        };
+        UsageSummary: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            data: {
+                /**
+                 * Format: date
+                 * @description In UTC.
+                 */
+                day: string;
+                /** @description As requested. */
+                model: string | null;
+                requests: number;
+                succeeded: number;
+                failed: number;
+                tokens: {
+                    input: number;
+                    cache_read: number;
+                    cache_write: number;
+                    output: number;
+                    reasoning: number;
+                };
+                images: number;
+                /** @description Of the requests whose cost is known. */
+                cost_nano_usd: string;
+                /** @description Requests whose cost is not known. */
+                unpriced_requests: number;
+            }[];
+        };
+        UseLinkRequest: {
+            /** @description 12 to 256 characters. */
+            password: string;
+            /**
+             * Format: email
+             * @description For a set-up link.
+             */
+            email?: string;
+            /** @description The token of the link. In a body, no log of a proxy has it. */
+            token: string;
+        };
+        User: {
+            /** Format: uuid */
+            id: string;
+            email: string;
+            /** @enum {string} */
+            role: "owner" | "admin" | "viewer" | "member";
+            /** @description The tenant of a member; null: all tenants. */
+            tenant_id: string | null;
+            /** @description False: the user comes by single sign-on only. */
+            has_password: boolean;
+            has_second_factor: boolean;
+            disabled_at: string | null;
+            last_sign_in_at: string | null;
+            /** Format: date-time */
+            created_at: string;
+        };
+        UserChange: {
+            /** @enum {string} */
+            role?: "owner" | "admin" | "viewer" | "member";
+            /** @description Of a member; null for all other roles. */
+            tenant_id?: string | null;
+            disabled?: boolean;
         };
         UserList: {
             data: components["schemas"]["User"][];
             /** @description Null on the last page. */
             next_cursor: string | null;
         };
-        LinkList: {
-            data: {
-                /** Format: uuid */
-                id: string;
-                /** @enum {string} */
-                purpose: "setup" | "invitation" | "reset";
-                email: string | null;
-                role: ("owner" | "admin" | "viewer" | "member") | null;
-                tenant_id: string | null;
-                made_by: string;
-                /** Format: date-time */
-                expires_at: string;
-            }[];
-        };
-        ApiTokenList: {
-            data: components["schemas"]["ApiToken"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        ErasureList: {
-            data: components["schemas"]["Erasure"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        ArchiveDue: {
-            due: boolean;
-        };
-        AlertEpisodeList: {
-            data: components["schemas"]["AlertEpisode"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        AlertRuleList: {
-            data: components["schemas"]["AlertRule"][];
-            /** @description Null on the last page. */
-            next_cursor: string | null;
-        };
-        DeletedAlertRule: {
-            /** Format: uuid */
+        Verdict: {
+            /** @description For DELETE. */
             id: string;
-            /** @constant */
-            deleted: true;
+            channel: string;
+            /** @description The upstream's name of it. */
+            model: string;
+            protocol: string;
+            /** @description A probe's name, or the member of a request that the upstream refused. */
+            subject: string;
+            /** @enum {string} */
+            origin: "probe" | "refusal";
+            /**
+             * @description `unknown` of a refusal: it came once, and does not count yet.
+             * @enum {string}
+             */
+            verdict: "yes" | "no" | "unknown";
+            /** @description False: it has expired, or nothing follows from it. */
+            in_force: boolean;
+            /** @description In the words of gateway.yaml. */
+            traits: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The upstream's words, without secrets. */
+            evidence: string;
+            /** @description The newest last. */
+            request_ids: string[];
+            cost_usd: string | null;
+            decided_at: string;
+            /** @description Null: when it is replaced. */
+            expires_at: string | null;
+        };
+        VerdictList: {
+            data: components["schemas"]["Verdict"][];
+            next_cursor: string | null;
+        };
+        WebhookSecret: {
+            /** @description `whsec_` and base64, as the Standard Webhooks have it. */
+            secret: string;
         };
     };
     responses: {

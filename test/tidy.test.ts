@@ -215,7 +215,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'repeatedly.ts': [],
   'running-counts.ts': [],
   'fair-queue.ts': [],
-  'end-signals.ts': [],
+  'end-signals.ts': ['telemetry'],
   'open-threads.ts': ['bodies', 'config.ts', 'secret-key.ts', 'telemetry'],
   'open-services.ts': [
     'config.ts',

@@ -1,13 +1,16 @@
 import { expect, test } from 'vitest'
 import { type Call, Code, child, children, type Node, nameOf } from './support/code.ts'
-import { readSources, type Source, sourceOf } from './support/sources.ts'
+import { readSources, sourceOf } from './support/sources.ts'
 
 /**
- * An error that is thrown in the handler of an emitter or a timer, and an event `error` without a listener, end the process for all. This
- * walks all of src and workers, by the names in their text. It sees what throws by `throw`, by what Node is known to throw, and by calls of
- * our own functions, through files; a promise that a handler makes and drops, where the handler itself is async. It does not see what a
- * type denies (a name that is undefined after all), a handler that comes as an argument, a callback of a library, or a stream that a
- * library makes: what is left of these, src/end-signals.ts ends in order.
+ * An error that is thrown in a handler of an emitter or a timer, and an event `error` without a listener, end the process for all. This
+ * walks all of src and workers, by the names in their text.
+ *
+ * It sees what a handler throws by `throw`, by what of Node is known to throw, and by calls of our own functions, through files;
+ * an async handler that may reject; a stream, server, process or thread that we make and that nothing listens to.
+ *
+ * It does not see a value that is another one than its type says, a handler that comes as an argument, a callback of a library, a promise
+ * that is dropped, or a stream that a library makes. What comes of these reaches `onUncaught` of src/end-signals.ts.
  */
 
 const code = new Code(readSources().filter(({ file }) => /^(src|workers)\//.test(file)))
@@ -82,7 +85,7 @@ test.each([
   `import { connect } from 'node:net'\nthis.#a = connect(1)\nthis.#a.on('error', reject)`,
   `socket.destroy()`,
 ])('%s is well', (text) => {
-  const planted = new Code([sourceOf('src/planted.ts', text) satisfies Source])
+  const planted = new Code([sourceOf('src/planted.ts', text)])
   expect([...throwingHandlers(planted), ...loudEnds(planted), ...unheard(planted)]).toEqual([])
 })
 

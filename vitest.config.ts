@@ -1,5 +1,7 @@
 import { randomInt } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/support/longest-first.ts'
 import { missingExtras } from './test/support/machine.ts'
 import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
@@ -23,10 +25,8 @@ const isChaos = process.env.CHAOS === '1'
 const missing = missingExtras()
 const filesOf = tiersOf(readSources())
 const possible = (files: string[]) => files.filter((file) => !missing.some((extra) => extra.files.test(file)))
-const withPostgres = {
-  globalSetup: ['test/support/global-setup.ts'],
-  setupFiles: ['test/support/clear-of-midnight.ts'],
-}
+const setup = { globalSetup: ['test/support/global-setup.ts'] }
+const withPostgres = { setupFiles: ['test/support/clear-of-midnight.ts'] }
 /** Files of a worker share its modules, so that each is loaded once. What they start, they end. */
 const shared = { isolate: false, restoreMocks: true }
 
@@ -35,7 +35,7 @@ const projects = {
   database: { include: possible(filesOf.database), ...withPostgres, ...shared },
   contract: { include: possible(filesOf.contract), ...withPostgres, ...shared },
   system: { include: possible(filesOf.system), ...withPostgres },
-  [onOldestPostgres]: { include: possible(filesOf.database), ...withPostgres, ...shared },
+  [onOldestPostgres]: { include: possible(filesOf.database), ...setup, ...withPostgres, ...shared },
   chaos: { include: possible(filesOf.chaos), ...withPostgres },
 }
 
@@ -48,11 +48,15 @@ function chosen(): (keyof typeof projects)[] {
   return namesFiles ? [...tiers] : ['fast', 'database', 'contract']
 }
 
+const names = chosen()
+
 export default defineConfig({
   test: {
+    // Of the root: it runs once, for all projects.
+    ...(names.every((name) => name === 'fast' || name === onOldestPostgres) ? {} : setup),
     // --reporter on the command line replaces both.
     reporters: ['default', './test/support/time-report.ts'],
-    projects: chosen().map((name) => ({ extends: true, test: { name, ...projects[name] } })),
+    projects: names.map((name) => ({ extends: true, test: { name, ...projects[name] } })),
     provide: {
       isChaos,
       seed: Number(process.env.TEST_SEED ?? (isChaos ? randomInt(2 ** 31) : 0)),
@@ -62,7 +66,9 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: patienceMs, interval: 10 } },
+    sequence: { sequencer: LongestFirst },
     pool: 'forks',
-    maxWorkers: 3,
+    // One more than cores: files wait for timers and leases some of their time.
+    maxWorkers: availableParallelism() + 1,
   },
 })

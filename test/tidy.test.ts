@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { generated, readConsole, readSources } from './support/sources.ts'
-import { tiersOf } from './support/tiers.ts'
+import { tiers, tiersOf } from './support/tiers.ts'
 
 /** Checks the layout and the imports against docs/architecture.md, and names the wrong file. */
 
@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'address-blocks.ts',
     'fair-queue.ts',
     'secret-key.ts',
+    'start-thread.ts',
   ],
   secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
@@ -46,6 +47,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
     'repeatedly.ts',
+    'start-thread.ts',
   ],
   erasure: ['archive', 'canonical', 'db', 'images', 'ledger', 'redaction'],
   archive: ['canonical', 'db', 'images', 'ledger', 'telemetry', 'config.ts', 'confine.ts'],
@@ -62,7 +64,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts', 'confine.ts'],
   'model-lists': ['canonical', 'catalog', 'protocols', 'redaction', 'routing', 'telemetry', 'upstream'],
-  bodies: ['canonical', 'ledger', 'protocols', 'redaction', 'telemetry', 'traits', 'fair-queue.ts'],
+  bodies: [
+    'canonical',
+    'ledger',
+    'protocols',
+    'redaction',
+    'telemetry',
+    'traits',
+    'fair-queue.ts',
+    'start-thread.ts',
+  ],
   http: ['canonical', 'telemetry', 'address-blocks.ts', 'config.ts', 'confine.ts', 'fair-queue.ts'],
   stages: [
     'access',
@@ -216,6 +227,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'confine.ts': [],
   'in-time.ts': [],
   'repeatedly.ts': [],
+  'start-thread.ts': [],
   'running-counts.ts': [],
   'fair-queue.ts': [],
   'end-signals.ts': ['telemetry'],
@@ -403,6 +415,14 @@ test('only config.ts reads the environment, which server.ts and the command hand
   }
 })
 
+test('only start-thread.ts starts threads', () => {
+  for (const { file, text } of [...product, ...workers]) {
+    if (file === 'src/start-thread.ts') continue
+    const starts = /import \{[^}]*(?<!type )\bWorker\b[^}]*\} from 'node:worker_threads'/.test(text)
+    expect(starts, `${file} starts a thread by itself: call startThread, which says why`).toBe(false)
+  }
+})
+
 test('only app.ts, api/ and the entry verbs import Express', () => {
   const allowed = /^src\/app\.ts$|^src\/api\/|^src\/queue\/board\.ts$/
   onlyIn('express', allowed, 'Express ends at the entry verbs: take node:http types')
@@ -453,10 +473,11 @@ function circleIn(arrows: ReadonlyMap<string, readonly string[]>): string | unde
   return undefined
 }
 test('every test file is in one tier, and tests of pure code start no processes', () => {
-  const { fast, system } = tiersOf(sources)
+  const filesOf = tiersOf(sources)
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
-  expect([...fast, ...system].sort()).toEqual(files.sort())
-  for (const file of system.filter((file) => pure.test(file)))
+  expect(tiers.flatMap((tier) => filesOf[tier]).sort()).toEqual(files.sort())
+  const slower = tiers.filter((tier) => tier !== 'fast').flatMap((tier) => filesOf[tier])
+  for (const file of slower.filter((file) => pure.test(file)))
     expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
 })
 

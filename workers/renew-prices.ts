@@ -1,9 +1,10 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { renewalDue } from '../src/catalog/library/renew.ts'
 import type { FromRenewalThread, RenewalTask } from '../src/catalog/library/renewal-thread.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { repeatedly } from '../src/repeatedly.ts'
+import { startThread } from '../src/start-thread.ts'
 
 const everyMs = 600_000
 const askMs = 5_000
@@ -28,7 +29,7 @@ export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 
       .catch(() => undefined)
     if (url === undefined || stopped) return
     const task: RenewalTask = { url, databaseUrl }
-    const thread = new Worker(new URL('../src/catalog/library/renewal-thread.ts', import.meta.url), {
+    const thread = startThread(new URL('../src/catalog/library/renewal-thread.ts', import.meta.url), {
       workerData: task,
     })
     thread.unref()

@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import type { OwnFile } from './gateway-file-lines.ts'
@@ -95,7 +96,7 @@ export class GatewayFileFollower {
   }
 
   #applyOnce(): Promise<void> {
-    const worker = new Worker(new URL('./gateway-file-thread.ts', import.meta.url), {
+    const worker = startThread(new URL('./gateway-file-thread.ts', import.meta.url), {
       workerData: this.#task,
     })
     worker.unref()

@@ -1,6 +1,7 @@
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
 import { GatewayError } from '../canonical/error.ts'
 import { FairQueue } from '../fair-queue.ts'
+import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BodyThreadData, LearnedKeys, Reply } from './body-thread.ts'
 import type { Job, JobName, Jobs } from './jobs.ts'
@@ -127,7 +128,7 @@ class BodyThread {
 
   /** `onEnd`: called when the thread has ended, with the cause unless `end` was called. */
   constructor(script: URL, data: BodyThreadData, heapBytesMax: number, onEnd: (cause: unknown) => void) {
-    this.#worker = new Worker(script, {
+    this.#worker = startThread(script, {
       workerData: data,
       resourceLimits: { maxOldGenerationSizeMb: Math.ceil(heapBytesMax / 2 ** 20) },
     })

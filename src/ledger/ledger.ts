@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { Worker } from 'node:worker_threads'
+import type { Worker } from 'node:worker_threads'
+import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Adoption, noAdoption } from './adoption.ts'
 import type { Progress } from './backlog.ts'
@@ -290,7 +291,7 @@ export class Ledger {
   }
 
   #startWorker(): Worker {
-    const worker = new Worker(new URL('./shipper.ts', import.meta.url), {
+    const worker = startThread(new URL('./shipper.ts', import.meta.url), {
       workerData: {
         ...this.#data,
         directory: this.#ownership.directory,

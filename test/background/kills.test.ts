@@ -9,7 +9,7 @@ import { anyMoment, until } from '../support/until.ts'
 
 type Event = OpenAI.Responses.ResponseStreamEvent
 
-const kills = amount('BACKGROUND_KILLS', { test: 4, chaos: 50 })
+const kills = amount('BACKGROUND_KILLS', { test: 1, chaos: 50 })
 
 describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (backend) => {
   let bed: BackgroundBed<TollgateProcess>
@@ -73,7 +73,7 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
     await next.stop()
   })
 
-  test(`${kills} processes are killed at any moment: each answer ends once, with one row, one charge and the events of one run`, async () => {
+  test(`after ${kills} kills at any moment each answer ends once, with one row, one charge and the events of one run`, async () => {
     const random = seeded(17)
     bed.upstream.release()
     const apis: TollgateProcess[] = [await bed.startApi(), await bed.startApi()]

@@ -16,7 +16,7 @@ import {
   startDegradationBed,
 } from './bed.ts'
 
-const breaks = amount('WIRE_BREAKS', { test: 2, chaos: 20 })
+const breaks = amount('WIRE_BREAKS', { test: 1, chaos: 20 })
 const images = '/v1/images/generations'
 /** No request in these tests may take longer. A hang does. */
 const hangMs = 20_000

@@ -21,7 +21,7 @@ import { anyMoment } from '../support/until.ts'
  * Postgres that restarts and fails over.
  */
 
-const events = amount('LONG_RUN_EVENTS', { test: 8, chaos: 200 })
+const events = amount('LONG_RUN_EVENTS', { test: 4, chaos: 200 })
 const deadMs = 10_000
 /** After a failover, the time until a journal has shipped again what Postgres lost. */
 const shippedAgainMs = 15_000

@@ -9,8 +9,8 @@ import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { administer } from './administer.ts'
 import { startDebianPostgres } from './debian-postgres.ts'
 import { adviceOn, missingExtras } from './machine.ts'
-import { readSources } from './sources.ts'
-import { onOldestPostgres } from './tiers.ts'
+import { readSources, type Source } from './sources.ts'
+import { onOldestPostgres, tiersOf } from './tiers.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -21,7 +21,7 @@ declare module 'vitest' {
 
 const consoleLog = relayLog((_level, _fields, message) => console.log(message))
 
-/** One Postgres for each project of a run, with one migrated database: every `freshDatabase` is a copy of it. */
+/** One Postgres for a run, and one for the project of the oldest. Each has a migrated database: every `freshDatabase` is a copy of it. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const server = await startServer(project.name)
   const template = `tollgate_template_${randomUUID().slice(0, 8)}`
@@ -33,9 +33,21 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     if (server.shared) await administer(server.url, `drop database if exists ${template} with (force)`)
     await server.stop()
-    const missing = missingExtras()
-    if (missing.length > 0) console.log(`\n${adviceOn(missing, readSources())}`)
+    if (project.name === onOldestPostgres) return
+    const advice = adviceOn(missingExtras(), sourcesOf(project.vitest.projects))
+    if (advice !== '') console.log(`\n${advice}`)
   }
+}
+
+/** Those that the tests of these projects load. */
+function sourcesOf(projects: readonly { name: string }[]): Source[] {
+  const sources = readSources()
+  const files = new Set(
+    Object.entries(tiersOf(sources)).flatMap(([tier, files]) =>
+      projects.some(({ name }) => name === tier) ? files : [],
+    ),
+  )
+  return sources.filter(({ file }) => !file.endsWith('.test.ts') || files.has(file))
 }
 
 interface Server {

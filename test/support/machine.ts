@@ -123,20 +123,21 @@ function runs(program: string, ...words: string[]): boolean {
   return spawnSync(program, words).status === 0
 }
 
-/** The last lines of a run on a machine that lacks something: which tests did without it, and how to get it. */
+/** The last lines of a run on a machine that lacks something that its tests need: which did without it, and how to get it. */
 export function adviceOn(extras: readonly Extra[], sources: readonly Source[]): string {
-  return extras.map((extra) => adviceOnOne(extra, sources)).join('\n')
+  return extras.flatMap((extra) => adviceOnOne(extra, sources)).join('\n')
 }
 
-function adviceOnOne({ name, get, files, optionalBy }: Extra, sources: readonly Source[]): string {
+function adviceOnOne({ name, get, files, optionalBy }: Extra, sources: readonly Source[]): string[] {
   const tests = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
   const none = tests.filter((file) => files.test(file))
   const optional = filesThatLoad(sources, optionalBy === undefined ? [] : [optionalBy])
   const some = tests.filter((file) => optional.has(file) && !files.test(file))
+  if (none.length + some.length === 0) return []
   return [
     `This machine lacks ${name}.`,
     ...none.map((file) => `  did not run: ${file}`),
     ...some.map((file) => `  ran without it: ${file}`),
     `To have these tests: ${get}`,
-  ].join('\n')
+  ]
 }

@@ -17,7 +17,7 @@ import { Random, seeded } from '../support/random.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { anyMoment, patienceMs } from '../support/until.ts'
 
-const workerKills = amount('WORKER_KILLS', { test: 2, chaos: 100 })
+const workerKills = amount('WORKER_KILLS', { test: 1, chaos: 100 })
 
 /** Short leases, so that the jobs of a dead worker are soon free. No job is given up because its workers died. */
 const env = { IMAGE_LEASE_MS: '1000', IMAGE_RUNS_MAX: '100', IMAGE_CONCURRENCY: '4', IMAGE_QUEUE_WINDOW: '8' }

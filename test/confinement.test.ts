@@ -121,7 +121,7 @@ function loudEnds(of: Code): string[] {
 
 /** What emits `error`, by the package and the name that it is imported by. */
 const emitters =
-  /^(node:net (connect|createConnection|createServer)|node:tls connect|node:https? (request|get|createServer)|node:fs create\w+|node:zlib create\w+|node:child_process (spawn|fork|exec|execFile)|node:stream \w+|node:worker_threads Worker|ws WebSocket|ioredis Redis|pg (Client|Pool)|bullmq (Worker|Queue|QueueEvents))$/
+  /^(node:net (connect|createConnection|createServer)|node:tls connect|node:https? (request|get|createServer)|node:fs create\w+|node:zlib create\w+|node:child_process (spawn|fork|exec|execFile)|node:stream \w+|node:worker_threads Worker|ws WebSocket|ioredis Redis|pg (Client|Pool)|bullmq (Worker|Queue|QueueEvents)|src\/start-thread\.ts startThread)$/
 
 /** Events that bring a stream to which nothing listens, as their second argument. */
 const bringsStream: ReadonlySet<string> = new Set(['file', 'connect', 'upgrade'])
@@ -147,6 +147,8 @@ function unheard(of: Code): string[] {
 
 function isHeard(of: Code, file: string, made: Node, around: Node | undefined): boolean {
   if (around === undefined) return false
+  // Its callers are looked at instead.
+  if (around.type === 'ReturnStatement' && file === 'src/start-thread.ts') return true
   if (isCallOf(around, 'adopt')) return true
   // `make().on('error', f)`, also further down the chain.
   const statement = of.textAfter(file, made)

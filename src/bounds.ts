@@ -97,6 +97,8 @@ export const boundSettings = {
   /** After SIGTERM: how long a process still takes requests while `/readyz` answers 503, so that proxies stop choosing it. */
   shutdownDelayMs: milliseconds(0, 0),
   drainOnShutdownMs: milliseconds(30 * second, 0),
+  /** After an error that nothing caught: how long running requests may go on before the process ends. */
+  crashDrainMs: milliseconds(10 * second, 0),
   keyCacheMax: count(100_000, 1, 10_000_000),
   /** With more keys, the process does not keep their hashes, and looks up every unknown key in Postgres. */
   knownKeysMax: count(2_000_000, 0, 50_000_000),

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
-import { onEndSignal, onReloadSignal } from './end-signals.ts'
+import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
 import {
   type Orders,
   reloadMessage,
@@ -76,7 +76,7 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
   const port = await first.serves
   const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
   await embedded?.stop()
-  process.exit(well || ending.aborted ? 0 : 1)
+  process.exit(process.exitCode ?? (well || ending.aborted ? 0 : 1))
 
   async function keepAll(port: number): Promise<boolean> {
     const others = Array.from({ length: config.processes - 1 }, () => start(port, false))
@@ -121,7 +121,7 @@ function tryToListen(options: ListenOptions): Promise<void> {
   })
 }
 
-/** A signal that aborts when this process gets SIGTERM or SIGINT, which it also sends to the others. */
+/** A signal that aborts when this process gets SIGTERM or SIGINT, or cannot go on. It sends the others that signal, or SIGTERM. */
 function endOnSignal(
   running: ReadonlySet<Kept>,
   { shutdownDelayMs, drainOnShutdownMs }: Config['bounds'],
@@ -132,12 +132,15 @@ function endOnSignal(
     for (const { child } of running) child?.kill('SIGKILL')
     process.exit(1)
   }
-  onEndSignal((signal) => {
+  const end = (signal: NodeJS.Signals) => {
+    if (ending.signal.aborted) return
     log.info({ signal, processes: running.size }, 'ending all processes')
     ending.abort()
     for (const { child } of running) child?.kill(signal)
     setTimeout(kill, shutdownDelayMs + drainOnShutdownMs + killMs).unref()
-  }, kill)
+  }
+  onEndSignal(end, kill)
+  onUncaught(log, () => end('SIGTERM'))
   return ending.signal
 }
 

@@ -2,7 +2,7 @@ import { setFlagsFromString } from 'node:v8'
 import { addSetupLink } from './access/users/link-queries.ts'
 import { configFromEnvironment } from './config.ts'
 import { type Context, openContext } from './context.ts'
-import { onEndSignal, onReloadSignal } from './end-signals.ts'
+import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
 import { openPages } from './pages/pages.ts'
 import { Serving, type StartWorkers } from './serving.ts'
 import type { Supervisor } from './supervised.ts'
@@ -26,7 +26,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   reload.begin(context)
   const serving = new Serving(context, { startWorkers, pages, supervisor })
   // Before this process reports that it serves: the supervisor may send a signal at once.
-  ending.begin((reason) => void end(context, serving, reason))
+  ending.begin(context, (how) => void end(context, serving, how))
   const port = await serving.start()
   supervisor?.serves(port)
   print(await greetingOf(context, port, supervisor))
@@ -42,21 +42,29 @@ export async function greetingOf(context: Context, port: number, supervisor?: Su
   return firstCallsOf(context, port, await makeSetupLink(context))
 }
 
+/** Why this process ends. `isBug`: what it holds may be wrong, so it takes nothing new and ends sooner. */
+interface Cause {
+  reason: string
+  isBug: boolean
+}
+
 /**
- * Listen for the signals that end this process, and for the end of its supervisor. Until `begin` nobody was served, so the process
- * ends at once. It does that itself: the kernel gives the first process of a container no signal that it does not listen for.
+ * Listen for what ends this process: signals, the end of its supervisor, an error that nothing caught. Until `begin` nobody was served,
+ * so the process ends at once. It does that itself: the kernel gives the first process of a container no signal that it does not
+ * listen for.
  */
 function endOnSignal(
   log: Log,
   supervisor: Supervisor | undefined,
-): { begin(end: (reason: string) => void): void } {
-  let end = (reason: string): void => {
+): { begin(context: Context, end: (cause: Cause) => void): void } {
+  let context: Context | undefined
+  let end = ({ reason }: Cause): void => {
     log.info({ reason }, 'ended before it served')
-    process.exit(0)
+    process.exit()
   }
   let ending = false
-  const endOnce = (reason: string) => {
-    if (!ending) end(reason)
+  const endOnce = (reason: string, isBug = false) => {
+    if (!ending) end({ reason, isBug })
     ending = true
   }
   supervisor?.onGone(() => endOnce('the supervisor has ended'))
@@ -64,8 +72,14 @@ function endOnSignal(
   onEndSignal(endOnce, () => {
     if (supervisor === undefined) process.exit(1)
   })
+  onUncaught(log, () => {
+    // Also where it has begun to end, and still takes requests for SHUTDOWN_DELAY_MS.
+    if (context !== undefined) context.draining = true
+    endOnce('an error that nothing caught', true)
+  })
   return {
-    begin(then) {
+    begin(opened, then) {
+      context = opened
       end = then
     },
   }
@@ -91,17 +105,19 @@ function reloadOnSignal(log: Log, supervisor: Supervisor | undefined): { begin(c
   }
 }
 
-async function end(context: Context, serving: Serving, reason: string): Promise<void> {
-  const { shutdownDelayMs, drainOnShutdownMs } = context.bounds
+async function end(context: Context, serving: Serving, { reason, isBug }: Cause): Promise<void> {
+  const { shutdownDelayMs, drainOnShutdownMs, crashDrainMs } = context.bounds
+  const delayMs = isBug ? 0 : shutdownDelayMs
+  const drainMs = isBug ? crashDrainMs : drainOnShutdownMs
   // End even if a step hangs: other processes adopt the journal and take the jobs.
-  setTimeout(() => process.exit(1), shutdownDelayMs + drainOnShutdownMs + endMs).unref()
-  await serving.leave(reason)
+  setTimeout(() => process.exit(1), delayMs + drainMs + endMs).unref()
+  if (!isBug) await serving.leave(reason)
   context.log.info({ reason }, 'draining')
   compileNoMore()
-  await serving.stop()
+  await serving.stop(drainMs)
   context.log.info({}, 'ended')
-  // All is written and closed, but a library may still hold something open.
-  process.exit(0)
+  // All is written and closed, but a library may still hold something open. The exit code is 1 after a bug, else 0.
+  process.exit()
 }
 
 /**

@@ -13,7 +13,12 @@ import type { Supervisor } from './supervised.ts'
 import { serveMetrics } from './telemetry/metrics/serve-metrics.ts'
 
 /** Runs the jobs of the queues in this process. */
-export type StartWorkers = (context: Context) => Promise<{ close(): Promise<void> }>
+export type StartWorkers = (context: Context) => Promise<RunningWorkers>
+
+interface RunningWorkers {
+  /** Running jobs may go on for `drainMs`. */
+  close(drainMs: number): Promise<void>
+}
 
 /** The parts of a process besides its context. */
 export interface ServingParts {
@@ -32,7 +37,7 @@ export class Serving {
   /** Undefined: no client can reach us, at all or yet. */
   #server: Server | undefined
   #metrics: { close(): void } | undefined
-  readonly #ends: (() => Promise<void>)[] = []
+  readonly #ends: ((drainMs: number) => Promise<void>)[] = []
 
   constructor(context: Context, parts: ServingParts) {
     this.#context = context
@@ -71,11 +76,11 @@ export class Serving {
     await leave(this.#context, this.#server)
   }
 
-  /** Let running requests and jobs end, send the last metrics, and close the context. */
-  async stop(): Promise<void> {
+  /** Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context. */
+  async stop(drainMs = this.#context.bounds.drainOnShutdownMs): Promise<void> {
     const context = this.#context
     context.draining = true
-    await Promise.all(this.#ends.map((end) => end()))
+    await Promise.all(this.#ends.map((end) => end(drainMs)))
     // All requests have ended, so this is everything that it has counted.
     if (context.measures !== undefined)
       await this.#parts.supervisor?.lastMetrics(await context.measures.snapshot(false))
@@ -90,10 +95,10 @@ export class Serving {
       config.responsesWebsocket === 'on' ? asksForSocket(request) : false,
     )
     measures?.showConnections(server)
-    this.#ends.push(async () => {
+    this.#ends.push(async (drainMs) => {
       // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
       await setImmediate()
-      await drain(context, server)
+      await drain(context, server, drainMs)
     })
     this.#parts.onServer?.(server)
     return server
@@ -101,7 +106,7 @@ export class Serving {
 
   async #work(): Promise<void> {
     const workers = await this.#parts.startWorkers(this.#context)
-    this.#ends.push(() => workers.close())
+    this.#ends.push((drainMs) => workers.close(drainMs))
   }
 
   /** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */

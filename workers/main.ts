@@ -19,9 +19,9 @@ const probesAtOnce = 1
 const webhooksAtOnce = 16
 
 /**
- * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when that takes too long.
+ * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when they take longer than `drainMs`.
  */
-export async function startWorkers(context: Context): Promise<{ close(): Promise<void> }> {
+export async function startWorkers(context: Context): Promise<{ close(drainMs: number): Promise<void> }> {
   const { bounds, log } = context
   const queues = await context.queues()
   const images = imageRunner(context)
@@ -49,11 +49,11 @@ export async function startWorkers(context: Context): Promise<{ close(): Promise
   ]
   log.info({ queue: queues.backend, images: bounds.imageConcurrency }, 'workers run')
   return {
-    async close() {
+    async close(drainMs) {
       const timeout = setTimeout(() => {
         images.stop()
         answers.stop()
-      }, bounds.drainOnShutdownMs)
+      }, drainMs)
       // A probe takes minutes, and nobody waits for it.
       probes.stop()
       await Promise.all([...keeping.map((each) => each.stop()), ...workers.map((worker) => worker.close())])

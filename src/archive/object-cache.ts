@@ -137,13 +137,15 @@ export class ObjectCache {
 async function unlessStalled(path: string, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
   const stalled = new AbortController()
   let known = -1
-  const timer = setInterval(async () => {
-    const size = await stat(path).then(
-      (found) => found.size,
-      () => 0,
-    )
+  const look = (size: number) => {
     if (size === known) stalled.abort(new Error('the storage of the archive sends no more bytes'))
     known = size
+  }
+  const timer = setInterval(() => {
+    void stat(path).then(
+      ({ size }) => look(size),
+      () => look(0),
+    )
   }, lookMs)
   try {
     await work(stalled.signal)

@@ -46,7 +46,11 @@ process.on('message', (message: ToReader) => {
   }
 })
 process.on('disconnect', () => {
-  if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true })
+  try {
+    if (scratch !== undefined) rmSync(scratch, { recursive: true, force: true })
+  } catch {
+    // The next reader removes it.
+  }
   process.exit()
 })
 

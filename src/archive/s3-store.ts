@@ -1,6 +1,7 @@
 import { createReadStream, createWriteStream } from 'node:fs'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { adopt } from '../confine.ts'
 import { openBucket, type S3StorageOptions } from '../images/storage/s3-bucket.ts'
 import { type ArchiveStore, MissingFileError } from './store.ts'
 
@@ -12,7 +13,7 @@ export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> 
     async put(name, path) {
       const params = {
         ...objectOf(name),
-        Body: createReadStream(path),
+        Body: adopt(createReadStream(path)),
         ContentType: 'application/vnd.apache.parquet',
       }
       await new Upload({ client, params, partSize: partBytes, queueSize: 1 }).done()
@@ -25,7 +26,7 @@ export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> 
         )
         if (!(body instanceof Readable))
           throw new Error(`the bucket ${bucket} answered without bytes for ${name}`)
-        await pipeline(body, createWriteStream(path), signal === undefined ? {} : { signal })
+        await pipeline(body, adopt(createWriteStream(path)), signal === undefined ? {} : { signal })
       } catch (error) {
         if (error instanceof sdk.NoSuchKey)
           throw new MissingFileError(`the bucket ${bucket} has no ${prefix}${name}`, { cause: error })

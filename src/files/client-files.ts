@@ -1,5 +1,6 @@
 import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
+import { adopt } from '../confine.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { ImageStorage, ImageWriter, StoredImage } from '../images/storage/storage.ts'
@@ -130,8 +131,7 @@ export class ClientFiles {
   /** Undefined: its object is gone, or stands on another machine. Its reader must read the stream or destroy it. */
   async open({ object }: { object: string }): Promise<StoredImage | undefined> {
     const stored = await this.storage.open(object)
-    // The next read gets the error too. Without this listener, the error would end the process.
-    stored?.stream.on('error', () => {})
+    if (stored !== undefined) adopt(stored.stream)
     return stored
   }
 

@@ -2,6 +2,7 @@ import { StringDecoder } from 'node:string_decoder'
 import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
+import { breakOff } from '../confine.ts'
 import type { BodyShare } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { SourceFile } from '../stages/file-source.ts'
@@ -111,7 +112,7 @@ async function readAll(gateway: Gateway, asked: Asked, edits: readonly Edit[], s
         stored?.stream.destroy()
         throw notThere(edit)
       }
-      destroy = () => stored.stream.destroy(ended)
+      destroy = () => breakOff(stored.stream, ended ?? leftError())
       if (ended !== undefined) destroy()
       const encoder = encoders[edit.encoding]()
       const pieces: Buffer[] = []

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
 import { GatewayError } from '../canonical/error.ts'
 import { anyOf, invalid, quoted } from '../canonical/field-error.ts'
+import { adopt, breakOff, confined } from '../confine.ts'
 import { continueBody } from '../http/body.ts'
 import type { Identified } from '../stages/identify.ts'
 import { endUserText } from '../stages/labels.ts'
@@ -77,37 +78,43 @@ async function readForm(stage: Identified, begun: BegunFile, bytesMax: number): 
       }
       life.running = { resume() {}, abort: reject }
       parser = parserOf(request.headers['content-type'], request.headers)
-      parser.on('file', (name, stream, filename) => {
-        if (name !== 'file' || part !== undefined) {
-          stream.resume()
-          return reject(part === undefined ? unknownField(name) : invalid('file', 'given more than once'))
-        }
-        bytesOfPart = stream
-        part = receivePart(stream, nameOf(filename), begun, bytesMax)
-        part.catch(reject)
-      })
-      parser.on('field', (name, value, nameCut, valueCut) => {
-        if (!fieldNames.has(name)) return reject(unknownField(name))
-        if (nameCut || valueCut) return reject(invalid(name, `has more than ${fieldBytesMax} bytes`))
-        if (fields.has(name)) return reject(invalid(name, 'given more than once'))
-        fields.set(name, value)
-      })
+      parser.on(
+        'file',
+        confined(reject, (name: string | undefined, stream: Readable, filename: string | undefined) => {
+          adopt(stream)
+          if (name !== 'file' || part !== undefined) {
+            stream.resume()
+            throw part === undefined ? unknownField(name) : invalid('file', 'given more than once')
+          }
+          bytesOfPart = stream
+          part = receivePart(stream, nameOf(filename), begun, bytesMax)
+          part.catch(reject)
+        }),
+      )
+      parser.on(
+        'field',
+        confined(reject, (name: string | undefined, value: string, nameCut: boolean, valueCut: boolean) => {
+          if (name === undefined || !fieldNames.has(name)) throw unknownField(name)
+          if (nameCut || valueCut) throw invalid(name, `has more than ${fieldBytesMax} bytes`)
+          if (fields.has(name)) throw invalid(name, 'given more than once')
+          fields.set(name, value)
+        }),
+      )
       parser.on('partsLimit', () => reject(invalid('body', 'has too many parts')))
       parser.on('error', (cause) => reject(notAForm(cause)))
       parser.on('finish', () => resolve())
       request.once('error', gone)
       request.once('close', gone)
       continueBody(request)
-      request.pipe(parser)
+      feed(request, parser, (cause) => reject(notAForm(cause)))
     })
     if (part === undefined) throw invalid('file', 'required: a part with the bytes of the file')
     const received = await part
     return { ...received, ...settingsOf(fields), endUser: endUserText(fields.get('user')) }
   } catch (error) {
-    if (parser !== undefined) request.unpipe(parser)
-    request.resume()
+    request.removeAllListeners('data').resume()
     parser?.destroy()
-    bytesOfPart?.destroy(left())
+    if (bytesOfPart !== undefined) breakOff(bytesOfPart, left())
     // It may be about to write: the file is abandoned once it has ended.
     await part?.catch(() => {})
     throw error
@@ -142,6 +149,22 @@ function parserOf(type: string | undefined, headers: Identified['request']['head
   } catch (cause) {
     throw notAForm(cause)
   }
+}
+
+/** A pipe whose parser may throw: what it does not understand then ends the upload. Each piece waits until the one before is read. */
+function feed(request: Readable, parser: BusboyInstance, fail: (cause: unknown) => void): void {
+  const next = () => void request.resume()
+  request.on(
+    'data',
+    confined(fail, (chunk: Buffer) => {
+      request.pause()
+      parser.write(chunk, next)
+    }),
+  )
+  request.once(
+    'end',
+    confined(fail, () => void parser.end()),
+  )
 }
 
 /** Stores the bytes as they come. */
@@ -228,9 +251,10 @@ async function kept(writing: Promise<void>): Promise<void> {
   }
 }
 
-function unknownField(name: string): GatewayError {
+/** `name`: a part may have none. */
+function unknownField(name = ''): GatewayError {
   return invalid(
-    name.slice(0, 100),
+    name === '' ? '(unnamed)' : name.slice(0, 100),
     `no part of an upload has this name; expected ${anyOf(['file', ...fieldNames])}`,
   )
 }

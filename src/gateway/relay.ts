@@ -2,6 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import type { Bounds } from '../config.ts'
+import { confined } from '../confine.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
@@ -11,6 +12,7 @@ import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
+import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
@@ -170,12 +172,10 @@ export class Relay implements Listener {
       this.#giveUp(error, sent ? 'unknown' : 'no')
       return
     }
-    this.#finish(
-      sent ? this.#observeSoFar() : nothingSent,
-      streamEndAfter(error),
-      error,
-      life.clientGone ? undefined : this.#watcher?.fail?.(error),
-    )
+    // What broke may break again. Then the answer ends without what its format would say.
+    const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
+    const last = life.clientGone ? undefined : orElse(undefined, () => this.#watcher?.fail?.(error))
+    this.#finish(observation, streamEndAfter(error), error, last)
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
@@ -252,12 +252,16 @@ export class Relay implements Listener {
 
   /** A translation drops the keep-alives of the upstream, so we send our own. */
   #keepAlive(upstream: UpstreamCall): void {
-    this.#keepAliveTimer = setInterval(() => {
+    const keepAlive = () => {
       if (this.#options.isDoubtful()) return
       if (this.#options.admitted.response.writableNeedDrain) return
       const bytes = this.#watcher?.keepAlive?.()
       if (bytes !== undefined && bytes.length > 0) this.#answer.write(upstream, bytes)
-    }, this.#options.bounds.keepAliveMs).unref()
+    }
+    this.#keepAliveTimer = setInterval(
+      confined((cause) => upstream.abort(broken(cause)), keepAlive),
+      this.#options.bounds.keepAliveMs,
+    ).unref()
   }
 
   /** True while the client has seen nothing of this answer: another target may still answer. */
@@ -370,6 +374,14 @@ export class Relay implements Listener {
     attempt.totalMs = Date.now() - this.#sentAt
     if (error !== null && !admitted.life.clientGone)
       attempt.error = { kind: error.kind, message: error.message }
+  }
+}
+
+function orElse<T>(fallback: T, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    return fallback
   }
 }
 

@@ -15,7 +15,6 @@ interface Work {
   draining: boolean
   requests: RunningRequests<RunningRequest>
   sockets: { drain(): void; terminate(): void }
-  bounds: { drainOnShutdownMs: number }
 }
 
 interface RunningRequest {
@@ -25,16 +24,16 @@ interface RunningRequest {
 }
 
 /**
- * End the work of this process. It takes no new requests and lets running ones finish. At the deadline it ends the remaining
+ * End the work of this process. It takes no new requests and lets running ones finish. After `drainMs` it ends the remaining
  * ones with an error in their format. Resolves when every row is written.
  */
-export async function drain(work: Work, server: Server): Promise<void> {
+export async function drain(work: Work, server: Server, drainMs: number): Promise<void> {
   work.draining = true
   await acceptPending(server)
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   server.closeIdleConnections()
   work.sockets.drain()
-  await waitUntilEmpty(work, work.bounds.drainOnShutdownMs)
+  await waitUntilEmpty(work, drainMs)
   for (const request of work.requests.all()) {
     request.shuttingDown = true
     request.running?.abort(

@@ -8,6 +8,7 @@ import {
   createZstdDecompress,
   type Zlib,
 } from 'node:zlib'
+import { adopt, breakOff } from '../confine.ts'
 
 /** A content encoding that we can decode. */
 export type Encoding = 'gzip' | 'deflate' | 'br' | 'zstd'
@@ -33,13 +34,13 @@ export function encodingOf(header: string | string[] | undefined): Encoding | 'i
 export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 1024): Decoder {
   switch (encoding) {
     case 'gzip':
-      return createGunzip({ chunkSize })
+      return adopt(createGunzip({ chunkSize }))
     case 'deflate':
-      return isZlib(first) ? createInflate({ chunkSize }) : createInflateRaw({ chunkSize })
+      return isZlib(first) ? adopt(createInflate({ chunkSize })) : adopt(createInflateRaw({ chunkSize }))
     case 'br':
-      return createBrotliDecompress({ chunkSize })
+      return adopt(createBrotliDecompress({ chunkSize }))
     case 'zstd':
-      return createZstdDecompress({ ...zstdBounds, chunkSize })
+      return adopt(createZstdDecompress({ ...zstdBounds, chunkSize }))
   }
 }
 
@@ -65,7 +66,7 @@ export function decodeWhole(
         count(piece.length)
         pieces.push(piece)
       } catch (error) {
-        stream.destroy(error instanceof Error ? error : new Error(String(error)))
+        breakOff(stream, error instanceof Error ? error : new Error(String(error)))
       }
     })
     stream.on('end', () => {

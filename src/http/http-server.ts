@@ -49,7 +49,7 @@ export function makeServer(
     requireHostHeader: false,
     shouldUpgradeCallback: upgrades,
   }
-  const listener = requestGuard(intake, config.plainHttp === 'allow')
+  const listener = alone(log, requestGuard(intake, config.plainHttp === 'allow'))
   const { tlsCert, tlsKey, trustedProxies = [] } = config
   const server =
     tlsCert === undefined || tlsKey === undefined
@@ -65,8 +65,20 @@ export function makeServer(
   server.on('connect', refuseTunnel(refuser))
   server.on('checkContinue', handleContinue(listener))
   server.on('upgrade', handleUpgrade(listener))
-  server.on('checkExpectation', refuseAll(intake, unknownExpectation))
+  server.on('checkExpectation', alone(log, refuseAll(intake, unknownExpectation)))
   return server
+}
+
+/** A listener whose error ends its request alone. It is a bug, and its request has no row. */
+function alone(log: Log, listener: RequestListener): RequestListener {
+  return (request, response) => {
+    try {
+      listener(request, response)
+    } catch (cause) {
+      log.error({ cause: String(cause) }, 'a request could not be begun')
+      response.destroy()
+    }
+  }
 }
 
 /** Rejects with an Error for the operator. */

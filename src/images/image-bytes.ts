@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
 import { GatewayError } from '../canonical/error.ts'
+import { adopt } from '../confine.ts'
 import { endAnswer, writeTo } from '../http/event-stream.ts'
 import { sniff, sniffBytes } from './storage/sniff.ts'
 import type { ImageStorage, StoredImage } from './storage/storage.ts'
@@ -9,8 +10,7 @@ import type { ImageStorage, StoredImage } from './storage/storage.ts'
 export async function openImage(storage: ImageStorage, file: string): Promise<StoredImage> {
   const stored = await storage.open(file)
   if (stored !== undefined) {
-    // The next read gets the error too. Without this listener, the error would end the process.
-    stored.stream.on('error', () => {})
+    adopt(stored.stream)
     return stored
   }
   throw new GatewayError('unknown_path', 'This image is no longer kept here. Ask for it to be made again.')

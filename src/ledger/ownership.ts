@@ -150,8 +150,7 @@ export class Ownership {
       directory = claimJournalDirectory(this.#options.root, instanceId)
       journal = this.#options.journalIn(directory)
     } catch (error) {
-      // The next try makes it anew.
-      if (directory !== undefined) rmSync(directory, { recursive: true, force: true })
+      if (directory !== undefined) removeIfPossible(directory)
       this.#options.log.error({ error: String(error) }, 'a new journal cannot be begun; it is tried again')
       setTimeout(() => this.begin(instanceId), lookMs).unref()
       return
@@ -277,4 +276,13 @@ function cut(): GatewayError {
     'This gateway process stood still for so long that another one recorded this request as lost. The answer is cut here. Try again.',
     { retryAfterSeconds: 1 },
   )
+}
+
+/** The next try of a new journal makes another directory. */
+function removeIfPossible(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true })
+  } catch {
+    // The disk that refused the journal refuses this too.
+  }
 }

@@ -7,18 +7,24 @@ import type { Gateway } from './gateway.ts'
 import { type Received, receive } from './received.ts'
 import { refuse, type Unanswered } from './refuse.ts'
 
-/** A listener for one endpoint. An error that `serve` throws becomes the answer, with its row. */
+/** A listener for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its row. */
 export function handleRequest<G extends Gateway>(
   gateway: G,
   endpoint: PathFormat,
   serve: (gateway: G, received: Received) => Promise<void>,
 ) {
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const received = receive(gateway, endpoint, request, response)
+    let received: Received | undefined
     try {
+      received = receive(gateway, endpoint, request, response)
       await serve(gateway, received)
     } catch (error) {
-      await refuseSafely(gateway, received, error)
+      if (received !== undefined) {
+        await refuseSafely(gateway, received, error)
+        return
+      }
+      gateway.log.error({ cause: redactText(String(error)) }, 'a request could not be begun')
+      response.destroy()
     }
   }
 }

@@ -3,6 +3,7 @@ import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { GatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/connection.ts'
+import { breakOff } from '../confine.ts'
 import { openTunnel } from './tunnel.ts'
 
 /** `secureContext`: what TLS trusts, and our own certificate; undefined: as Node decides. */
@@ -42,7 +43,7 @@ export function proxiedConnector(
     // For all steps together: each of them has a timer too, which does not end before this one.
     const timer = setTimeout(() => {
       isLate = true
-      reached?.destroy(tooSlow())
+      if (reached !== undefined) breakOff(reached, tooSlow())
     }, options.timeout)
     const over = (...made: Parameters<buildConnector.Callback>) => {
       clearTimeout(timer)
@@ -137,7 +138,7 @@ export function skipInterimAnswers(socket: Socket): void {
         end = bytes.length === 0 ? -1 : interimEnd(bytes)
       }
       if (skipped > interimAnswersMax) {
-        socket.destroy(tooMany())
+        breakOff(socket, tooMany())
         return null
       }
       held = end === -1 ? bytes : nothing

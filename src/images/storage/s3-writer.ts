@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
+import { adopt, breakOff } from '../../confine.ts'
 import type { Bucket } from './s3-bucket.ts'
 import type { ImageWriter } from './storage.ts'
 
@@ -11,7 +12,8 @@ export class S3Writer implements ImageWriter {
   readonly key: string
   readonly #bucket: Bucket
   readonly #object: { Bucket: string; Key: string }
-  readonly #body = new PassThrough()
+  /** The calls report its errors. */
+  readonly #body = adopt(new PassThrough())
   /** Resolves when the upload has ended, clean-up included; with its error when it failed. */
   #upload: Promise<{ error: unknown } | undefined> | undefined
   /** From now on the object may exist, even when the upload reports an error. */
@@ -21,8 +23,6 @@ export class S3Writer implements ImageWriter {
     this.key = key
     this.#bucket = bucket
     this.#object = { Bucket: bucket.name, Key: bucket.prefix + key }
-    // The calls report errors. Without this listener an error would end the process.
-    this.#body.on('error', () => {})
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -46,7 +46,7 @@ export class S3Writer implements ImageWriter {
 
   async abandon(): Promise<void> {
     // An upload whose source breaks deletes its parts before it ends. Its own abort() does not wait for that.
-    this.#body.destroy(new Error('it was abandoned'))
+    breakOff(this.#body, new Error('it was abandoned'))
     await this.#upload
     if (!this.#committing) return
     const { sdk, client } = this.#bucket
@@ -61,7 +61,7 @@ export class S3Writer implements ImageWriter {
       return undefined
     } catch (error) {
       // Wakes a write that waits for `drain`.
-      this.#body.destroy(error instanceof Error ? error : new Error(String(error)))
+      breakOff(this.#body, error instanceof Error ? error : new Error(String(error)))
       return { error }
     }
   }

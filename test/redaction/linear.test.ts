@@ -15,19 +15,15 @@ const readsPerCharacter = 24
 
 /** Beginnings of secrets, to be repeated. */
 const beginnings: readonly string[] = [
-  ...tokens.flatMap(({ start, trigger }) => [
+  ...tokens.flatMap(({ start }) => [
     start,
-    trigger,
     `x${start}`,
     `x${start}a`,
-    `x${start}${'a'.repeat(12)}`,
     `x${start}${'a'.repeat(26)}`,
     `-${start}a`,
-    ` ${start}aaaa`,
     `x${start}aaaa.`,
     `\\n${start}a`,
     `%20${start}a`,
-    `1${start}A`,
   ]),
   ...['eyJ.', 'xeyJaaaaaaaa.', 'eyJaaaaaaa..', '.eyJ', 'xeyJa.eyJa.', `x${'eyJ'.repeat(70)} `],
   ...['-----BEGIN ', '-----BEGIN A ', '-----BEGIN A B C PRIVATE', '-----BEGIN PRIVATE KEY-----', '-----'],
@@ -136,7 +132,7 @@ describe('a search hands its matchers at most a constant times the characters of
     }
   })
 
-  function expectLinear(unit: string, textOf: (length: number) => string, lengths = [500, 4000]) {
+  function expectLinear(unit: string, textOf: (length: number) => string, lengths = [400, 3200]) {
     for (const length of lengths) {
       const text = textOf(length)
       const reads = readsIn(() => void findSecrets(text))
@@ -177,7 +173,7 @@ test('a cut splits no surrogate pair', () => {
 
 test('a body is redacted in a constant times the characters that are kept of it', () => {
   const bounds = { key: Buffer.from('key'), bytesMax: 8192, stringBytesMax: 2048 }
-  for (const unit of beginnings.filter((_, at) => at % 5 === 0 || at >= 12 * tokens.length)) {
+  for (const unit of beginnings.filter((_, at) => at % 5 === 0 || at >= 8 * tokens.length)) {
     const inJson = JSON.stringify(unit).slice(1, -1)
     for (const text of [repeated(inJson, 40_000), `${repeated(inJson, 1800)}","`.repeat(20)]) {
       const body = Buffer.from(`{"content":["${text}"]}`)

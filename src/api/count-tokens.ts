@@ -24,16 +24,12 @@ import type { Identified } from '../stages/identify.ts'
 import { inThread } from '../stages/in-thread.ts'
 import { openInJournal } from '../stages/open-record.ts'
 import { requireModel } from '../stages/read.ts'
+import { modelMember } from './model-member.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
-
-const modelRequired = 'required: the id of a model, as GET /v1/models lists them'
 
 /** We read only these members. The channel that counts checks the others, or our decoder where we estimate. */
 const countedRequest = z.looseObject({
-  model: z
-    .string({ error: modelRequired })
-    .min(1, { error: modelRequired })
-    .describe('A model, as `GET /v1/models` lists them.'),
+  model: modelMember.describe('A model, as `GET /v1/models` lists them.'),
 })
 
 const responsesRequest = countedRequest

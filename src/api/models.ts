@@ -56,7 +56,7 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
       if (found === undefined || !mayUse(snapshot, identity, name)) {
         throw new GatewayError(
           'model_not_found',
-          `Model "${redactText(name.slice(0, idLengthShown))}" is not one that this key may use. GET /v1/models lists those.`,
+          `Model "${redactText(name, [], idLengthShown)}" is not one that this key may use. GET /v1/models lists those.`,
           { field: 'model' },
         )
       }

@@ -227,6 +227,6 @@ function asItCame(body: Buffer): Buffer {
 function notHeld(id: string): GatewayError {
   return new GatewayError(
     'unknown_path',
-    `No answer "${redactText(id.slice(0, 256))}" of yours is held here. The gateway keeps answers only for keys that it is told to, channels of the Responses format keep their own, and neither does where "store" is false.`,
+    `No answer "${redactText(id, [], 256)}" of yours is held here. The gateway keeps answers only for keys that it is told to, channels of the Responses format keep their own, and neither does where "store" is false.`,
   )
 }

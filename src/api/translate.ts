@@ -5,10 +5,12 @@ import { findModel } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import { refuseFiles } from '../files/refuse-files.ts'
 import { protocols } from '../protocols/index.ts'
+import { modelName } from '../protocols/model-name.ts'
 import type { Protocol, ProtocolName } from '../protocols/protocol.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { OfferTraits } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
+import { modelMember } from './model-member.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { showTranslation } from './show-translation.ts'
 import { translationNote } from './translation-note.ts'
@@ -21,7 +23,7 @@ const translationRequest = z
   .object({
     from: z.enum(clients).describe('The format of `request`.'),
     to: z.enum(upstreams).describe('The format to translate to.'),
-    model: z.string().nullish().describe("The upstream's name of the model. Default: that of `request`."),
+    model: modelMember.nullish().describe("The upstream's name of the model. Default: that of `request`."),
     vendor: z
       .enum(vendorNames)
       .nullish()
@@ -56,7 +58,8 @@ export function translateEndpoint(gateway: Gateway): OwnEndpoint {
     answer: translation,
     async handle({ stage, body: { from, to, request, ...wanted } }) {
       refuseFiles(request, from, 'a translation that nobody is asked for')
-      const model = textOf(request.model) ?? ''
+      // The decoder says that a model is missing; a request that stays in its format needs none.
+      const model = request.model == null ? '' : modelName(request.model, 'request.model')
       const upstreamModel = textOf(wanted.model) ?? model
       const stream = request.stream === true
       const traits = traitsFor(stage, { to, model, upstreamModel, vendor: wanted.vendor ?? undefined })

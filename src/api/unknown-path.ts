@@ -103,7 +103,7 @@ function noWebSocket(path: string): GatewayError {
 }
 
 function pathOf({ path }: RoutedRequest): string {
-  return redactText(path.slice(0, pathCharactersMax))
+  return redactText(path, [], pathCharactersMax)
 }
 
 /** Says which endpoint to call instead. */

@@ -85,7 +85,8 @@ export class AnswerParts {
 
 /** Undefined: nothing of the block can be read, as of an encrypted thought. */
 function partOf({ block, pieces, others, hasEnded }: Block, exact: readonly string[], cutBytes: number) {
-  const clean = (text: string) => redactText(text, exact)
+  // Whole: the bound of an answer that is held is that of its parts.
+  const clean = (text: string) => redactText(text, exact, text.length)
   const whole = pieces.join('')
   const text = hasEnded
     ? whole

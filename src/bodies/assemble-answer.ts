@@ -75,5 +75,5 @@ function readWhole(choices: AnswerChoices, bytes: Buffer): boolean {
 
 function rawOf(bytes: Buffer, isCut: boolean, exact: readonly string[]): string {
   const end = isCut ? Math.max(0, bytes.length - edgeBytes) : bytes.length
-  return redactText(plainAscii(bytes.toString('utf8', 0, end)), exact)
+  return redactText(plainAscii(bytes.toString('utf8', 0, end)), exact, end)
 }

@@ -36,7 +36,10 @@ export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Pro
     // The next process, or this one when it starts again, goes on when the lease has ended.
     if (error instanceof Stopped || signal?.aborted === true) return true
     const cause = causeOf(error)
-    const message = redactText(cause instanceof Error ? cause.message : String(cause)).slice(0, 1_000)
+    const message = redactText(cause instanceof Error ? cause.message : String(cause), [], 1_000).slice(
+      0,
+      1_000,
+    )
     await note(work, { state: 'waiting', leaseMs: needs.waitMs, error: message }).catch(() => {})
   }
   return true

@@ -29,7 +29,7 @@ export async function holdersOf(
   if (protocol === 'anthropic-messages') throw noSuchThread()
   throw new GatewayError(
     'invalid_request',
-    `previous_response_id: no answer "${redactText(answerId.slice(0, idCharactersMax))}" of yours is held by a channel of this model. Send the conversation in "input" instead.`,
+    `previous_response_id: no answer "${redactText(answerId, [], idCharactersMax)}" of yours is held by a channel of this model. Send the conversation in "input" instead.`,
     { field: 'previous_response_id', code: 'previous_response_not_found' },
   )
 }

@@ -19,7 +19,7 @@ export async function keptTurns(
   if (turns !== 'missing') return turns
   throw new GatewayError(
     'invalid_request',
-    `previous_response_id: an answer before "${redactText(id.slice(0, 256))}" was deleted, so its conversation cannot go on. Send the conversation in "input" instead.`,
+    `previous_response_id: an answer before "${redactText(id, [], 256)}" was deleted, so its conversation cannot go on. Send the conversation in "input" instead.`,
     { field: 'previous_response_id', code: 'previous_response_not_found' },
   )
 }

@@ -295,7 +295,7 @@ const pauseMaxMs = 30_000
 function noConversation(id: string): GatewayError {
   return new GatewayError(
     'unknown_path',
-    `conversation: Conversation with id '${redactText(id.slice(0, 256))}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
+    `conversation: Conversation with id '${redactText(id, [], 256)}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
     { field: 'conversation', code: 'conversation_not_found' },
   )
 }

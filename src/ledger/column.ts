@@ -1,3 +1,4 @@
+import { messageCharactersMax } from '../redaction/redact.ts'
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
@@ -49,7 +50,7 @@ export const word = type('text', 64)
 /** Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest `longName`. */
 export const name = type('text', 256)
 export const longName = type('text', 512)
-export const message = type('text', 4_096)
+export const message = type('text', messageCharactersMax)
 export const notes = type('array', 65_536)
 export const tagList = type('texts', 64, 16)
 
@@ -254,7 +255,8 @@ function clampNano(value: bigint): bigint {
   return value < -int8Max ? -int8Max : value
 }
 
-function fitArray(json: string, unitsMax: number): string {
+/** A JSON array within its bound: it loses its last elements. */
+export function fitArray(json: string, unitsMax: number): string {
   if (json.length <= unitsMax) return json
   const elements = parsed(json)
   const kept: string[] = []

@@ -84,7 +84,7 @@ export async function testOffer(
   const latencyMs = Math.round(performance.now() - begunAt)
   const attempt = await attemptOf(gateway, answer.requestId)
   const secrets = [...offer.channel.credentials, ...(offer.channel.connection?.secrets ?? [])]
-  const shown = redactText(answer.text, secrets).slice(0, shownCharacters)
+  const shown = redactText(answer.text, secrets, shownCharacters).slice(0, shownCharacters)
   const ok = answer.status >= 200 && answer.status <= 299
   return {
     protocol: offer.protocol,
@@ -96,7 +96,9 @@ export async function testOffer(
     firstByteMs: attempt?.firstByteMs ?? null,
     requestId: answer.requestId,
     firstBytes: shown,
-    error: ok ? null : redactText(attempt?.errorMessage ?? answer.text, secrets).slice(0, shownCharacters),
+    error: ok
+      ? null
+      : redactText(attempt?.errorMessage ?? answer.text, secrets, shownCharacters).slice(0, shownCharacters),
   }
 }
 

@@ -10,6 +10,7 @@ import {
   skipSpace,
 } from './json-scan.ts'
 import type { Watch } from './json-words.ts'
+import { modelName } from './model-name.ts'
 
 /**
  * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot path: they
@@ -28,22 +29,11 @@ export function scanBody<Name extends string>(
   return scanMembers(raw, { start: 0, end: raw.length }, names, watch ? { ...bounds, watch } : bounds)
 }
 
-const modelCharactersMax = 256
-
-/** The id of a model. Throws GatewayError `invalid_request` if it is missing, empty, too long or unprintable. */
+/** The id of a model, as `modelName` reads it. Throws GatewayError `invalid_request`. */
 export function readModel(raw: Buffer, span: Span | undefined): string {
-  if (!span) throw invalid('model', 'required: the id of a model, as GET /v1/models lists them')
+  if (span === undefined) return modelName(undefined)
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
-  const model = String(parseSpan(raw, span, 'model'))
-  if (model === '') throw invalid('model', 'expected the id of a model, got an empty string')
-  if (model.length > modelCharactersMax) {
-    throw invalid('model', `expected at most ${modelCharactersMax} characters, got ${model.length}`)
-  }
-  // Postgres stores no NUL and no half of a surrogate pair, and the model is a column of the usage log.
-  if (/\p{Cc}/u.test(model) || !model.isWellFormed()) {
-    throw invalid('model', 'expected printable characters only')
-  }
-  return model
+  return modelName(parseSpan(raw, span, 'model'))
 }
 
 /** Throws GatewayError `invalid_request` unless `messages` is an array with elements. */

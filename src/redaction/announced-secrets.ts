@@ -1,3 +1,17 @@
+import {
+  backslashes,
+  bareCharacters,
+  gaps,
+  isWord,
+  notAtSigns,
+  quotedCharacters,
+  runEnd,
+  runStart,
+  schemeCharacters,
+  spaces,
+  urlUserCharacters,
+  valueEnd,
+} from './runs.ts'
 import type { SecretSpan } from './secret-span.ts'
 
 // Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`.
@@ -12,47 +26,57 @@ export const announcement =
   // Most colons stand behind other letters and other quotes. The first alternatives refuse the commonest.
   `[:=](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=])`
 
-const schemeValue = /[a-z]+[ +]+((?:[\w.~+/=*%-]|\\+\/){8,})/iy
-
 /** The value of `Bearer x` or `Basic x`, but not of "basic understanding". `from` is the first letter. */
 export function schemeAt(text: string, from: number): SecretSpan | undefined {
-  schemeValue.lastIndex = from
-  const value = schemeValue.exec(text)?.[1]
-  if (value === undefined) return undefined
-  const basic = text[from + 1] === 'a'
-  if (isWord(value) && (basic || value.length < wordLengthMax)) return undefined
-  const end = schemeValue.lastIndex
-  return {
-    from,
-    start: end - value.length,
-    end,
-    until: end,
-    kind: basic ? 'basic-credentials' : 'bearer-token',
-  }
+  const basic = isBasic(text, from)
+  const gap = from + (basic ? 'basic' : 'bearer').length
+  let start = runEnd(text, gap, gaps)
+  if (start === gap) return undefined
+  const end = valueEnd(text, start, schemeCharacters)
+  // A plus is a space in a URL, and may also begin a short value.
+  while (
+    lengthOf(text, start, end) < valueLengthMin &&
+    start > gap + 1 &&
+    text.charCodeAt(start - 1) === plusCode
+  )
+    start--
+  if (lengthOf(text, start, end) < valueLengthMin) return undefined
+  if (isWord(text, start, end) && (basic || end - start < wordLengthMax)) return undefined
+  return { from, start, end, until: end, kind: basic ? 'basic-credentials' : 'bearer-token' }
 }
 
+function isBasic(text: string, from: number): boolean {
+  return text.charCodeAt(from + 1) === 0x61
+}
+
+const plusCode = 0x2b
 /** A longer word counts as a secret. */
 const wordLengthMax = 20
 
-/** A word of prose, as in "password: required." */
-function isWord(text: string): boolean {
-  return /^[A-Z]?[a-z]*[.!?:]*$/.test(text)
+/** The length of a value, without the escapes of its slashes. */
+function lengthOf(text: string, start: number, end: number): number {
+  return text.slice(start, end).replaceAll('\\', '').length
 }
 
-const urlCredentials = /:\\*\/\\*\/([^\s"'<>\\/?#]{1,512})@/y
+const urlUserLengthMax = 512
 
-/** The user and password of a URL; `from` is its colon. */
+/** The user and password of a URL; `from` is its colon, and slashes follow it, perhaps escaped. */
 export function urlAt(text: string, from: number): SecretSpan | undefined {
-  urlCredentials.lastIndex = from
-  const user = urlCredentials.exec(text)?.[1]
-  if (user === undefined || (!user.includes(':') && user.length < 16)) return undefined
-  const end = urlCredentials.lastIndex - 1
-  return { from, start: end - user.length, end, until: end + 1, kind: 'url-credentials' }
+  const first = runEnd(text, from + 1, backslashes)
+  const second = runEnd(text, first + 1, backslashes)
+  if (text.charAt(first) !== '/' || text.charAt(second) !== '/') return undefined
+  const start = second + 1
+  const runsTo = runEnd(text, start, urlUserCharacters, start + urlUserLengthMax + 1)
+  const until = runStart(text, runsTo, notAtSigns, start)
+  const end = until - 1
+  if (end <= start) return undefined
+  if (end - start < 16 && !text.slice(start, end).includes(':')) return undefined
+  return { from, start, end, until, kind: 'url-credentials' }
 }
 
-/** The names of secrets, at the end of the text before `:` or `=`. */
+/** The names of secrets, and the quotes behind them, before its place. Group 1 is all of it. */
 const secretName =
-  /(?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig))[\\"'`* ]{0,7}$/i
+  /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig))[\\"'`* ]{0,7}))/iy
 const secretNameKinds = [
   'api-key',
   'password',
@@ -63,45 +87,49 @@ const secretNameKinds = [
   'signature',
   'signature',
 ]
-const nameLengthMax = 48
-
-const opening = /[=>]?\s*(\\*)(["'`]?)/y
-const bareValue = /(?:(?:Bearer|Basic|Token|ApiKey|Digest)[ +]+)?((?:[^\s"'`\\,;&<>(){}[\]|]|\\+\/)+)/iy
-const quotedValue = /[^'"`\\\r\n]*/y
+const scheme = /(?:Bearer|Basic|Token|ApiKey|Digest)(?=[ +])/iy
 const valueLengthMin = 8
 
 /** The value of `password: x` or `api_key=x`; `at` is just behind the `:` or `=`. */
 export function valueAt(text: string, at: number): SecretSpan | undefined {
-  const before = text.slice(Math.max(0, at - 1 - nameLengthMax), at - 1)
-  const name = secretName.exec(before)
+  secretName.lastIndex = at - 1
+  const name = secretName.exec(text)
   if (name === null) return undefined
   const kind =
-    secretNameKinds[name.findIndex((group, index) => index > 0 && group !== undefined) - 1] ?? 'secret'
-  const from = at - 1 - name[0].length
-  opening.lastIndex = at
-  const opened = opening.exec(text)
-  if (opened === null) return undefined
-  const start = opening.lastIndex
-  const quote = opened[2]
-  if (quote === '') {
+    secretNameKinds[name.findIndex((group, index) => index > 1 && group !== undefined) - 2] ?? 'secret'
+  const from = at - 1 - (name[1] ?? '').length
+  const operator = text.charCodeAt(at)
+  const slashes = runEnd(text, operator === equalsCode || operator === greaterCode ? at + 1 : at, spaces)
+  const opened = runEnd(text, slashes, backslashes)
+  const quote = text.charAt(opened)
+  if (quote !== '"' && quote !== "'" && quote !== '`') {
     // A JSON number, object or null: replacing it by text would break the JSON.
-    if (before.endsWith('"')) return undefined
-    bareValue.lastIndex = start
-    const value = bareValue.exec(text)?.[1] ?? ''
-    const end = bareValue.lastIndex
-    if (value.length < valueLengthMin || (value.length < wordLengthMax && isWord(value))) return undefined
-    return { from, start: end - value.length, end, until: end, kind }
+    if (text.charAt(at - 2) === '"') return undefined
+    const start = bareStart(text, opened)
+    const end = valueEnd(text, start, bareCharacters)
+    const length = end - start
+    if (length < valueLengthMin || (length < wordLengthMax && isWord(text, start, end))) return undefined
+    return { from, start, end, until: end, kind }
   }
+  const start = opened + 1
   const end =
-    quote === '"' ? nestedClosingQuote(text, start, opened[1]?.length ?? 0) : endOf(quotedValue, text, start)
+    quote === '"' ? nestedClosingQuote(text, start, opened - slashes) : runEnd(text, start, quotedCharacters)
   if (end - start < (kind === 'token' ? 2 * valueLengthMin : valueLengthMin)) return undefined
   return { from, start, end, until: end, kind }
 }
 
-function endOf(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  pattern.test(text)
-  return pattern.lastIndex
+const equalsCode = 0x3d
+const greaterCode = 0x3e
+
+/** Behind the scheme of a header's value, if a value follows it. */
+function bareStart(text: string, at: number): number {
+  scheme.lastIndex = at
+  if (!scheme.test(text)) return at
+  const behind = runEnd(text, scheme.lastIndex, gaps)
+  if (valueEnd(text, behind, bareCharacters) > behind) return behind
+  // A plus may begin the value.
+  if (behind - 1 > scheme.lastIndex && text.charCodeAt(behind - 1) === plusCode) return behind - 1
+  return at
 }
 
 /**
@@ -110,8 +138,7 @@ function endOf(pattern: RegExp, text: string, at: number): number {
  */
 function nestedClosingQuote(text: string, start: number, depth: number): number {
   for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 1)) {
-    let slashes = 0
-    while (at - slashes > start && text[at - slashes - 1] === '\\') slashes++
+    const slashes = at - runStart(text, at, backslashes, start)
     if (slashes < depth || slashes % (2 * depth + 2) === depth) return at - Math.min(slashes, depth)
   }
   return text.length

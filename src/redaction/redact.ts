@@ -3,6 +3,7 @@ import { replaceSpans } from './secret-span.ts'
 import { findSecrets } from './secrets.ts'
 import { shapeOf } from './shape.ts'
 import { truncateBody } from './truncate-body.ts'
+import { windowBytes } from './truncation-edges.ts'
 
 /**
  * `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text without
@@ -35,11 +36,34 @@ export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOpt
   return storable(scrubBytes(truncateBody(raw, options, exact), exact))
 }
 
-/** An error text, user agent or log line without secrets, NUL or lone surrogates. */
-export function redactText(text: string, exact: readonly string[] = []): string {
-  const spans = findSecrets(text, exact)
-  const clean = spans.length === 0 ? text : replaceSpans(text, spans)
+/** The most that an error text keeps, in a row and for its client. */
+export const messageCharactersMax = 4_096
+
+/**
+ * The first `charactersMax` characters of an error text, user agent or log line, without secrets, NUL or lone surrogates; a
+ * placeholder longer than its secret may make it a little longer. The rest is not read, apart from what shows a secret that lies across
+ * the end.
+ */
+export function redactText(
+  text: string,
+  exact: readonly string[] = [],
+  charactersMax = messageCharactersMax,
+): string {
+  const isLong = text.length > charactersMax
+  const spans = findSecrets(isLong ? text.slice(0, charactersMax + edgeCharacters(exact)) : text, exact)
+  const end = isLong ? charactersMax - (isHigh(text.charCodeAt(charactersMax - 1)) ? 1 : 0) : text.length
+  const clean = spans.length === 0 ? text.slice(0, end) : replaceSpans(text, spans, end)
   return (clean.includes('\0') ? clean.replaceAll('\0', '\\u0000') : clean).toWellFormed()
+}
+
+/** How far behind the end of a text to look for the end of a secret. A longer one shows by its beginning. */
+function edgeCharacters(exact: readonly string[]): number {
+  return exact.reduce((most, { length }) => Math.max(most, length), 2 * windowBytes)
+}
+
+/** The first half of a surrogate pair. */
+function isHigh(code: number): boolean {
+  return code >= 0xd800 && code < 0xdc00
 }
 
 /** Reads the bytes as latin1: secrets are ASCII, every byte keeps its place, and nothing needs decoding. */
@@ -64,5 +88,5 @@ function storable(bytes: Buffer): Buffer {
 }
 
 function asLatin1(text: string): string {
-  return /^[\x20-\x7e]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+  return !/[^\x20-\x7e]/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
 }

@@ -9,15 +9,19 @@ export interface SecretSpan {
   kind: string
 }
 
-/** The text with each span replaced by `[REDACTED kind]`. A JSON string holds that text without escapes. */
-export function replaceSpans(text: string, spans: readonly SecretSpan[]): string {
+/**
+ * The text with each span replaced by `[REDACTED kind]`, up to the character before `textEnd`. A JSON string holds that text without
+ * escapes.
+ */
+export function replaceSpans(text: string, spans: readonly SecretSpan[], textEnd = text.length): string {
   let out = ''
   let at = 0
   for (const span of spans) {
+    if (span.start >= textEnd) break
     out += `${text.slice(at, span.start)}[REDACTED ${span.kind}]`
     at = span.end
   }
-  return out + text.slice(at)
+  return at < textEnd ? out + text.slice(at, textEnd) : out
 }
 
 /** In order. Overlapping spans become one, with the kind of the first. */

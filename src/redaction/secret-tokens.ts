@@ -1,3 +1,19 @@
+import {
+  backslashes,
+  capitalsAndDigits,
+  dottedCharacters,
+  hyphens,
+  isAt,
+  keyCharacters,
+  lettersAndDigits,
+  pemCharacters,
+  pemTailCharacters,
+  type Runs,
+  runEnd,
+  runStart,
+  slackCharacters,
+  wordCharacters,
+} from './runs.ts'
 import type { SecretSpan } from './secret-span.ts'
 
 // Secrets that their own form identifies: keys with a prefix, JWTs and private keys.
@@ -8,26 +24,24 @@ export function tokenTriggers(): string[] {
 }
 
 function byLastCharacter(): [string, string[]][] {
-  const groups = new Map<string, string[]>()
-  for (const { trigger } of tokens) {
-    const last = trigger.slice(-1)
-    const triggers = groups.get(last) ?? []
-    if (!triggers.includes(trigger)) triggers.push(trigger)
-    groups.set(last, triggers)
-  }
-  return [...groups]
+  return [...tokensByEnd.values()].map((group) => {
+    const triggers = new Set(group.map(({ trigger }) => trigger))
+    return [group[0]?.trigger.slice(-1) ?? '', [...triggers]]
+  })
 }
 
-/** The token whose trigger ends just before `at`. */
-export function tokenAt(text: string, at: number): SecretSpan | undefined {
-  for (const { start, trigger, kind, body } of tokens) {
+/** The token whose trigger ends just before `at`. `runs`: of the text. */
+export function tokenAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
+  for (const { start, trigger, kind, characters, least } of tokensByEnd.get(text.charCodeAt(at - 1)) ?? []) {
     const from = at - trigger.length
     if (from < 0 || !text.startsWith(start, from)) continue
-    body.lastIndex = at
-    if (!body.test(text)) continue
+    const all = characters === jwtCharacters ? jwtCharactersAt(text, at, runs) : characters
+    if (all === undefined) continue
+    const end = runs.end(at, all)
+    if (end - at < least) continue
     // "task-..." and "desk-..." are words: behind a letter, a key must look random.
-    if (!startsToken(text, from) && !looksRandom(text.slice(at, body.lastIndex))) continue
-    return { from, start: from, end: body.lastIndex, until: body.lastIndex, kind }
+    if (!startsToken(text, from) && !runs.looksRandom(at, all)) continue
+    return { from, start: from, end, until: end, kind }
   }
   return undefined
 }
@@ -36,87 +50,108 @@ export function tokenAt(text: string, at: number): SecretSpan | undefined {
 function startsToken(text: string, at: number): boolean {
   return (
     at === 0 ||
-    !/[A-Za-z0-9]$/.test(text.slice(at - 1, at)) ||
-    /(?:\\[nrtbf]|%[0-9A-Fa-f]{2})$/.test(text.slice(at - 3, at))
+    !isAt(text, at - 1, lettersAndDigits) ||
+    /(?:\\[nrtbf]|%[0-9A-Fa-f]{2})$/.test(text.slice(Math.max(0, at - 3), at))
   )
 }
 
-function looksRandom(text: string): boolean {
-  return /[0-9]/.test(text) && /[A-Z]/.test(text) && /[a-z]/.test(text)
+/** A truncated JWT may have no dot: its length still distinguishes it from other base64. Undefined: it is no JWT. */
+function jwtCharactersAt(text: string, at: number, runs: Runs): number | undefined {
+  const end = runs.end(at, wordCharacters)
+  if (end - at >= 8 && text.charCodeAt(end) === dotCode) return dottedCharacters
+  return end - at >= 200 ? wordCharacters : undefined
 }
+
+const dotCode = 0x2e
 
 interface Token {
   /** The characters that it begins with. `trigger`: those up to the first rare one. */
   start: string
   trigger: string
   kind: string
-  /** The pattern of the rest after the trigger, sticky. */
-  body: RegExp
+  /** The kind of its characters after the trigger. */
+  characters: number
+  /** How many of them it has at least. */
+  least: number
 }
 
-const token = (kind: string, start: string, trigger: string, rest: string): Token => ({
-  kind,
-  start,
-  trigger,
-  body: new RegExp(rest, 'y'),
-})
+const token = (
+  kind: string,
+  start: string,
+  trigger: string,
+  least: number,
+  characters = keyCharacters,
+): Token => ({ kind, start, trigger, characters, least })
 
-/** Asterisks: upstreams show keys half masked in their errors. */
-const key = (least: number) => `[\\w*-]{${least},}`
+/** No kind: see `jwtCharactersAt`. */
+const jwtCharacters = 0
 
 /** The first token that matches names the kind: a longer start stands before a shorter one, and `csk-` before `sk-`. */
-const tokens: readonly Token[] = [
-  token('anthropic-key', 'sk-ant-', 'sk-', key(16)),
-  token('openrouter-key', 'sk-or-', 'sk-', key(16)),
-  token('cerebras-key', 'csk-', 'csk-', key(16)),
-  token('openai-key', 'sk-', 'sk-', key(12)),
-  token('groq-key', 'gsk_', 'gsk_', key(16)),
-  token('stripe-key', 'sk_live_', 'sk_', key(16)),
-  token('stripe-key', 'sk_test_', 'sk_', key(16)),
-  token('stripe-key', 'rk_live_', 'rk_', key(16)),
-  token('api-key', 'sk_', 'sk_', key(24)),
-  token('google-key', 'AIza', 'AI', '[\\w-]{24,}'),
-  token('google-token', 'GOCSPX-', 'GOCSPX-', key(16)),
-  token('aws-key-id', 'AKIA', 'AKI', 'A[A-Z0-9]{12,}'),
-  token('aws-key-id', 'ASIA', 'ASI', 'A[A-Z0-9]{12,}'),
-  token('github-token', 'github_pat_', 'github_', key(20)),
-  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((start) => token('github-token', start, start, key(16))),
-  token('gitlab-token', 'glpat-', 'glpat-', '[\\w.-]{12,}'),
+export const tokens: readonly Token[] = [
+  token('anthropic-key', 'sk-ant-', 'sk-', 16),
+  token('openrouter-key', 'sk-or-', 'sk-', 16),
+  token('cerebras-key', 'csk-', 'csk-', 16),
+  token('openai-key', 'sk-', 'sk-', 12),
+  token('groq-key', 'gsk_', 'gsk_', 16),
+  token('stripe-key', 'sk_live_', 'sk_', 16),
+  token('stripe-key', 'sk_test_', 'sk_', 16),
+  token('stripe-key', 'rk_live_', 'rk_', 16),
+  token('api-key', 'sk_', 'sk_', 24),
+  token('google-key', 'AIza', 'AI', 26, wordCharacters),
+  token('google-token', 'GOCSPX-', 'GOCSPX-', 16),
+  token('aws-key-id', 'AKIA', 'AKI', 13, capitalsAndDigits),
+  token('aws-key-id', 'ASIA', 'ASI', 13, capitalsAndDigits),
+  token('github-token', 'github_pat_', 'github_', 20),
+  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((start) => token('github-token', start, start, 16)),
+  token('gitlab-token', 'glpat-', 'glpat-', 12, dottedCharacters),
   ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xoxc-', 'xoxd-', 'xapp-'].map((start) =>
-    token('slack-token', start, start, '[\\w%.-]{10,}'),
+    token('slack-token', start, start, 10, slackCharacters),
   ),
-  token('huggingface-token', 'hf_', 'hf_', key(16)),
-  token('xai-key', 'xai-', 'xai-', key(16)),
-  token('replicate-token', 'r8_', 'r8_', key(16)),
-  token('perplexity-key', 'pplx-', 'pplx-', key(16)),
-  token('nvidia-key', 'nvapi-', 'nvapi-', key(16)),
-  token('npm-token', 'npm_', 'npm_', key(16)),
-  token('pypi-token', 'pypi-', 'pypi-', key(16)),
-  token('sendgrid-key', 'SG.', 'SG', '\\.[\\w.-]{16,}'),
-  // A truncated JWT may have no dot: its length still distinguishes it from other base64.
-  token('jwt', 'eyJ', 'eyJ', '[\\w-]{8,}(?:\\.[\\w-]*)+|[\\w-]{200,}'),
-  token('tollgate-key', 'tg-', 'tg-', key(12)),
+  token('huggingface-token', 'hf_', 'hf_', 16),
+  token('xai-key', 'xai-', 'xai-', 16),
+  token('replicate-token', 'r8_', 'r8_', 16),
+  token('perplexity-key', 'pplx-', 'pplx-', 16),
+  token('nvidia-key', 'nvapi-', 'nvapi-', 16),
+  token('npm-token', 'npm_', 'npm_', 16),
+  token('pypi-token', 'pypi-', 'pypi-', 16),
+  token('sendgrid-key', 'SG.', 'SG', 17, dottedCharacters),
+  token('jwt', 'eyJ', 'eyJ', 8, jwtCharacters),
+  token('tollgate-key', 'tg-', 'tg-', 12),
 ]
 
-const pemHeader = /BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
-const pemBody = /(?:[A-Za-z0-9+/=\s:,]+|\\+[nrt/]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}-----)?/y
-const pemFooter = /END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY/y
+/** By the code of the last character of their triggers. */
+const tokensByEnd = Map.groupBy(tokens, ({ trigger }) => trigger.charCodeAt(trigger.length - 1))
+
+const pemHeader = /BEGIN (?:[A-Z0-9]{1,32} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
+const pemEnd = /-----END [A-Z0-9 ]{0,40}-----/y
+const pemFooter = /END (?:[A-Z0-9]{1,32} ){0,3}PRIVATE KEY/y
 
 /** A private key from its first line on. Its last line may be missing. */
 export function pemAt(text: string, at: number): SecretSpan | undefined {
   pemHeader.lastIndex = at
   if (!pemHeader.test(text)) return undefined
-  pemBody.lastIndex = pemHeader.lastIndex
-  pemBody.test(text)
-  const end = pemBody.lastIndex
+  const bodyEnd = pemBodyEnd(text, pemHeader.lastIndex)
+  pemEnd.lastIndex = bodyEnd
+  const end = pemEnd.test(text) ? pemEnd.lastIndex : bodyEnd
   return { from: at - 5, start: at - 5, end, until: end, kind: 'private-key' }
+}
+
+/** Lines of base64, with escapes of their ends and of slashes, up to five hyphens. */
+function pemBodyEnd(text: string, start: number): number {
+  for (let at = start; ; ) {
+    const end = runEnd(text, at, pemCharacters)
+    const escaped = runEnd(text, end, backslashes)
+    const dashes = runEnd(text, end, hyphens)
+    if (escaped > end && 'nrt/'.includes(text.charAt(escaped) || '-')) at = escaped + 1
+    else if (dashes > end && dashes - end < 5) at = dashes
+    else return end
+  }
 }
 
 /** The end of a private key whose first line is missing. */
 export function pemTailAt(text: string, at: number, least: number): SecretSpan | undefined {
   pemFooter.lastIndex = at
   if (!pemFooter.test(text)) return undefined
-  let start = at - 5
-  while (start > least && /[A-Za-z0-9+/=\r\n\\]/.test(text.charAt(start - 1))) start--
+  const start = runStart(text, at - 5, pemTailCharacters, least)
   return { from: start, start, end: pemFooter.lastIndex, until: pemFooter.lastIndex, kind: 'private-key' }
 }

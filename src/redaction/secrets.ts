@@ -1,5 +1,6 @@
 import { announcement, schemeAt, urlAt, valueAt } from './announced-secrets.ts'
 import { percentDecoded } from './percent-encoding.ts'
+import { Runs } from './runs.ts'
 import { mergeSpans, type SecretSpan } from './secret-span.ts'
 import { pemAt, pemTailAt, tokenAt, tokenTriggers } from './secret-tokens.ts'
 
@@ -19,9 +20,10 @@ export function findSecrets(text: string, exact: readonly string[] = []): Secret
 function findPlainSecrets(text: string, exact: readonly string[]): SecretSpan[] {
   let spans = none
   let end = 0
+  const runs = new Runs(text)
   trigger.lastIndex = 0
   while (trigger.test(text)) {
-    const span = secretAt(text, trigger.lastIndex, end)
+    const span = secretAt(text, trigger.lastIndex, end, runs)
     if (span === undefined) continue
     if (spans === none) spans = []
     spans.push(span)
@@ -42,7 +44,7 @@ const trigger = new RegExp(
   [
     ...tokenTriggers(),
     '-(?=BEGIN |END )(?<=-----)',
-    ':(?=\\\\*/\\\\*/)',
+    ':(?=\\\\{0,63}/\\\\{0,63}/)',
     announcement,
     '[bB](?=earer[ +]|asic )',
   ].join('|'),
@@ -50,7 +52,7 @@ const trigger = new RegExp(
 )
 
 /** The secret of the trigger character just before `at`. It may not begin before `least`. */
-function secretAt(text: string, at: number, least: number): SecretSpan | undefined {
+function secretAt(text: string, at: number, least: number, runs: Runs): SecretSpan | undefined {
   const character = text[at - 1]
   switch (character) {
     case 'b':
@@ -66,7 +68,7 @@ function secretAt(text: string, at: number, least: number): SecretSpan | undefin
       if (text.startsWith('BEGIN ', at)) return pemAt(text, at)
       if (text.startsWith('END ', at)) return pemTailAt(text, at, least)
   }
-  return tokenAt(text, at)
+  return tokenAt(text, at, runs)
 }
 
 /** Six characters, the first of them rare in text where possible: searching these is several times faster. */

@@ -55,7 +55,7 @@ interface Token {
   end: number
 }
 
-const other = /\s+|-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?|true|false|null/y
+const other = /\s{1,64}|-?\d{1,20}(?:\.\d{1,20})?(?:[eE][+-]?\d{1,3})?|true|false|null/y
 
 function readToken(raw: Buffer, words: Int32Array, at: number): Token | undefined {
   const character = String.fromCharCode(raw[at] ?? 0)

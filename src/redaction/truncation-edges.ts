@@ -1,3 +1,4 @@
+import { backslashes, lineBreaks, runEnd, schemeCharacters, valueEnd } from './runs.ts'
 import { findSecrets } from './secrets.ts'
 
 /** Bytes on either side of an edge in which we look for secrets. A longer one shows by its token or by its lines. */
@@ -50,7 +51,10 @@ function isContinuation(byte: number | undefined): boolean {
 /** The JSON escape that lies across `at`, if any. A surrogate pair counts as one escape. */
 function escapeAround(raw: Buffer, at: number, low: number): { start: number; end: number } | undefined {
   let base = Math.max(low, at - 16)
-  while (base > low && raw[base - 1] === backslash) base--
+  let run = base
+  while (run > low && raw[run - 1] === backslash) run--
+  // Backslashes go in pairs: after an odd number of them, the next one is the second of its pair.
+  base -= (base - run) % 2
   const text = raw.toString('latin1', base, at + 16)
   const edge = at - base
   for (const match of text.matchAll(/\\u[dD][89abAB]..\\u[dD][c-fC-F]..|\\u[0-9a-fA-F]{4}|\\[\s\S]/g)) {
@@ -62,8 +66,6 @@ function escapeAround(raw: Buffer, at: number, low: number): { start: number; en
 }
 
 const backslash = 0x5c
-const tokenCharacters = /(?:[\w+/=.~*%-]+|\\+\/)*/y
-const newlines = /(?:\\+[nr]|[\r\n])+/y
 const lineLengthMin = 40
 
 /** Moves past the token that lies across `at`. In a base64 block it moves past all lines of the block. */
@@ -73,15 +75,25 @@ function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
   const text = raw.toString('latin1', at, high)
   // In JSON within JSON, half of a newline's escape may stand before `at`.
   let end = inBlock && raw[at - 1] === backslash && /^[nr]/.test(text) ? 1 : 0
-  end = matchEnd(tokenCharacters, text, end)
+  end = valueEnd(text, end, schemeCharacters)
   while (inBlock) {
-    const line = matchEnd(newlines, text, end)
-    const lineEnd = matchEnd(tokenCharacters, text, line)
+    const line = lineBreaksEnd(text, end)
+    const lineEnd = valueEnd(text, line, schemeCharacters)
     if (lineEnd === line || text.startsWith('-----', line)) break
     end = lineEnd
     if (lineEnd - line < lineLengthMin) break
   }
   return at + end
+}
+
+/** Behind line breaks, escaped or not. */
+function lineBreaksEnd(text: string, at: number): number {
+  let end = runEnd(text, at, lineBreaks)
+  for (;;) {
+    const letter = runEnd(text, end, backslashes)
+    if (letter === end || !/^[nr]/.test(text.charAt(letter))) return end
+    end = runEnd(text, letter + 1, lineBreaks)
+  }
 }
 
 /** True inside base64 lines, such as a private key without its first line: a long run of base64 ends just before `at`. */
@@ -108,9 +120,4 @@ const tokenBytes = new Set(
 
 function isTokenByte(byte: number | undefined): boolean {
   return byte !== undefined && tokenBytes.has(byte)
-}
-
-function matchEnd(pattern: RegExp, text: string, at: number): number {
-  pattern.lastIndex = at
-  return pattern.test(text) ? pattern.lastIndex : at
 }

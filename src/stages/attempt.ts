@@ -1,3 +1,4 @@
+import { longName } from '../ledger/column.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -20,7 +21,7 @@ export function newAttempt({
   return {
     channel: channel.name,
     upstreamProtocol: protocol,
-    upstreamModel: upstreamModel === null ? null : redactText(upstreamModel),
+    upstreamModel: upstreamModel === null ? null : redactText(upstreamModel, [], longName.max),
     reason,
     passedOver: false,
     status: null,

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Outcome, StreamEnd } from '../canonical/usage.ts'
+import { fitArray, notes as notesColumn } from '../ledger/column.ts'
 import type { CloseRecord } from '../ledger/record.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -83,15 +84,20 @@ export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): Clo
     priceId: metered.priceId,
     priceMultiplier: metered.priceMultiplier,
     // The names in it are an upstream's.
-    costFacts: metered.facts === undefined ? null : redactText(JSON.stringify(metered.facts)),
+    costFacts: metered.facts === undefined ? null : redactedList(metered.facts),
     queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
     firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
     totalMs: Date.now() - startedAt,
     upstreamRequestId: attempts.findLast((attempt) => !attempt.passedOver)?.upstreamRequestId ?? null,
     attempts,
-    notes: notes === null || notes.length === 0 ? null : redactText(JSON.stringify(notes)),
+    notes: notes === null || notes.length === 0 ? null : redactedList(notes),
     folded: 1,
   }
+}
+
+/** A list without secrets, and within the bound of its column before it is searched. */
+function redactedList(list: readonly unknown[]): string {
+  return redactText(fitArray(JSON.stringify(list), notesColumn.max), [], notesColumn.max)
 }
 
 /** The error that a client may see for anything thrown. */

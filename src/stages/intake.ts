@@ -16,7 +16,7 @@ export function intakeOf(gateway: Gateway, serve: RequestListener): Intake {
   return {
     serve,
     refuse(request, response, refusal) {
-      const path = redactText((request.url ?? '').replace(/[?#].*$/s, '').slice(0, pathCharactersMax))
+      const path = redactText((request.url ?? '').replace(/[?#].*$/s, ''), [], pathCharactersMax)
       const received = receive(
         gateway,
         { ...formatAt(path, request.headers), isUnrouted: true },

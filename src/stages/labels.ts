@@ -21,14 +21,14 @@ export function labelsOf(headers: Headers, named: Names = noNames): Labels {
   for (const tag of named.tags) if (tags.size < tagList.countMax) tags.add(tag)
   return {
     endUser: endUserText(named.endUser),
-    session: session === undefined ? null : redactText(session.slice(0, name.max)),
-    tags: tags.size === 0 ? null : [...tags].map((tag) => redactText(tag)).sort(),
+    session: session === undefined ? null : redactText(session, [], name.max),
+    tags: tags.size === 0 ? null : [...tags].map((tag) => redactText(tag, [], tagList.max)).sort(),
   }
 }
 
 /** The name of an end user, as it stands in a row. */
 export function endUserText(named: string | undefined): string | null {
-  return named === undefined ? null : redactText(named.slice(0, name.max))
+  return named === undefined ? null : redactText(named, [], name.max)
 }
 
 /** Throws GatewayError `invalid_request`, which names the header, for too many or too long tags. */

@@ -1,4 +1,5 @@
 import { type Names, namesIn, noNames } from '../bodies/names.ts'
+import { name } from '../ledger/column.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import { type CaptureMode, redactBody, redactText } from '../redaction/redact.ts'
 import { own } from '../telemetry/traces/conventions.ts'
@@ -9,8 +10,6 @@ import type { Arrival, RowSoFar } from './received.ts'
 
 /** A collector takes a request of a few megabytes, with many spans in it. */
 const tracedBodyBytesMax = 16 * 1024
-const userAgentCharactersMax = 256
-const idempotencyKeyCharactersMax = 256
 
 /**
  * Write the first half of the row to the journal. Resolves when the row survives what DURABILITY says. Rejects
@@ -45,11 +44,11 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     groupId: identity?.groupId ?? null,
     endpoint: endpoint.path,
     clientProtocol: endpoint.protocol,
-    requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel),
+    requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel, [], name.max),
     stream: row.stream,
     clientAddress: arrival.clientAddress,
-    userAgent: headerText(request?.headers['user-agent'], userAgentCharactersMax),
-    idempotencyKey: headerText(request?.headers['idempotency-key'], idempotencyKeyCharactersMax),
+    userAgent: headerText(request?.headers['user-agent']),
+    idempotencyKey: headerText(request?.headers['idempotency-key']),
     ...labelsOf(request?.headers ?? {}, namesOf(row)),
     reservedAccountId: row.reservedAccountId,
     capture,
@@ -82,7 +81,7 @@ function capturedOf(
   })
 }
 
-function headerText(value: string | string[] | undefined, charactersMax: number): string | null {
+function headerText(value: string | string[] | undefined): string | null {
   const text = Array.isArray(value) ? value[0] : value
-  return text === undefined ? null : redactText(text.slice(0, charactersMax))
+  return text === undefined ? null : redactText(text, [], name.max)
 }

@@ -55,7 +55,7 @@ export async function refuse(
   const body =
     passedThrough === undefined
       ? Buffer.from(JSON.stringify(rendered.body))
-      : Buffer.from(redactText(passedThrough.body.toString('utf8'), secretsOf(received)))
+      : Buffer.from(redactedWhole(passedThrough.body, secretsOf(received)))
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,
@@ -71,6 +71,11 @@ export const noAttempts: Unanswered = { target: null, metered: nothingMetered, r
 
 function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamRefusal {
   return refusal !== undefined && clientStatuses.has(refusal.status) && refusal.contentType.includes('json')
+}
+
+/** The relay has bounded it. */
+function redactedWhole(body: Buffer, secrets: readonly string[]): string {
+  return redactText(body.toString('utf8'), secrets, body.length)
 }
 
 function logRefusal({ log }: Gateway, request: string, error: GatewayError): void {

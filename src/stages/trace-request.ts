@@ -1,4 +1,5 @@
 import type { Usage } from '../canonical/usage.ts'
+import { name as nameColumn } from '../ledger/column.ts'
 import type { CloseRecord, OpenRecord } from '../ledger/record.ts'
 import { callsIn } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -29,7 +30,7 @@ export function traceAnswer({ id, trace, row, endpoint }: Traced, status: number
     set(root.attributes, own.keyId, identity?.keyId)
     if (requestedModel !== null) {
       set(root.attributes, named.operation, operationOf(endpoint.path))
-      set(root.attributes, named.requestModel, redactText(requestedModel))
+      set(root.attributes, named.requestModel, redactText(requestedModel, [], nameColumn.max))
     }
     root.isError = status >= 500
   }

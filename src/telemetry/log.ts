@@ -19,7 +19,7 @@ export function makeLog(level: string, stream: { write(line: string): void } = s
       level,
       base: null,
       redact: { paths: [...redactedPaths], censor: '[REDACTED]' },
-      hooks: { streamWrite: (line) => redactText(line) },
+      hooks: { streamWrite: redactedLine },
     },
     stream,
   )
@@ -31,6 +31,14 @@ export function makeLog(level: string, stream: { write(line: string): void } = s
  */
 export function requestLog(log: Log, requestId: string): Log {
   return log.child({ request: requestId })
+}
+
+/** A line that is longer, as no field should make it, ends there. */
+const lineCharactersMax = 64 * 1024
+
+function redactedLine(line: string): string {
+  if (line.length <= lineCharactersMax) return redactText(line, [], lineCharactersMax)
+  return `${redactText(line, [], lineCharactersMax)}\n`
 }
 
 /** Fields that may hold a secret or a body. `redactText` knows secrets by their form; some secrets have none. */

@@ -192,5 +192,5 @@ function taken(message: string): GatewayError {
 }
 
 function noTenant(name: string): GatewayError {
-  return new GatewayError('unknown_path', `There is no tenant "${redactText(name.slice(0, 256))}".`)
+  return new GatewayError('unknown_path', `There is no tenant "${redactText(name, [], 256)}".`)
 }

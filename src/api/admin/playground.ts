@@ -8,6 +8,7 @@ import type { Database } from '../../db/database.ts'
 import { calledOrigin, clientAddressOf } from '../../http/client-address.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
+import { modelCharactersMax } from '../../protocols/model-name.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
 import { oneOf } from '../parameter.ts'
@@ -152,7 +153,7 @@ async function noteRun(
   { keyId, keyName, tenantId }: Identity,
   { endpoint, request: body }: { endpoint: string; request: Record<string, unknown> },
 ): Promise<void> {
-  const model = typeof body.model === 'string' ? body.model.slice(0, 256) : null
+  const model = typeof body.model === 'string' ? redactText(body.model, [], modelCharactersMax) : null
   const source = {
     actor,
     address: clientAddressOf(request),

@@ -35,7 +35,7 @@ export function overheard(upstreams: Upstreams, wires: WireListener, known: stri
         channel: channel.name,
         address: redactText(baseUrl + request.path, secrets),
         method,
-        body: Buffer.isBuffer(body) ? redactText(body.toString('utf8'), secrets) : null,
+        body: Buffer.isBuffer(body) ? redactText(body.toString('utf8'), secrets, charactersMax) : null,
       })
       const text = new WireText(secrets, (part) => wires.data(attempt, part))
       return upstreams.call(target, request, overhear(listener, attempt, text, wires))
@@ -82,10 +82,13 @@ export class WireText {
 
   add(chunk: Uint8Array): void {
     if (this.#written > charactersMax) return
-    this.#line += this.#decoder.decode(chunk, { stream: true })
-    const at = this.#line.lastIndexOf('\n') + 1
-    if (at > 0) this.#pass(this.#line.slice(0, at))
-    this.#line = this.#line.slice(at)
+    const text = this.#decoder.decode(chunk, { stream: true })
+    const at = text.lastIndexOf('\n') + 1
+    if (at > 0) {
+      this.#pass(this.#line + text.slice(0, at))
+      this.#line = ''
+    }
+    this.#line += text.slice(at)
     if (this.#line.length > charactersMax) this.end()
   }
 
@@ -96,7 +99,7 @@ export class WireText {
 
   #pass(text: string): void {
     this.#written += text.length
-    const shown = redactText(text, this.secrets)
+    const shown = redactText(text, this.secrets, charactersMax)
     const isLong = this.#written > charactersMax
     this.#write(isLong ? `${shown.slice(0, charactersMax)}\n[the rest is not shown]` : shown)
   }

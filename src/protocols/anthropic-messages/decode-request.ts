@@ -2,6 +2,7 @@ import type { ChatRequest } from '../../canonical/chat.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { Members } from '../members.ts'
+import { modelName } from '../model-name.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages, decodeSystem } from './decode-messages.ts'
@@ -21,7 +22,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const { toolChoice, parallelToolCalls } = decodeToolChoice(members, { tools, webSearch })
   const { reasoning, format, reasoningName, formatName } = decodeOutput(members)
   const request: ChatRequest = {
-    model: members.requiredText('model'),
+    model: modelName(members.any('model')),
     stream: members.boolean('stream') ?? false,
     turns,
     tools,

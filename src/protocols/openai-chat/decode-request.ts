@@ -2,6 +2,7 @@ import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { Members } from '../members.ts'
+import { modelName } from '../model-name.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { decodeMessages } from './decode-messages.ts'
@@ -23,7 +24,7 @@ export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequ
   const tools = decodeTools(members)
   const choice = decodeToolChoice(members)
   const request: ChatRequest = {
-    model: members.requiredName('model'),
+    model: modelName(members.any('model')),
     stream: members.boolean('stream') ?? false,
     turns: decodeMessages(members, envelope),
     tools: tools.list,

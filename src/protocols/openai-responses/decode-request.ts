@@ -8,6 +8,7 @@ import {
 import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
 import { Members } from '../members.ts'
+import { modelName } from '../model-name.ts'
 import type { DecodeContext } from '../protocol.ts'
 import { UnmappedFields } from '../unmapped-fields.ts'
 import { type ConfigurationUpdate, ItemDecoder } from './decode-items.ts'
@@ -41,7 +42,7 @@ export function decodeRequest(body: Json, { envelope, isKept = false }: DecodeCo
   const user = decodeUser(members)
 
   const request: ChatRequest = {
-    model: members.requiredText('model'),
+    model: modelName(members.any('model')),
     stream: members.boolean('stream') ?? false,
     turns: items.turns,
     tools: tools.list,

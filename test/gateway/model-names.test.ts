@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
+import { name } from '../../src/ledger/column.ts'
+import { modelCharactersMax } from '../../src/protocols/model-name.ts'
 import { modelEndpoints } from '../../src/stages/endpoints.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
@@ -75,6 +77,10 @@ function membersOf(value: unknown, ...path: string[]): Record<string, unknown> {
   for (const name of path) at = Object(at)[name]
   return Object(at ?? {})
 }
+
+test('the longest name fits into its column', () => {
+  expect(modelCharactersMax).toBe(name.max)
+})
 
 describe.each(requests)('a request to %s with %s', (path, _, bodyOf) => {
   test.each(wrong)(

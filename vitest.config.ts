@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto'
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { missingExtras } from './test/support/machine.ts'
+import { missingExtras, oldestPostgres } from './test/support/machine.ts'
 import { makeRunFolder } from './test/support/run-folder.ts'
 import { readSources } from './test/support/sources.ts'
 import { onOldestPostgres, tiers, tiersOf } from './test/support/tiers.ts'
@@ -39,11 +39,19 @@ const projects = {
   chaos: { include: possible(filesOf.chaos), ...withPostgres },
 }
 
-/** Whoever names files gets them, whatever their tier. Else TESTS names the projects: `npm test` and its siblings set it. */
-function chosen(): (keyof typeof projects)[] {
+type Project = keyof typeof projects
+const everyProject = Object.keys(projects).filter((name): name is Project => name in projects)
+
+/** TESTS names the projects: the scripts of package.json set it. Else a run that names files has them, whatever their tier. */
+function chosen(): Project[] {
   if (isChaos) return ['chaos']
-  const names = process.env.TESTS?.split(' ') as (keyof typeof projects)[] | undefined
-  if (names !== undefined) return names
+  const wanted = process.env.TESTS?.split(' ')
+  const unknown = wanted?.find((name) => !everyProject.some((project) => project === name))
+  if (unknown !== undefined) throw new Error(`TESTS: no "${unknown}"; choose from ${everyProject.join(', ')}`)
+  // Without that server it could not begin: the advice at the end of the run says how to get it.
+  const isPossible = (name: Project) =>
+    name !== onOldestPostgres || !missing.some(({ name }) => name === `Postgres ${oldestPostgres}`)
+  if (wanted !== undefined) return everyProject.filter((name) => wanted.includes(name) && isPossible(name))
   const namesFiles = process.argv.slice(2).some((word) => word.startsWith('test/'))
   return namesFiles ? [...tiers] : ['fast', 'database', 'contract']
 }

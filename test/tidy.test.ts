@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { longest } from './support/longest-first.ts'
 import { generated, readConsole, readSources } from './support/sources.ts'
 import { tiers, tiersOf } from './support/tiers.ts'
 
@@ -479,6 +480,11 @@ test('every test file is in one tier, and tests of pure code start no processes'
   const slower = tiers.filter((tier) => tier !== 'fast').flatMap((tier) => filesOf[tier])
   for (const file of slower.filter((file) => pure.test(file)))
     expect.fail(`${file} starts a process or opens a database: test that in a part that may`)
+})
+
+test('every file that is to begin first is there', () => {
+  const files = sources.map(({ file }) => file)
+  for (const file of longest) expect(files, 'see test/support/longest-first.ts').toContain(file)
 })
 
 /** Parts that need no processes and databases, by the folders of their tests. */

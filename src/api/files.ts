@@ -226,6 +226,6 @@ function unreadable(cause: unknown): GatewayError {
 function noSuchFile(id: string): GatewayError {
   return new GatewayError(
     'unknown_path',
-    `No file "${redactText(id.slice(0, 64))}" of yours is kept here. GET /v1/files lists those that there are.`,
+    `No file "${redactText(id, [], 64)}" of yours is kept here. GET /v1/files lists those that there are.`,
   )
 }

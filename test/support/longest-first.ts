@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, '../..')
  * The files that take longest, by the report of a run. A fresh checkout remembers no times, and vitest would begin with the largest
  * files: then a long one that begins late is what the run waits for in the end.
  */
-const longest = [
+export const longest: readonly string[] = [
   'test/tutorials.test.ts',
   'test/deploy/stack-redis.test.ts',
   'test/console/every-page.browser.test.ts',

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
-import { chatStream, frame } from '../support/upstream-plans.ts'
+import { heldStreams } from '../support/upstream-plans.ts'
 
 /** All that an upload form can have wrong, whole and cut off, against one process that serves another tenant meanwhile. */
 
@@ -258,18 +258,8 @@ const rowsOfUploads = async () => {
 
 /** A stream of another tenant that runs until `finish`. */
 async function openStream() {
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  bed.upstream.script((request) => ({
-    ...chatStream(request),
-    chunks: [
-      frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] }),
-      { waitFor: finished },
-      ...(chatStream({ includeUsage: true }).chunks as Iterable<string>),
-    ],
-  }))
+  const { script, finish } = heldStreams()
+  bed.upstream.script(script)
   const body = { model: 'priced', messages: [{ role: 'user', content: 'Hello' }], stream: true }
   const stream = await bed.chat(body, { key: freeKey })
   return { id: stream.headers.get('x-request-id'), text: stream.text(), finish }

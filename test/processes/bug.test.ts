@@ -6,7 +6,7 @@ import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { commandOf, serverArgs } from '../support/tollgate.ts'
 import { patienceMs } from '../support/until.ts'
-import { chatStream, frame } from '../support/upstream-plans.ts'
+import { heldStreams } from '../support/upstream-plans.ts'
 
 /** An error that nothing catches ends the process, and nothing that others have running. */
 
@@ -23,18 +23,8 @@ async function startBed(env: Record<string, string>): Promise<ProcessTestbed> {
 
 /** Streams that run until `finish`. */
 async function openStreams(bed: ProcessTestbed, count: number) {
-  let finish = () => {}
-  const finished = new Promise<void>((resolve) => {
-    finish = resolve
-  })
-  bed.upstream.script((request) => ({
-    ...chatStream(request),
-    chunks: [
-      frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] }),
-      { waitFor: finished },
-      ...(chatStream({ includeUsage: true }).chunks as Iterable<string>),
-    ],
-  }))
+  const { script, finish } = heldStreams()
+  bed.upstream.script(script)
   const body = { model: 'priced', messages, stream: true, max_tokens: 10 }
   const streams = await Promise.all(
     Array.from({ length: count }, (_, index) => bed.chat(body, { key: index % 4 === 0 ? paidKey : freeKey })),

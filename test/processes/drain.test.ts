@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { type ProcessTestbed, startProcessTestbed } from '../support/process-testbed.ts'
 import { patienceMs } from '../support/until.ts'
-import { chatAnswer, chatStream, frame } from '../support/upstream-plans.ts'
+import { chatAnswer, chatStream, frame, heldStreams } from '../support/upstream-plans.ts'
 
 const patient = { timeout: patienceMs, interval: 20 }
 const messages = [{ role: 'user', content: 'Hello' }]
@@ -52,18 +52,8 @@ test.for([1, 2])(
       DRAIN_ON_SHUTDOWN_MS: '60000',
       ADMIT_MS: '60000',
     })
-    let finish = () => {}
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve
-    })
-    bed.upstream.script((request) => ({
-      ...chatStream(request),
-      chunks: [
-        frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] }),
-        { waitFor: finished },
-        ...(chatStream({ includeUsage: true }).chunks as Iterable<string>),
-      ],
-    }))
+    const { script, finish } = heldStreams()
+    bed.upstream.script(script)
     const streams = await Promise.all(
       Array.from({ length: 200 }, (_, index) =>
         bed.chat(

@@ -108,6 +108,15 @@ function* chatSteps(
   yield 'data: [DONE]\n\n'
 }
 
+/** A script whose streams send one event, and the rest once `finish` is called. */
+export function heldStreams(): { script(request: SeenRequest): Plan; finish(): void } {
+  const { promise: waitFor, resolve: finish } = Promise.withResolvers<void>()
+  const first = frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] })
+  // Of each request: they can be read once.
+  const rest = () => chatStream({ includeUsage: true }).chunks as Iterable<string>
+  return { script: (request) => ({ ...chatStream(request), chunks: [first, { waitFor }, ...rest()] }), finish }
+}
+
 /** Two tokens, then an error inside the stream, and a proper end of the body. */
 export function errorFrameStream(): ChunkedPlan {
   const error = { message: 'The server had an error.', type: 'server_error', param: null, code: null }

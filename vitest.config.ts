@@ -35,7 +35,7 @@ const projects = {
   database: { include: possible(filesOf.database), ...withPostgres, ...shared },
   contract: { include: possible(filesOf.contract), ...withPostgres, ...shared },
   system: { include: possible(filesOf.system), ...withPostgres },
-  [onOldestPostgres]: { include: possible(filesOf.database), ...setup, ...withPostgres, ...shared },
+  [onOldestPostgres]: { include: possible(filesOf[onOldestPostgres]), ...setup, ...withPostgres, ...shared },
   chaos: { include: possible(filesOf.chaos), ...withPostgres },
 }
 

@@ -46,10 +46,10 @@ const running = async ({ database }: DegradationBed) =>
 test('Postgres has the beginning of a request before the upstream sees it, and its row before its answer ends', async () => {
   const bed = await startBed()
   const seen: string[][] = []
-  bed.upstream.script(() => ({
-    waitFor: running(bed).then((ids) => void seen.push(ids)),
-    body: JSON.stringify(answer),
-  }))
+  bed.upstream.script(async () => {
+    seen.push(await running(bed))
+    return { body: JSON.stringify(answer) }
+  })
   for (let n = 0; n < 5; n++) {
     const { requestId, status } = await bed.call(chatPath, { body: chatBody, key: paidKey })
     expect(status).toBe(200)

@@ -4,6 +4,9 @@ import { filesThatLoad, type Source } from './sources.ts'
 export const tiers = ['fast', 'database', 'contract', 'system'] as const
 export type Tier = (typeof tiers)[number]
 
+/** The project of vitest that runs the files of `database` again, on the oldest Postgres. */
+export const onOldestPostgres = 'oldest-postgres'
+
 /**
  * The test files of each tier. No list names them: the tier of a file follows from what it loads, so a file that begins to start a
  * process changes its tier by itself.
@@ -16,13 +19,16 @@ export type Tier = (typeof tiers)[number]
  * `npm test` runs the first three, `npm run test:system` the last one and, on the oldest Postgres, those of `database` again. `npm
  * run chaos` runs the files that ask for an `amount`, with the large one.
  */
-export function tiersOf(sources: readonly Source[]): Record<Tier | 'chaos', string[]> {
+export function tiersOf(
+  sources: readonly Source[],
+): Record<Tier | 'chaos' | typeof onOldestPostgres, string[]> {
   const files = sources.map(({ file }) => file).filter((file) => file.endsWith('.test.ts'))
   const own = sources.filter(({ file }) => file.startsWith('test/'))
   const system = filesThatLoad(own, startsProcesses)
   const contract = filesThatLoad(own, ['test/support/gateway.ts'])
   const database = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
   const growing = filesThatLoad(sources, ['test/support/amount.ts'])
+  const onNewer = filesThatLoad(sources, ['test/support/former-database.ts'])
   const tierOf = (file: string): Tier => {
     if (system.has(file)) return 'system'
     if (contract.has(file)) return 'contract'
@@ -34,6 +40,8 @@ export function tiersOf(sources: readonly Source[]): Record<Tier | 'chaos', stri
     database: inTier('database'),
     contract: inTier('contract'),
     system: inTier('system'),
+    // The former release needs Postgres 16.
+    [onOldestPostgres]: inTier('database').filter((file) => !onNewer.has(file)),
     chaos: files.filter((file) => growing.has(file)),
   }
 }
@@ -48,6 +56,3 @@ const startsProcesses = [
   'test/archive/archive-bed.ts',
   'test/erasure/archive-beside.ts',
 ]
-
-/** The project of vitest that runs the files of `database` again, on the oldest Postgres. */
-export const onOldestPostgres = 'oldest-postgres'

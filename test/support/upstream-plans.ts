@@ -114,7 +114,10 @@ export function heldStreams(): { script(request: SeenRequest): Plan; finish(): v
   const first = frame({ choices: [{ index: 0, delta: { role: 'assistant', content: 'first' } }] })
   // Of each request: they can be read once.
   const rest = () => chatStream({ includeUsage: true }).chunks as Iterable<string>
-  return { script: (request) => ({ ...chatStream(request), chunks: [first, { waitFor }, ...rest()] }), finish }
+  return {
+    script: (request) => ({ ...chatStream(request), chunks: [first, { waitFor }, ...rest()] }),
+    finish,
+  }
 }
 
 /** Two tokens, then an error inside the stream, and a proper end of the body. */

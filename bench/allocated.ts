@@ -11,7 +11,7 @@ import { startGateway } from './subjects.ts'
  * since, and estimates from one object in 16 KB. Memory outside of the heap, such as a Buffer's, does not count.
  */
 export async function allocated(rig: Rig, scenarios: readonly Scenario[]): Promise<string> {
-  const subject = await startGateway(rig.upstream.port, rig.usageLog.url, {
+  const subject = await startGateway(rig, {
     nodeArgs: ['--inspect=127.0.0.1:0'],
   })
   const inspector = await openInspector(subject.stderr)

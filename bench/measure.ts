@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { ClientProtocol } from './clients.ts'
 import type { LoadResult, Task } from './load.ts'
 import { type Peer, type ServerPeer, startPeer, startServer } from './peer.ts'
@@ -30,7 +29,7 @@ export async function startRig(usageLog: UsageLog): Promise<Rig> {
   }
 }
 
-/** One window of load on one subject. */
+/** One window of load on one subject. Of a gateway it lasts until all its rows are in the usage log, but for held streams. */
 export interface Sample {
   cpuUs: number
   postgresCpuUs: number
@@ -43,8 +42,7 @@ export interface Sample {
 }
 
 /** Where a window's load goes, and in which format its client speaks. */
-export interface Target {
-  pid: number
+export interface Target extends Pick<Subject, 'pid' | 'isLogging'> {
   origin: string
   key: string
   protocol: ClientProtocol
@@ -52,13 +50,14 @@ export interface Target {
 
 export function targetOf(subject: Subject, scenario: Scenario): Target {
   const protocol = subject.isLogging ? scenario.protocol : 'openai-chat'
-  return { pid: subject.pid, origin: subject.origin, key: subject.keys[scenario.key], protocol }
+  const { pid, isLogging, origin } = subject
+  return { pid, isLogging, origin, key: subject.keys[scenario.key], protocol }
 }
 
 /** The mock upstream without a gateway. */
 export function directTarget({ upstream }: Rig): Target {
   const origin = `http://127.0.0.1:${upstream.port}`
-  return { pid: upstream.pid, origin, key: 'none', protocol: 'openai-chat' }
+  return { pid: upstream.pid, isLogging: false, origin, key: 'none', protocol: 'openai-chat' }
 }
 
 /** A short load that compiles the code of a new process. It counts for nothing but the usage log. */
@@ -70,23 +69,28 @@ export async function warmUp(
 ): Promise<Sample> {
   const { drive } = scenario
   const short: Scenario['drive'] =
-    drive.kind === 'closed' ? { ...drive, durationMs } : { kind: 'turns', sessions: 2, pauseMs: 0 }
-  return await sample(rig, { ...scenario, drive: short, settleMs: 0 }, target)
+    drive.kind === 'closed' ? { ...drive, durationMs, calls: 0 } : { kind: 'turns', sessions: 2, pauseMs: 0 }
+  return await sample(rig, { ...scenario, drive: short }, target)
 }
 
 export async function sample(rig: Rig, scenario: Scenario, target: Target): Promise<Sample> {
   const { model, bodyBytes, drive, isNew = false, protocol: bodies } = scenario
   const { origin, key, protocol } = target
   const task: Task = { origin, keys: [key], protocol, model, bodies, bodyBytes, isNew, drive }
+  const { usageLog } = rig
+  const rowsBefore = target.isLogging ? await usageLog.rows() : 0
   const readings: Reading[] = []
   resetPeakResident(target.pid)
   rig.load.send(task)
   // 'start', 'late' from an agent's session, and 'end'.
   while ((await rig.load.receive()) !== 'end') readings.push(read(rig, target))
-  if (scenario.settleMs > 0) await delay(scenario.settleMs)
-  const after = read(rig, target)
-  const [before = after, late = after] = readings
+  // The window of held streams lies in the middle of the load.
+  const atEnd = drive.kind === 'hold' ? read(rig, target) : undefined
   const load = (await rig.load.receive()) as LoadResult
+  // Also so that nothing of it is left for the next window.
+  if (target.isLogging) await usageLog.rows(rowsBefore + load.sent)
+  const after = atEnd ?? read(rig, target)
+  const [before = after, late = after] = readings
   return {
     cpuUs: cpuBetweenUs(before.cpu, after.cpu),
     postgresCpuUs: after.postgresCpuUs - before.postgresCpuUs,

@@ -31,7 +31,7 @@ async function record(
 ): Promise<{ cpuProfile: CpuProfile; window: Window }> {
   const directory = mkdtempSync(join(tmpdir(), 'tollgate-profile-'))
   const nodeArgs = ['--cpu-prof', `--cpu-prof-dir=${directory}`]
-  const subject = await startGateway(rig.upstream.port, rig.usageLog.url, { nodeArgs })
+  const subject = await startGateway(rig, { nodeArgs })
   const sampleOne = () => sample(rig, scenario, targetOf(subject, scenario))
   await sampleOne()
   // Leave start-up and warm-up out.

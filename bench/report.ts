@@ -46,7 +46,7 @@ export function linesOf(measurement: Measurement): Line[] {
       toYardstick,
       hasInterval: figure.hasInterval === true,
       ...goalOf(
-        isGoalOfThis(scenario, isAgainst) ? figure.goal : undefined,
+        isAgainst ? goalBeside(scenario, figure) : figure.goal,
         tollgate,
         toYardstick,
         scenario.yardstick,
@@ -57,9 +57,9 @@ export function linesOf(measurement: Measurement): Line[] {
   })
 }
 
-/** Beside another commit the yardstick is always R. */
-function isGoalOfThis({ yardstick }: Scenario, isAgainst: boolean): boolean {
-  return yardstick === 'R' || !isAgainst
+/** Beside another commit the yardstick is always R, and latencies and memory are of subjects that are driven at once. */
+function goalBeside({ yardstick }: Scenario, { goal }: Figure): Figure['goal'] {
+  return yardstick === 'R' && goal?.ratioMax !== undefined ? goal : undefined
 }
 
 function goalOf(

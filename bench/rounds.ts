@@ -5,31 +5,33 @@ import { type ServerPeer, startServer } from './peer.ts'
 import { verdictSoFar } from './ratio.ts'
 import { type Scenario, scenarios } from './scenarios.ts'
 import { type Subject, startGateway, startReference } from './subjects.ts'
-import type { UsageLog } from './usage-log.ts'
+import { chosenOf } from './table.ts'
+
+/** A subject's own load driver, upstream and Postgres. */
+export type Rigs = Partial<Record<SubjectRole, Rig>>
 
 export interface Plan {
   scenarios: readonly Scenario[]
   rounds: number
-  /** Windows of each gateway in a round. */
+  /** Windows of each subject in a round. */
   windows: number
-  /** The other commit and its usage log. */
-  against: { checkout: Checkout; usageLog: UsageLog } | undefined
+  /** The other commit. */
+  against: Checkout | undefined
   /** On the clock of `performance.now`: no round begins that would end later. */
   deadlineAt: number
 }
 
 /**
  * Measures all scenarios round by round. Each round starts new processes and stops them: two processes of the same code differ
- * by 2 or 3 % for their whole lives, so only new ones are a new observation. Within a round the windows of the subjects follow
- * each other, in the other order each time, so what disturbs the machine meets all of them. Answers the measurements, and what
- * is wrong with the usage logs.
+ * by 2 or 3 % for their whole lives, so only new ones are a new observation. Answers the measurements, and what is wrong with the
+ * usage logs.
  */
 export async function runRounds(
-  rig: Rig,
+  rigs: Rigs,
   plan: Plan,
 ): Promise<{ measurements: Measurement[]; rowFaults: string[] }> {
   const measurements = plan.scenarios.map((scenario): Measurement => ({ scenario, rounds: [] }))
-  const rows = new Rows(rig.usageLog, plan.against?.usageLog)
+  const rows = new Rows(rigs)
   let last: { ms: number; open: number } | undefined
   for (let round = 0; round < plan.rounds; round++) {
     const open = measurements.filter((measurement) => isOpen(plan, measurement))
@@ -38,7 +40,7 @@ export async function runRounds(
     // A fifth of a round is for starts and stops, which every round has.
     const nextMs = last === undefined ? 0 : last.ms * (0.2 + (0.8 * open.length) / last.open)
     if (beganAt + nextMs > plan.deadlineAt) break
-    for (const group of groupsOf(open)) await new GroupRound(rig, plan, round, rows).run(group)
+    for (const group of groupsOf(open)) await new GroupRound(rigs, plan, round, rows).run(group)
     await rows.compare(`round ${round + 1}`)
     last = { ms: performance.now() - beganAt, open: open.length }
     console.error(`round ${round + 1}, ${(last.ms / 1000).toFixed(0)} s: ${open.map(progressOf).join(', ')}`)
@@ -67,17 +69,18 @@ function groupsOf(measurements: readonly Measurement[]): Measurement[][] {
   return [...groups.values()]
 }
 
-type Subjects = Partial<Record<Exclude<Role, 'direct'>, Subject>>
+type SubjectRole = Exclude<Role, 'direct'>
+type Subjects = Partial<Record<SubjectRole, Subject>>
 
 /** One round of the scenarios that share their processes. */
 class GroupRound {
-  readonly #rig: Rig
+  readonly #rigs: Rigs
   readonly #plan: Plan
   readonly #round: number
   readonly #rows: Rows
 
-  constructor(rig: Rig, plan: Plan, round: number, rows: Rows) {
-    this.#rig = rig
+  constructor(rigs: Rigs, plan: Plan, round: number, rows: Rows) {
+    this.#rigs = rigs
     this.#plan = plan
     this.#round = round
     this.#rows = rows
@@ -88,96 +91,107 @@ class GroupRound {
     if (first === undefined) return
     const collector = first.scenario.isTraced ? await startServer('collector.ts') : undefined
     const subjects = await this.#start(first.scenario, collector)
-    const small = scenarios.find(({ name }) => name === 'small-c16') ?? first.scenario
-    for (const role of rolesOf(subjects)) await this.#warmUp(role, subjects, small, newProcessMs)
+    for (const { name, ms } of newProcess) {
+      const [scenario] = chosenOf(scenarios, [name])
+      if (scenario !== undefined) await this.#warmUp(subjects, scenario, ms)
+    }
     for (const { scenario, rounds } of group) rounds.push(await this.#measure(scenario, subjects))
     await Promise.all(Object.values(subjects).map((subject) => subject.stop()))
     await collector?.stop()
   }
 
   async #start(scenario: Scenario, collector: ServerPeer | undefined): Promise<Subjects> {
-    const { upstream, usageLog } = this.#rig
     const { against } = this.#plan
     const settings = {
       ...scenario.settings,
       ...(collector && { OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.port}` }),
     }
-    // Against another commit R is measured in every second round: its ratio is not what is judged.
-    const hasYardstick = against === undefined || this.#round % 2 === 0
+    // Against another commit R is measured in every fourth round: its ratio is not what is judged.
+    const hasYardstick = against === undefined || this.#round % 4 === 0
     const isPlain = against === undefined && scenario.yardstick === 'plain'
     const [tollgate, before, yardstick] = await Promise.all([
-      startGateway(upstream.port, usageLog.url, { settings }),
-      against && startBefore(upstream.port, against, settings),
+      startGateway(rigOf(this.#rigs, 'tollgate'), { settings }),
+      against && startBefore(rigOf(this.#rigs, 'before'), against, settings),
       !hasYardstick
         ? undefined
         : isPlain
-          ? startGateway(upstream.port, usageLog.url)
-          : startReference(upstream.port),
+          ? startGateway(rigOf(this.#rigs, 'yardstick'))
+          : startReference(rigOf(this.#rigs, 'yardstick').upstream.port),
     ])
     return { ...(yardstick && { yardstick }), ...(before && { before }), tollgate }
   }
 
   async #measure(scenario: Scenario, subjects: Subjects): Promise<Round> {
+    const { against, windows } = this.#plan
     const round: Round = { yardstick: [], before: [], tollgate: [], direct: [] }
-    if (scenario.drive.kind === 'closed' || scenario.drive.kind === 'turns')
-      for (const role of rolesOf(subjects)) await this.#warmUp(role, subjects, scenario, newCodeMs)
-    const { yardstick } = subjects
-    if (yardstick !== undefined && scenario.direct)
-      round.direct.push(await sample(this.#rig, scenario, directTarget(this.#rig)))
-    const pair = rolesOf(subjects).filter((role) => role !== 'yardstick' || this.#plan.against === undefined)
-    if (pair.length < rolesOf(subjects).length)
-      round.yardstick.push(await this.#sample('yardstick', subjects, scenario))
-    for (let window = 0; window < this.#plan.windows; window++) {
-      const order = (this.#round + window) % 2 === 0 ? pair : pair.toReversed()
-      for (const role of order) round[role].push(await this.#sample(role, subjects, scenario))
+    const { drive } = scenario
+    const isClosed = drive.kind === 'closed' || drive.kind === 'turns'
+    if (isClosed) await this.#warmUp(subjects, scenario, newCodeMs)
+    const rig = rigOf(this.#rigs, 'tollgate')
+    if (subjects.yardstick !== undefined && scenario.direct)
+      round.direct.push(await sample(rig, scenario, directTarget(rig)))
+    const roles = rolesOf(subjects)
+    // What disturbs the machine then costs all subjects the same. Latencies are of a subject that has the machine for itself.
+    const isAtOnce = isClosed || against !== undefined
+    const shared = isAtOnce ? shareOf(scenario, roles.length) : scenario
+    for (let window = 0; window < windows; window++) {
+      const order = (this.#round + window) % 2 === 0 ? roles : roles.toReversed()
+      const take = async (role: SubjectRole) => {
+        round[role].push(await this.#drive(role, subjects, shared, sample))
+      }
+      if (isAtOnce) await Promise.all(order.map(take))
+      else for (const role of order) await take(role)
     }
     return round
   }
 
-  async #warmUp(
+  async #warmUp(subjects: Subjects, scenario: Scenario, durationMs: number): Promise<void> {
+    const warm = (role: SubjectRole) =>
+      this.#drive(role, subjects, scenario, (...load) => warmUp(...load, durationMs))
+    await Promise.all(rolesOf(subjects).map(warm))
+  }
+
+  async #drive(
     role: SubjectRole,
     subjects: Subjects,
     scenario: Scenario,
-    durationMs: number,
-  ): Promise<void> {
-    await this.#with(role, subjects, scenario, (target) => warmUp(this.#rig, scenario, target, durationMs))
-  }
-
-  async #sample(role: SubjectRole, subjects: Subjects, scenario: Scenario): Promise<Sample> {
-    return await this.#with(role, subjects, scenario, (target) => sample(this.#rig, scenario, target))
-  }
-
-  async #with(
-    role: SubjectRole,
-    subjects: Subjects,
-    scenario: Scenario,
-    drive: (target: Target) => Promise<Sample>,
+    drive: (rig: Rig, scenario: Scenario, target: Target) => Promise<Sample>,
   ): Promise<Sample> {
     const subject = subjects[role]
     if (subject === undefined) throw new Error(`The round has no ${role}.`)
-    const found = await drive(targetOf(subject, scenario))
+    const found = await drive(rigOf(this.#rigs, role), scenario, targetOf(subject, scenario))
     if (subject.isLogging) this.#rows.want(role, found.load.sent)
     return found
   }
 }
 
-type SubjectRole = keyof Subjects
+/** The machine does not carry the held streams twice: each of `subjects` gets its part. */
+function shareOf(scenario: Scenario, subjects: number): Scenario {
+  const { drive } = scenario
+  if (drive.kind !== 'hold') return scenario
+  return { ...scenario, drive: { ...drive, streams: Math.floor(drive.streams / subjects) } }
+}
 
-/** How long a new process gets load before it is measured, and a process whose next scenario runs other code. */
-const newProcessMs = 1000
+/** The load of a new process before it is measured, and how long that of one is whose next scenario runs other code. */
+const newProcess = [
+  { name: 'small-c16', ms: 2500 },
+  { name: 'burst', ms: 500 },
+] as const
 const newCodeMs = 400
 
 function rolesOf(subjects: Subjects): SubjectRole[] {
   return (['yardstick', 'before', 'tollgate'] as const).filter((role) => subjects[role] !== undefined)
 }
 
-async function startBefore(
-  upstreamPort: number,
-  { checkout, usageLog }: { checkout: Checkout; usageLog: UsageLog },
-  settings: Record<string, string>,
-): Promise<Subject> {
+function rigOf(rigs: Rigs, role: SubjectRole): Rig {
+  const rig = rigs[role]
+  if (rig === undefined) throw new Error(`The run has no ${role}.`)
+  return rig
+}
+
+async function startBefore(rig: Rig, checkout: Checkout, settings: Record<string, string>): Promise<Subject> {
   try {
-    return await startGateway(upstreamPort, usageLog.url, { settings, checkout })
+    return await startGateway(rig, { settings, checkout })
   } catch (cause) {
     throw new CannotDrive(
       `--against ${checkout.name}: this commit did not start with this tree's gateway.yaml and settings. Choose a later one: 3592f34 ` +
@@ -190,24 +204,22 @@ async function startBefore(
 /** Every call must be a row in the end. */
 class Rows {
   readonly faults: string[] = []
-  readonly #logs: { usageLog: UsageLog; wanted: number; isOfBefore: boolean }[] = []
+  readonly #rigs: Rigs
+  readonly #wanted = new Map<SubjectRole, number>()
 
-  constructor(own: UsageLog, before: UsageLog | undefined) {
-    this.#logs.push({ usageLog: own, wanted: 0, isOfBefore: false })
-    if (before !== undefined) this.#logs.push({ usageLog: before, wanted: 0, isOfBefore: true })
+  constructor(rigs: Rigs) {
+    this.#rigs = rigs
   }
 
   want(role: SubjectRole, calls: number): void {
-    for (const log of this.#logs) if (log.isOfBefore === (role === 'before')) log.wanted += calls
+    this.#wanted.set(role, (this.#wanted.get(role) ?? 0) + calls)
   }
 
   /** When the gateways have stopped. */
   async compare(at: string): Promise<void> {
-    for (const { usageLog, wanted, isOfBefore } of this.#logs) {
-      const rows = await usageLog.rows(wanted)
-      if (rows === wanted) continue
-      const whose = isOfBefore ? 'of the other commit' : 'of this tree'
-      this.faults.push(`${at}: ${rows} rows in the usage log ${whose} for ${wanted} requests`)
+    for (const [role, wanted] of this.#wanted) {
+      const rows = await rigOf(this.#rigs, role).usageLog.rows(wanted)
+      if (rows !== wanted) this.faults.push(`${at}, ${role}: ${rows} rows for ${wanted} requests`)
     }
   }
 }

@@ -52,7 +52,8 @@ process.on('uncaughtException', (error) => {
   process.exit(1)
 })
 const checkout = options.against === undefined ? undefined : await checkOut(options.against)
-const rig = await startRig(await openUsageLog(process.env.DATABASE_URL))
+const makeRig = async () => await startRig(await openUsageLog(process.env.DATABASE_URL))
+const rig = await makeRig()
 try {
   if (options.profile) await printProfiles(positionals.length === 0 ? ['small-c16'] : positionals)
   else if (isGuard || positionals.length > 0 || !options.allocated)
@@ -65,18 +66,19 @@ try {
 
 /** The exit code. */
 async function measureAll(list: readonly Scenario[]): Promise<number> {
-  const against = checkout && { checkout, usageLog: await openUsageLog(rig.usageLog.serverUrl) }
+  const [yardstick, before] = await Promise.all([makeRig(), checkout && makeRig()])
+  const rigs = { tollgate: rig, yardstick, ...(before && { before }) }
   try {
     const plan: Plan = {
       scenarios: list,
       rounds,
-      // Few scenarios leave the time to measure each process twice.
-      windows: isGuard && list.length <= 4 ? 2 : 1,
-      against,
+      // Few scenarios leave the time to measure each process more often.
+      windows: isGuard && list.length <= 3 ? 3 : 1,
+      against: checkout,
       deadlineAt: isGuard ? Number(options.deadline) * 1000 : Number.POSITIVE_INFINITY,
     }
     console.log(describeRun(rig, plan))
-    const { measurements, rowFaults } = await runRounds(rig, plan)
+    const { measurements, rowFaults } = await runRounds(rigs, plan)
     const lines = measurements.flatMap(linesOf)
     const faults = [...rowFaults, ...measurements.flatMap(faultsOf)]
     console.log(`\n${tableOfLines(lines, checkout?.name)}\n`)
@@ -90,7 +92,7 @@ async function measureAll(list: readonly Scenario[]): Promise<number> {
     console.log(`${(performance.now() / 1000).toFixed(0)} s`)
     return faults.length > 0 || worse.length > 0 ? 1 : 0
   } finally {
-    await against?.usageLog.close()
+    await Promise.all([yardstick.stop(), before?.stop()])
   }
 }
 
@@ -116,10 +118,13 @@ function describeRun({ usageLog }: Rig, { windows }: Plan): string {
   const lines = [
     `Node ${process.version}, Express ${versionOf('express')}, undici ${versionOf('undici')}, Postgres ${usageLog.version},`,
     `Linux ${release()}, ${cores.length} x ${cores[0]?.model ?? 'unknown CPU'}, shared with load driver, upstream and Postgres.`,
-    `At most ${rounds} rounds. Each starts new processes, warms them up, and measures ${windows} window(s) of each by turns. Figures`,
-    "are medians of the rounds, ratios the geometric means of the rounds' ratios. CPU: user and system time of all threads over",
-    'the window, divided by what ended in it. The yardstick is R, which writes no usage log; Tollgate does everything: key,',
-    'limits, routing, journal, rows and bodies in Postgres, whose CPU has its own line. The upstream speaks openai-chat.',
+    `At most ${rounds} rounds. Each starts new processes, warms them up, and measures ${windows} window(s). In a window all subjects`,
+    'are driven at once, each with a load driver, an upstream and a Postgres of its own, so that what disturbs the machine costs them',
+    'the same, and hold-1000 has its streams divided among them; without --against, scenarios with latencies drive one after the',
+    'other. A window lasts until its rows are in the usage log. Figures are medians of the rounds, ratios the geometric',
+    "means of the rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. The",
+    'yardstick is R, which writes no usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in',
+    'Postgres, whose CPU has its own line. The upstream speaks openai-chat.',
     'messages-*, turns-translated: the client speaks anthropic-messages to Tollgate; R gets the same bodies, and sends them on as',
     'they are. turns: eight agents, whose conversations grow from 80 to 360 KB; the last tenth of their turns has its own line.',
   ]

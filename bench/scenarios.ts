@@ -23,11 +23,6 @@ export interface Scenario {
   drive: Drive
   /** The unit by which CPU time is divided. */
   per: 'request' | 'event' | 'turn'
-  /**
-   * The window stays open for so long after the last answer, in order to count deferred work, such as shipping the usage log.
-   * 0 for the held streams: their window lies in the middle of the load.
-   */
-  settleMs: number
   /** Also measure the mock upstream without a gateway, in order to compute the added latency. */
   direct: boolean
   goals: Goals
@@ -43,8 +38,6 @@ export interface Goals {
   residentMbMax?: number
 }
 
-/** Above the 500 ms after which an idle shipper looks for new rows. */
-const settleMs = 700
 const closed = (inFlight: number, calls: number): Drive => ({
   kind: 'closed',
   inFlight,
@@ -55,7 +48,6 @@ const request = {
   protocol: 'openai-chat',
   yardstick: 'R',
   per: 'request',
-  settleMs,
   direct: false,
   key: 'unlimited',
 } as const
@@ -67,7 +59,8 @@ const agents = {
   per: 'turn',
   model: 'burst-8',
   bodyBytes: 900,
-  drive: { kind: 'turns', sessions: 8, pauseMs: settleMs },
+  // Above the 500 ms after which an idle shipper looks for new rows.
+  drive: { kind: 'turns', sessions: 8, pauseMs: 1500 },
 } as const
 const rate200 = { kind: 'rate', perSecond: 200, durationMs: 2000 } as const
 const durable = {
@@ -98,7 +91,6 @@ export const scenarios: readonly Scenario[] = [
     bodyBytes: 900,
     drive: { kind: 'hold', streams: 1000, openMs: 800, windowMs: 2000 },
     per: 'event',
-    settleMs: 0,
     direct: true,
     goals: { cpuRatioMax: 0.95, residentMbMax: 200 },
   },

@@ -1,5 +1,6 @@
 import { startTollgate } from '../test/support/tollgate.ts'
 import type { Checkout } from './checkout.ts'
+import type { Rig } from './measure.ts'
 import { startServer } from './peer.ts'
 import { scenarios } from './scenarios.ts'
 
@@ -30,8 +31,7 @@ export async function startReference(upstreamPort: number): Promise<Subject> {
 
 /** Tollgate with everything on: keys, limits, usage log with bodies, Postgres. It starts as an operator starts it. */
 export async function startGateway(
-  upstreamPort: number,
-  databaseUrl: string,
+  { upstream, usageLog }: Pick<Rig, 'upstream' | 'usageLog'>,
   {
     nodeArgs = [],
     settings = {},
@@ -44,8 +44,8 @@ export async function startGateway(
   } = {},
 ): Promise<Subject> {
   const tollgate = await startTollgate({
-    databaseUrl,
-    gatewayYaml: gatewayFile(upstreamPort),
+    databaseUrl: usageLog.url,
+    gatewayYaml: gatewayFile(upstream.port),
     nodeArgs,
     ...checkout,
     env: { NODE_ENV: 'production', ...settings },

@@ -11,8 +11,8 @@ export interface UsageLog {
   version: string
   /** CPU of the whole Postgres so far, in microseconds; NaN when it runs on another machine. */
   cpuUs(): number
-  /** The number of rows. Waits up to 15 s until it is `wanted`. */
-  rows(wanted: number): Promise<number>
+  /** The number of rows. Waits up to 15 s until it is `wanted`, if that is given. */
+  rows(wanted?: number): Promise<number>
   close(): Promise<void>
 }
 
@@ -40,8 +40,8 @@ export async function openUsageLog(
       for (;;) {
         const [row] = await sql`SELECT count(*)::int AS rows FROM requests`
         const rows = Number(row?.rows)
-        if (rows === wanted || Date.now() > deadline) return rows
-        await delay(200)
+        if (rows === (wanted ?? rows) || Date.now() > deadline) return rows
+        await delay(100)
       }
     },
     async close() {

@@ -205,7 +205,7 @@ async function hold(drive: Extract<Drive, { kind: 'hold' }>, open: Open) {
     if (intendedUs > nowUs()) await until(intendedUs)
     all.push(open(intendedUs))
   }
-  await sleep(500)
+  await sleep(1000)
   Call.openWindow()
   process.send?.('start')
   await sleep(drive.windowMs)

@@ -4,7 +4,7 @@ export function percentile(samples: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
-export function median(samples: readonly number[]): number {
+export function median(samples: ArrayLike<number>): number {
   const sorted = Float64Array.from(samples).sort()
   const middle = sorted.length / 2
   const upper = sorted[Math.floor(middle)] ?? Number.NaN

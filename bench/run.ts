@@ -73,7 +73,7 @@ async function measureAll(list: readonly Scenario[]): Promise<number> {
       scenarios: list,
       rounds,
       // Few scenarios leave the time to measure each process more often.
-      windows: isGuard && list.length <= 3 ? 3 : 1,
+      windows: isGuard && list.length <= 3 ? 4 : 1,
       against: checkout,
       deadlineAt: isGuard ? Number(options.deadline) * 1000 : Number.POSITIVE_INFINITY,
     }

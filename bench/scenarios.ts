@@ -86,10 +86,10 @@ export const scenarios: readonly Scenario[] = [
   {
     ...request,
     name: 'hold-1000',
-    // Lasts longer than the opening (0.8 s), a pause (0.5 s) and the window (2 s) together.
-    model: 'paced-36x100',
+    // Lasts longer than the opening, a pause of a second for what is left of it, and the window together.
+    model: 'paced-55x100',
     bodyBytes: 900,
-    drive: { kind: 'hold', streams: 1000, openMs: 800, windowMs: 2000 },
+    drive: { kind: 'hold', streams: 1000, openMs: 1500, windowMs: 2500 },
     per: 'event',
     direct: true,
     goals: { cpuRatioMax: 0.95, residentMbMax: 200 },

@@ -33,12 +33,12 @@ export function ratioOf(ratios: readonly number[]): Ratio {
  * nothing is called worse in fewer than 1 of 200 runs, one that costs exactly 3 % in fewer than 5 of 100.
  */
 export function verdictSoFar(ratios: readonly number[]): Verdict {
-  return sideOf(intervalOf(ratios, cuts99))
+  return ratios.length < roundsMin ? 'undecided' : sideOf(intervalOf(ratios, cuts99))
 }
 
 /** What the rounds say when no more follow, by their 95 % interval. */
 export function lastVerdict(ratios: readonly number[]): Verdict {
-  return sideOf(intervalOf(ratios, cuts95))
+  return ratios.length < roundsMin ? 'undecided' : sideOf(intervalOf(ratios, cuts95))
 }
 
 function sideOf({ low, high }: Ratio): Verdict {
@@ -49,9 +49,10 @@ function sideOf({ low, high }: Ratio): Verdict {
 function intervalOf(ratios: readonly number[], cuts: readonly number[]): Ratio {
   const rounds = ratios.length
   const logs = ratios.map(Math.log)
-  const means = Float64Array.from(
-    logs.flatMap((log, index) => logs.slice(index).map((other) => (log + other) / 2)),
-  )
+  const means = new Float64Array((rounds * (rounds + 1)) / 2)
+  let made = 0
+  for (const [index, log] of logs.entries())
+    for (const other of logs.slice(index)) means[made++] = (log + other) / 2
   means.sort()
   const cut = cuts[rounds - roundsMin] ?? 0
   const at = (index: number, otherwise: number) =>

@@ -91,10 +91,8 @@ class GroupRound {
     if (first === undefined) return
     const collector = first.scenario.isTraced ? await startServer('collector.ts') : undefined
     const subjects = await this.#start(first.scenario, collector)
-    for (const { name, ms } of newProcess) {
-      const [scenario] = chosenOf(scenarios, [name])
-      if (scenario !== undefined) await this.#warmUp(subjects, scenario, ms)
-    }
+    for (const scenario of chosenOf(scenarios, ['small-c16', 'burst']))
+      await this.#warmUp(subjects, scenario, newProcessMs)
     for (const { scenario, rounds } of group) rounds.push(await this.#measure(scenario, subjects))
     await Promise.all(Object.values(subjects).map((subject) => subject.stop()))
     await collector?.stop()
@@ -172,11 +170,8 @@ function shareOf(scenario: Scenario, subjects: number): Scenario {
   return { ...scenario, drive: { ...drive, streams: Math.floor(drive.streams / subjects) } }
 }
 
-/** The load of a new process before it is measured, and how long that of one is whose next scenario runs other code. */
-const newProcess = [
-  { name: 'small-c16', ms: 2500 },
-  { name: 'burst', ms: 500 },
-] as const
+/** How long a new process gets load of each kind before it is measured, and any process before a scenario that runs other code. */
+const newProcessMs = 1500
 const newCodeMs = 400
 
 function rolesOf(subjects: Subjects): SubjectRole[] {

@@ -2,7 +2,7 @@
 // Measures Tollgate in one run against R (reference.ts), the least that a gateway on Node must do. Goals are printed beside the
 // figures, and fail nothing. Exit code 1: figures are void, or with --against a scenario is worse.
 // Without names it takes all scenarios; BENCH_MS is how long a window of closed loops is, 1,000 by default. DATABASE_URL names a
-// Postgres server whose user may create databases; without it, it starts one.
+// Postgres server whose user may create databases, for all subjects: then its CPU is not told apart. Without it, each gets its own.
 //
 // --rounds N          5 by default; with --against at most 15, which is the default there.
 // --against REF       Measure another commit too, in a worktree of its own with its own packages, data folder and database. Both
@@ -121,8 +121,8 @@ function describeRun({ usageLog }: Rig, { windows }: Plan): string {
     `At most ${rounds} rounds. Each starts new processes, warms them up, and measures ${windows} window(s). In a window all subjects`,
     'are driven at once, each with a load driver, an upstream and a Postgres of its own, so that what disturbs the machine costs them',
     'the same, and hold-1000 has its streams divided among them; without --against, scenarios with latencies drive one after the',
-    'other. A window lasts until its rows are in the usage log. Figures are medians of the rounds, ratios the geometric',
-    "means of the rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. The",
+    'other. A window lasts until its rows are in the usage log. Figures are medians of the rounds; a ratio is the median of the means',
+    "of all pairs of rounds' ratios. CPU: user and system time of all threads over the window, divided by what ended in it. The",
     'yardstick is R, which writes no usage log; Tollgate does everything: key, limits, routing, journal, rows and bodies in',
     'Postgres, whose CPU has its own line. The upstream speaks openai-chat.',
     'messages-*, turns-translated: the client speaks anthropic-messages to Tollgate; R gets the same bodies, and sends them on as',

@@ -68,7 +68,7 @@ function sharesOf(ratio: number, noise: number): Record<Verdict, number> {
   return shares
 }
 
-const runs = 1_000
+const runs = 2_000
 
 /** A whole comparison of commits that truly differ by `ratio`, with normal noise in each round's logarithm. */
 function play(random: Random, ratio: number, noise: number): { verdict: Verdict; ratios: number[] } {

@@ -31,6 +31,11 @@ test('beside another commit there is only R, so a goal that is to a plain Tollga
   expect(line).toMatchObject({ goal: '', isMissed: false })
 })
 
+test('beside another commit subjects are driven at once, so goals of latency and memory are not printed', () => {
+  const lines = linesOf(measured('hold-1000', { yardstick: 35, before: 70, tollgate: 77, rounds: 5 }))
+  expect(lines.map(({ goal }) => goal)).toEqual(['<= 0.95 R', '', '', ''])
+})
+
 test('an added latency is what the upstream alone does not have', () => {
   const measurement = measured('rate-200', { yardstick: 1, tollgate: 1, rounds: 1 })
   const [round] = measurement.rounds

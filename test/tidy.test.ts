@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
     'fair-queue.ts',
+    'repeatedly.ts',
     'secret-key.ts',
     'start-thread.ts',
   ],

@@ -12,6 +12,7 @@ import {
 } from '../support/admin-client.ts'
 import { startGateway } from '../support/gateway.ts'
 import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const bounds = { SIGN_IN_ATTEMPTS_MAX: '5', SIGN_IN_ADDRESS_ATTEMPTS_MAX: '7' }
@@ -81,7 +82,7 @@ describe('callers of several networks', () => {
   let call: AdminClient
   let owner: string
   beforeAll(async () => {
-    const env = { ...bounds, TRUSTED_PROXIES: '127.0.0.0/8', PLAIN_HTTP: 'allow' }
+    const env = { ...bounds, TRUSTED_PROXIES: '127.0.0.0/8', ADMIN_TOKEN: adminToken, PLAIN_HTTP: 'allow' }
     bed = await startTestbed({ env })
     call = adminClient(bed.tollgate.url)
     owner = await becomeOwner(bed.tollgate, call)
@@ -217,5 +218,39 @@ describe('callers of several networks', () => {
     for (let index = 1; index <= 12; index++) await guess(1, { from: `203.0.113.${index}` })
     const lines = await bed.database.sql`SELECT 1 FROM audit_log WHERE action = 'session.refuse'`
     expect(lines).toHaveLength(7)
+  })
+
+  describe('guesses of ADMIN_TOKEN', () => {
+    const ask = (token: string, from: string, path = 'session') =>
+      call('GET', path, { token, headers: { 'x-forwarded-for': from } })
+
+    test('are bounded for each network, over all paths, and leave no row', async () => {
+      await forget()
+      const statuses = []
+      for (let index = 0; index < 9; index++) {
+        const path = index % 2 === 0 ? 'session' : 'queues'
+        statuses.push((await ask(`guess number ${index}`, '203.0.113.50', path)).status)
+      }
+      expect(statuses).toEqual([401, 401, 401, 401, 401, 401, 401, 429, 429])
+      const refused = await ask(adminToken, '203.0.113.50')
+      expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800)
+      expect((await ask(adminToken, '203.0.113.50', 'queues')).status).toBe(429)
+      expect((await ask(adminToken, '192.0.2.1')).status).toBe(200)
+      expect(await bed.database.sql`SELECT 1 FROM sign_in_attempts`).toHaveLength(0)
+    })
+
+    test('do not close the network to sessions and API tokens, and a former token is one guess', async () => {
+      const from = { 'x-forwarded-for': '203.0.113.60' }
+      for (let index = 0; index < 20; index++)
+        expect((await ask('the-former-admin-token', '203.0.113.60')).status).toBe(401)
+      const body = { name: 'script', scopes: ['log:read'] }
+      const made = await call('POST', 'api-tokens', { token: adminToken, headers: from, body })
+      expect(made.status, JSON.stringify(made.body)).toBe(201)
+      for (let index = 0; index < 9; index++) await ask(`guess number ${index}`, '203.0.113.60')
+      expect((await ask(adminToken, '203.0.113.60')).status).toBe(429)
+      expect((await ask(made.body.token, '203.0.113.60')).status).toBe(200)
+      expect((await call('GET', 'session', { cookie: owner, headers: from })).status).toBe(200)
+    })
   })
 })

@@ -57,10 +57,7 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   const admin = adminEndpoints(context)
   const authenticate = (request: IncomingMessage) => authenticateAdmin(context, adminToken, request)
   for (const endpoint of admin) {
-    app[verbs[endpoint.method]](
-      routesOf(endpoint),
-      answerAdmin({ ...context, authenticate }, endpoint),
-    )
+    app[verbs[endpoint.method]](routesOf(endpoint), answerAdmin({ ...context, authenticate }, endpoint))
   }
   app.get(
     '/openapi.json',

@@ -49,8 +49,7 @@ test('two processes count the attempts on an account and from an address togethe
   for (const index of [0, 1]) expect((await attempt(index, ownerEmail, goodPassword)).status).toBe(429)
 
   // Five attempts were made from this address, and after two more none is, at any account, known or not.
-  for (const index of [0, 1])
-    expect((await attempt(index, 'nobody@example.com', 'a guess')).status).toBe(401)
+  for (const index of [0, 1]) expect((await attempt(index, 'nobody@example.com', 'a guess')).status).toBe(401)
   expect((await attempt(1, 'viewer@example.com', goodPassword)).status).toBe(429)
   expect((await attempt(0, 'nobody@example.com', 'a guess')).status).toBe(429)
   // Who is signed in goes on.
@@ -187,7 +186,8 @@ describe('callers of several networks', () => {
     const begin = (cookie: string | undefined, password: string) =>
       call('POST', 'second-factor', { cookie, body: { password } })
     const statuses = []
-    for (let index = 0; index < 6; index++) statuses.push((await begin(sessions[0]?.cookie, 'a guess')).status)
+    for (let index = 0; index < 6; index++)
+      statuses.push((await begin(sessions[0]?.cookie, 'a guess')).status)
     expect(statuses).toEqual([400, 400, 400, 400, 400, 429])
     expect((await begin(sessions[1]?.cookie, goodPassword)).status).toBe(200)
   })
@@ -199,7 +199,9 @@ describe('callers of several networks', () => {
     await Promise.all(
       Array.from({ length: 32 }, async () => {
         while (sent++ < 3_000)
-          statuses.push((await attempt({ email: `u${sent}@example.com`, from: '203.0.113.77', password: 'x' })).status)
+          statuses.push(
+            (await attempt({ email: `u${sent}@example.com`, from: '203.0.113.77', password: 'x' })).status,
+          )
       }),
     )
     expect(statuses.filter((status) => status === 401)).toHaveLength(7)

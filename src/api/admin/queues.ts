@@ -1,9 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
-import { inTime } from '../../in-time.ts'
-import type { Pages, Queues } from '../../queue/queue.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
+import { inTime } from '../../in-time.ts'
+import type { Pages, Queues } from '../../queue/queue.ts'
 import type { AdminToken } from './token.ts'
 
 /** The paths of the pages; the second one is that of earlier releases. */

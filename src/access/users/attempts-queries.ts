@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import { eq, inArray, lt, sql } from '../../db/drizzle.cjs'
+import { and, eq, gt, gte, inArray, lt, or, sql } from '../../db/drizzle.cjs'
 import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 
@@ -25,13 +25,16 @@ export function subjectOf(...names: readonly string[]): Buffer {
 
 /**
  * Count an attempt before it is made, in one counter after the other. Undefined: all of them allow it. Else: seconds until the next
- * attempt. A full counter is not written, nor are those after it: the caller rolls back. All processes share the counters.
+ * attempt. Where one is full it writes nothing; where one becomes full meanwhile, the caller rolls back. All processes share the
+ * counters.
  */
 export async function takeAttempt(
   db: Queries,
   counted: readonly Counted[],
   windowMs: number,
 ): Promise<number | undefined> {
+  const waitSeconds = await waitOf(db, counted)
+  if (waitSeconds !== undefined) return waitSeconds
   const isOver = sql`${signInAttempts.resetsAt} <= now()`
   for (const { subject, most } of counted) {
     const taken = await db
@@ -46,18 +49,20 @@ export async function takeAttempt(
         setWhere: sql`${isOver} OR ${signInAttempts.attempts} < ${most}`,
       })
       .returning({ subject: signInAttempts.subject })
-    if (taken.length === 0) return await waitOf(db, subject)
+    if (taken.length === 0) return (await waitOf(db, counted)) ?? 1
   }
   return undefined
 }
 
-/** Whole seconds until a counter starts again, at least 1. */
-async function waitOf(db: Queries, subject: Buffer): Promise<number> {
+/** Whole seconds, at least 1, until all counters allow an attempt; undefined: they do now. */
+async function waitOf(db: Queries, counted: readonly Counted[]): Promise<number | undefined> {
+  const { subject, attempts, resetsAt } = signInAttempts
+  const isFull = or(...counted.map((each) => and(eq(subject, each.subject), gte(attempts, each.most))))
   const [row] = await db
-    .select({ seconds: sql<number>`ceil(extract(epoch FROM ${signInAttempts.resetsAt} - now()))::int` })
+    .select({ seconds: sql<number | null>`max(ceil(extract(epoch FROM ${resetsAt} - now())))::int` })
     .from(signInAttempts)
-    .where(eq(signInAttempts.subject, subject))
-  return Math.max(1, row?.seconds ?? 1)
+    .where(and(isFull, gt(resetsAt, sql`now()`)))
+  return row === undefined || row.seconds === null ? undefined : Math.max(1, row.seconds)
 }
 
 /** The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never deadlock. */
@@ -78,7 +83,7 @@ export async function forgiveAttempt(db: Queries, counted: readonly Counted[]): 
   }
 }
 
-/** Delete counters whose window has ended, and that nobody uses now. Returns how many, at most `sweptMax`. */
+/** Delete counters whose window has ended, unless a transaction has locked them. Returns how many, at most `sweptMax`. */
 export async function sweepAttempts(db: Queries): Promise<number> {
   const ended = db
     .select({ subject: signInAttempts.subject })

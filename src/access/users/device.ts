@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import type { UserSecrets } from './people.ts'
 
-/** A browser that does not sign in for so long becomes an unknown one. */
+/** Days without a sign-in after which a browser is unknown again. */
 export const deviceDays = 180
 
 /**
- * The cookie by which we know the browser at its next sign-in to this account. It proves no more than that there was one. Sealed for the
- * account, so nobody can make one, or use one for another account. `former`: the cookie that the browser has, whose id stays.
+ * The cookie by which we know the browser at its next sign-in to this account. It proves only that there was one. It is sealed for the
+ * account: no one can forge it, or use it for another account. `former`: the cookie that the browser has, whose id stays.
  */
 export function sealDevice(secrets: UserSecrets, email: string, former: string | undefined): string {
   const id = (former === undefined ? undefined : openDevice(secrets, email, former)) ?? randomUUID()

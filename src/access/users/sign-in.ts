@@ -96,7 +96,7 @@ export async function signIn(
 
 /**
  * The counters of a sign-in. A browser that has signed in to the account before has its own. All others are counted by network, and by
- * account and network together, so that nobody uses up the attempts of somebody elsewhere. Only a caller with the right password can
+ * account and network together, so that no one can use up the attempts of a caller elsewhere. Only a caller with the right password can
  * try `codes`, which are short: they are counted by account, over all networks.
  */
 function countersOf(

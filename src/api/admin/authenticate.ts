@@ -33,7 +33,7 @@ export async function authenticateAdmin(
   if (authorization === undefined) return await bySession(context, request)
   const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
   if (scheme.toLowerCase() !== 'bearer') throw unknownCaller()
-  // An API token is random: nobody finds one by guessing, so it is not counted as a guess.
+  // An API token is too long to guess, so it does not count as a guess.
   if (isSecret(token, prefixes.apiToken)) return await byApiToken(context.people, token)
   if (adminToken?.accepts(token, clientAddressOf(request)) === true) return operator
   throw unknownCaller()

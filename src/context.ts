@@ -9,6 +9,7 @@ import { readWithState } from './access/gateway-file-state.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import { keepAttempts } from './access/users/keep-attempts.ts'
 import type { People } from './access/users/people.ts'
 import type { DestinationCipher } from './alerts/destination.ts'
 import { reportLedger } from './alerts/report-ledger.ts'
@@ -222,6 +223,7 @@ export async function openContext(
   })
   const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
   const rollups = keepRollups(database, bounds, log)
+  const attempts = keepAttempts(database, log)
   const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const measures = await openMeasures(config, { config, catalog, database })
@@ -369,10 +371,8 @@ export async function openContext(
     async close() {
       const traced = traces?.end(lastTracesMs)
       await gatewayFile?.stop()
-      partitions.stop()
-      rollups.stop()
+      for (const upkeep of [partitions, rollups, attempts, ledgerReports]) await upkeep.stop()
       older.close()
-      ledgerReports.stop()
       await watch.end()
       await queue.close()
       measures?.stop()

@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
     'fair-queue.ts',
+    'repeatedly.ts',
     'secret-key.ts',
     'start-thread.ts',
   ],
@@ -203,6 +204,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
     'upstream',
+    'address-blocks.ts',
   ],
   import: ['access', 'catalog', 'db', 'traits', 'address-blocks.ts', 'secret-key.ts'],
   probes: [

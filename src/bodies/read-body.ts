@@ -17,6 +17,7 @@ import { fileMark } from './file-uses.ts'
 import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
 import { type SignedNeed, signedNeedsIn } from './need-signs.ts'
+import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
 // What a large body is read for, all in one go. A small body goes through the same functions, each when its result is needed.
@@ -59,6 +60,8 @@ export interface ReadResult {
   hostedWork: HostedWork
   /** What the request may need an offer to be able to do. */
   signedNeeds: readonly SignedNeed[]
+  /** The path of the first id of what a vendor keeps. */
+  vendorState: string | undefined
   fingerprint: Uint8Array | undefined
 }
 
@@ -77,6 +80,7 @@ export function readLargeBody(
     hasFiles: bytes.includes(fileMark),
     hostedWork: hostedWorkIn(bytes),
     signedNeeds: signedNeedsIn(bytes),
+    vendorState: 'read' in facts && 'spans' in facts.read ? vendorStateIn(bytes, facts.read) : undefined,
     fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
   }
 }

@@ -45,6 +45,7 @@ export function channelWords(row: ChannelRow, offers: readonly OfferRow[]): Json
     ...(row.privateAddresses !== null
       ? { allow_private_address: row.privateAddresses }
       : row.allowPrivateAddress && { allow_private_address: true }),
+    ...(row.sharedState !== null && { shared_state: row.sharedState }),
     ...(row.concurrency !== null && { concurrency: row.concurrency }),
     ...(Object.keys(images).length > 0 && { images }),
   }

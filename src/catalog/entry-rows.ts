@@ -28,12 +28,13 @@ interface ChannelRowOptions {
   /** The library's providers; null: its prices do not apply. */
   libraryProviders: string[] | null
   managedBy: ManagedBy
+  isAddressBounded?: boolean
 }
 
 export function channelRow(
   channel: ChannelEntry,
   id: string,
-  { existing, keeper, libraryProviders, managedBy }: ChannelRowOptions,
+  { existing, keeper, libraryProviders, managedBy, isAddressBounded = false }: ChannelRowOptions,
 ) {
   return {
     id,
@@ -43,6 +44,8 @@ export function channelRow(
     weight: channel.weight,
     allowPrivateAddress: channel.allowPrivateAddress === true,
     privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
+    isAddressBounded,
+    sharedState: channel.sharedState ?? null,
     concurrency: channel.concurrency ?? null,
     imageConcurrency: channel.imageConcurrency ?? null,
     imagesPerMinute: channel.imagesPerMinute ?? null,

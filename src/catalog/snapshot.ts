@@ -14,6 +14,8 @@ export interface Snapshot {
   channels: ReadonlyMap<string, Channel>
   groups: ReadonlyMap<string, Group>
   tenants: ReadonlyMap<string, Tenant>
+  /** Channels, by id, that the keys of one tenant alone can reach, with the id of that tenant. */
+  soleTenants: ReadonlyMap<string, string>
 }
 
 export interface Tenant {
@@ -76,6 +78,8 @@ export interface Channel {
   weight: number
   /** A list: only private addresses within these CIDR blocks. */
   allowPrivateAddress: boolean | readonly string[]
+  /** Whether requests may name what the vendor keeps. Absent: `allow` where one tenant alone reaches it, else `own`. */
+  sharedState?: 'allow' | 'own' | undefined
   /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
   credentials: readonly string[]
   /** The most calls that a process runs on it at once; undefined: half of IN_FLIGHT_MAX. */

@@ -131,6 +131,8 @@ export const keys = pgTable(
     index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
+    // The tenants of a group.
+    index('keys_group_tenant').on(t.groupId, t.tenantId).where(sql`${t.revokedAt} is null`),
     index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
     index('keys_revoked_sub_keys')
       .on(t.revokedAt)

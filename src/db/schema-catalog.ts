@@ -112,6 +112,10 @@ export const channels = pgTable('channels', {
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
   /** CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says. */
   privateAddresses: text('private_addresses').array(),
+  /** True: the admin API has set its addresses within PRIVATE_ADDRESSES, and its proxy may have no other private address either. */
+  isAddressBounded: boolean('is_address_bounded').notNull().default(false),
+  /** Whether requests may name what the vendor keeps; NULL: where one tenant alone reaches the channel. */
+  sharedState: text('shared_state', { enum: ['allow', 'own'] }),
   /** The most calls that each process runs on it at once; NULL: half of its IN_FLIGHT_MAX. */
   concurrency: integer('concurrency'),
   /** The most images that it makes at once, and in a minute, for all processes together; NULL: unbounded. */

@@ -88,6 +88,7 @@ function snapshotOf(
     anyModel: undefined,
     channels: new Map([[channel.id, only]]),
     groups: new Map([[groupId, groupOf(groupId)]]),
+    soleTenants: new Map(),
     tenants: new Map([
       [tenantId, { id: tenantId, name: probeTenant, disabled: false, limited: false, limits: unlimited }],
     ]),

@@ -34,6 +34,7 @@ export interface LargeBody {
   readonly hasFiles: boolean
   readonly hostedWork: HostedWork
   readonly signedNeeds: readonly SignedNeed[]
+  readonly vendorState: string | undefined
 }
 
 interface AskedFacts {
@@ -93,8 +94,8 @@ export async function read<Facts extends AskedFacts>(
 
 /** What a thread has read of a large body. */
 function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
-  const { hasEnvelopes, hasFiles, hostedWork, signedNeeds } = result
-  return { format, hasEnvelopes, hasFiles, hostedWork, signedNeeds }
+  const { hasEnvelopes, hasFiles, hostedWork, signedNeeds, vendorState } = result
+  return { format, hasEnvelopes, hasFiles, hostedWork, signedNeeds, vendorState }
 }
 
 /**

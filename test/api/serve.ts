@@ -61,6 +61,7 @@ export const emptySnapshot: Snapshot = {
   channels: new Map(),
   groups: new Map(),
   tenants: new Map(),
+  soleTenants: new Map(),
 }
 
 export interface Answer {

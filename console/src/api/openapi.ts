@@ -1925,7 +1925,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by account and by address.
+         * @description Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by network, and by account and network; a browser that has signed in before has its own count.
          */
         post: operations["postAdminVSession"];
         /** Sign out */
@@ -3385,6 +3385,8 @@ export interface components {
             priority: number;
             weight: number;
             allow_private_address: boolean | string[];
+            /** @description Null: `allow` where one tenant alone reaches the channel, else `own`. */
+            shared_state: ("allow" | "own") | null;
             concurrency: number | null;
             images: {
                 concurrency: number | null;
@@ -3547,6 +3549,7 @@ export interface components {
             priority?: number | null;
             weight?: number | null;
             allow_private_address?: (boolean | string[]) | null;
+            shared_state?: ("allow" | "own") | null;
             concurrency?: number | null;
             images?: {
                 concurrency?: number;
@@ -3684,6 +3687,8 @@ export interface components {
             /** @default 1 */
             weight?: number;
             allow_private_address?: boolean | string[];
+            /** @enum {string} */
+            shared_state?: "allow" | "own";
             concurrency?: number;
             /** @default {} */
             images?: {
@@ -6774,6 +6779,8 @@ export interface components {
             /** @default 1 */
             weight?: number;
             allow_private_address?: boolean | string[];
+            /** @enum {string} */
+            shared_state?: "allow" | "own";
             concurrency?: number;
             /** @default {} */
             images?: {

@@ -38,6 +38,10 @@ export const channelAnswer = z
     priority: z.int(),
     weight: z.int(),
     allow_private_address: z.union([z.boolean(), z.array(z.string())]),
+    shared_state: z
+      .enum(['allow', 'own'])
+      .nullable()
+      .describe('Null: `allow` where one tenant alone reaches the channel, else `own`.'),
     concurrency: z.int().nullable(),
     images: z.object({ concurrency: z.int().nullable(), per_minute: z.int().nullable() }),
     timeouts: z.record(z.string(), z.int()),
@@ -69,6 +73,7 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     priority: row.priority,
     weight: row.weight,
     allow_private_address: row.privateAddresses ?? row.allowPrivateAddress,
+    shared_state: row.sharedState,
     concurrency: row.concurrency,
     images: { concurrency: numberOf(images.concurrency), per_minute: numberOf(images.per_minute) },
     timeouts: numbersOf(words.timeouts),

@@ -16,6 +16,7 @@ import {
   mustBe,
   name,
   ownLimits,
+  plainMembers,
   privateAddress,
   usd,
   wholeNumber,
@@ -123,6 +124,7 @@ export const channelEntry = z
     allow_private_address: privateAddress.default(false),
     concurrency: wholeNumber(1, 1_000_000).optional(),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
+    plain_members: plainMembers,
     ...connectionSettings,
   })
   .refine((c) => typeof protocolsOf(c) !== 'string', {
@@ -151,6 +153,7 @@ export const channelEntry = z
     concurrency: c.concurrency,
     imageConcurrency: c.images.concurrency,
     imagesPerMinute: c.images.per_minute,
+    plainMembers: c.plain_members,
     ...connected(c),
   }))
 

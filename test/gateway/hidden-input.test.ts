@@ -138,8 +138,9 @@ test('where the money is enough for one, one is sent', async () => {
     expect(text).toContain('The vendor may add input for messages[].content[].document_url')
   expect(bed.upstream.requests).toHaveLength(1)
   await bed.rows()
-  const [one] = await accounts()
-  expect(one).toEqual({ name: 'one', balance: 730_000_000n, held: 0n })
+  await expect
+    .poll(async () => (await accounts())[0], { timeout: 30_000 })
+    .toEqual({ name: 'one', balance: 730_000_000n, held: 0n })
 })
 
 test.each([

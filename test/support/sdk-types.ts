@@ -5,14 +5,14 @@ import { isRecord } from '../../src/canonical/json.ts'
 import type { PlainPlace } from '../../src/protocols/hidden-input.ts'
 
 /** An object of a vendor's format as its SDK declares it. */
-export interface SdkObject {
+interface SdkObject {
   /** The words of its `type`; empty: it has none, or any text. */
   types: string[]
   members: Map<string, SdkType>
 }
 
 /** A type of a vendor's SDK: of a request, or of a part of one. */
-export class SdkType {
+class SdkType {
   readonly #node: Node
   readonly #scope: Scope
 

@@ -44,6 +44,7 @@ export function buildSnapshot(
       id: row.id,
       aliases: row.aliases.filter((alias) => owners.get(alias) === row.id),
       fallbacks: row.fallbacks,
+      plainMembers: row.plainMembers,
       contextLength: row.contextLength ?? undefined,
       maxOutputTokens: row.maxOutputTokens ?? undefined,
       price: prices.get(row.id),
@@ -127,6 +128,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
+        plainMembers: row.plainMembers,
         vendor: vendorOf(row),
         connection: openConnection(row, keeper),
       }

@@ -16,6 +16,7 @@ const demoGatewayFile: GatewayFile = {
       id: 'demo-chat',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength: 128_000,
       maxOutputTokens: 4096,
       price: {
@@ -34,6 +35,7 @@ const demoGatewayFile: GatewayFile = {
       id: 'demo-image',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength: undefined,
       maxOutputTokens: undefined,
       price: {
@@ -76,6 +78,7 @@ const demoGatewayFile: GatewayFile = {
       concurrency: undefined,
       imageConcurrency: undefined,
       imagesPerMinute: undefined,
+      plainMembers: [],
     },
     // A channel of its own, because the other one speaks chat formats and this model only makes images.
     {
@@ -92,6 +95,7 @@ const demoGatewayFile: GatewayFile = {
       concurrency: undefined,
       imageConcurrency: undefined,
       imagesPerMinute: undefined,
+      plainMembers: [],
     },
   ],
   groups: [

@@ -16,6 +16,7 @@ import {
   mustBe,
   name,
   ownLimits,
+  plainMembers,
   privateAddress,
   usd,
   wholeNumber,
@@ -124,6 +125,7 @@ export const channelEntry = z
     shared_state: z.enum(['allow', 'own']).optional(),
     concurrency: wholeNumber(1, 1_000_000).optional(),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
+    plain_members: plainMembers,
     ...connectionSettings,
   })
   .refine((c) => typeof protocolsOf(c) !== 'string', {
@@ -153,6 +155,7 @@ export const channelEntry = z
     concurrency: c.concurrency,
     imageConcurrency: c.images.concurrency,
     imagesPerMinute: c.images.per_minute,
+    plainMembers: c.plain_members,
     ...connected(c),
   }))
 

@@ -42,6 +42,8 @@ export interface Model {
   aliases: readonly string[]
   /** Ids of models that answer when none of its channels can, in this order. */
   fallbacks: readonly string[]
+  /** Paths of members of requests for which no vendor adds input, on any of its channels. */
+  plainMembers: readonly string[]
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
@@ -87,6 +89,8 @@ export interface Channel {
   /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
+  /** The same for the requests on this channel. */
+  plainMembers: readonly string[]
   /** As stated, or the one whose hosts its base URLs have; undefined: not known. */
   vendor: VendorName | undefined
   /** Absent: it is reached directly, within the bounds of the process. */

@@ -46,6 +46,7 @@ export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKee
     concurrency: entry.concurrency,
     imageConcurrency: entry.imageConcurrency,
     imagesPerMinute: entry.imagesPerMinute,
+    plainMembers: entry.plainMembers,
     vendor: entry.vendor ?? vendorByHost(entry.protocols),
     connection: openConnection({ id, ...connectionColumns(entry.connection, id, undefined, keeper) }, keeper),
   }

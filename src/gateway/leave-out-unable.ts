@@ -71,17 +71,24 @@ function vendorStateOf({ body, facts, large }: Asked): string | undefined {
 function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
   const signed: SignedNeed[] = []
   for (const name of needs) {
-    if (name !== 'streaming') {
-      if (facts.hasMedia || !name.endsWith('Input')) signed.push(name)
-    } else if (facts.stream) return true
+    if (name !== 'streaming') signed.push(name)
+    else if (facts.stream) return true
   }
   // Only threads read all of a large body.
   if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))
+  const ofInput = signed.filter((name) => name.endsWith('Input'))
   const ofOutput = signed.filter((name) => name.endsWith('Output'))
-  const others = signed.filter((name) => !name.endsWith('Output'))
+  const others = signed.filter((name) => !ofInput.includes(name) && !ofOutput.includes(name))
   return (
-    hasSignOfAny(body, others) || aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
+    hasSignOfAny(body, others) ||
+    hasSignOfAny(conversationOf(body, facts), ofInput) ||
+    aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
   )
+}
+
+/** Tools often have a property called "file" or "image". */
+function conversationOf(body: Buffer, { conversation }: Asked['facts']): Buffer {
+  return conversation === undefined ? body : body.subarray(conversation.start, conversation.end)
 }
 
 /** What an answer shall have stands beside the conversation, which is the long part of a body. */

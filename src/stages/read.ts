@@ -11,6 +11,7 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { decideFirst } from './first-decision.ts'
 import type { Gateway } from './gateway.ts'
+import { isMoneyLimited } from './hold-money.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
@@ -33,6 +34,7 @@ export interface LargeBody {
   readonly hasEnvelopes: boolean
   readonly hasFiles: boolean
   readonly hostedWork: HostedWork
+  readonly hiddenInput: readonly string[]
   readonly signedNeeds: readonly SignedNeed[]
   readonly vendorState: string | undefined
 }
@@ -94,8 +96,8 @@ export async function read<Facts extends AskedFacts>(
 
 /** What a thread has read of a large body. */
 function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
-  const { hasEnvelopes, hasFiles, hostedWork, signedNeeds, vendorState } = result
-  return { format, hasEnvelopes, hasFiles, hostedWork, signedNeeds, vendorState }
+  const { hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState } = result
+  return { format, hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState }
 }
 
 /**
@@ -173,6 +175,7 @@ export async function readMade(
     capture: 'none' as const,
     token: undefined,
     fingerprintPath: undefined,
+    isMoneyLimited: isMoneyLimited(asked),
   }
   try {
     const result = await inThread(gateway, asked, { name: 'read', input })
@@ -198,7 +201,14 @@ async function readInThread(
   try {
     const result = await inThread(gateway, identified, {
       name: 'read',
-      input: { bytes, format, capture: identity.capture, token, fingerprintPath },
+      input: {
+        bytes,
+        format,
+        capture: identity.capture,
+        token,
+        fingerprintPath,
+        isMoneyLimited: isMoneyLimited(identified),
+      },
     })
     const { captured, names } = result
     row.read = { captured: captured === null ? null : Buffer.from(captured), names }

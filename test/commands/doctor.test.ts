@@ -223,6 +223,23 @@ describe('gateway.yaml', () => {
     await onlyWrong('gateway_yaml.refused', { GATEWAY_CONFIG: file('wrong.yaml', 'modls: []\n') })
   })
 
+  test('with a model that has no context_length, where money is limited', async () => {
+    const model = '{ id: unsized, price: { input: "1", output: "2" } }'
+    const text = (balance: string) => `
+models: [${model}]
+tenants: [{ name: acme, ${balance}keys: [] }]
+`
+    const found = async (balance: string) => {
+      const path = file('unsized.yaml', text(balance))
+      return (await bed.diagnose({ GATEWAY_CONFIG: path })).finding('gateway_yaml.context_length')
+    }
+    expect(await found('balance_usd: "1", ')).toMatchObject({
+      verdict: 'warning',
+      what: expect.stringContaining('unsized'),
+    })
+    expect(await found('')).toBeUndefined()
+  })
+
   test('that is not there', async () => {
     await onlyWrong('gateway_yaml.unreadable', { GATEWAY_CONFIG: join(bed.folder, 'none.yaml') })
   })

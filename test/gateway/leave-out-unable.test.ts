@@ -12,7 +12,7 @@ function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
   const asked = {
     large: { signedNeeds: ['imageInput'] },
     body: Buffer.from('{}'),
-    facts: { hasMedia: true, stream: false },
+    facts: { stream: false },
     endpoint: { protocol: 'openai-chat' },
     identity: { keyId: 'key' },
     life: { clientGone, slabs: [] },

@@ -2781,6 +2781,8 @@ export interface components {
             managed_by: "file" | "admin";
             aliases: string[];
             fallbacks: string[];
+            /** @description Members of requests for which no vendor adds input that the body does not contain. */
+            plain_members: string[];
             context_length: number | null;
             max_output_tokens: number | null;
             images: {
@@ -2815,6 +2817,8 @@ export interface components {
             managed_by: "file" | "admin";
             aliases: string[];
             fallbacks: string[];
+            /** @description Members of requests for which no vendor adds input that the body does not contain. */
+            plain_members: string[];
             context_length: number | null;
             max_output_tokens: number | null;
             images: {
@@ -3392,6 +3396,8 @@ export interface components {
                 concurrency: number | null;
                 per_minute: number | null;
             };
+            /** @description Members of requests for which its vendor adds no input that the body does not contain. */
+            plain_members: string[];
             timeouts: {
                 [key: string]: number;
             };
@@ -3555,6 +3561,7 @@ export interface components {
                 concurrency?: number;
                 per_minute?: number;
             } | null;
+            plain_members?: string[] | null;
             proxy?: string | null;
             ca?: string | null;
             cert?: string | null;
@@ -3695,6 +3702,8 @@ export interface components {
                 concurrency?: number;
                 per_minute?: number;
             };
+            /** @default [] */
+            plain_members?: string[];
             proxy?: string;
             ca?: string;
             cert?: string;
@@ -5359,6 +5368,7 @@ export interface components {
             id?: string | null;
             aliases?: string[] | null;
             fallbacks?: string[] | null;
+            plain_members?: string[] | null;
             context_length?: number | null;
             max_output_tokens?: number | null;
             price?: {
@@ -5481,6 +5491,8 @@ export interface components {
             aliases?: string[];
             /** @default [] */
             fallbacks?: string[];
+            /** @default [] */
+            plain_members?: string[];
             context_length?: number;
             max_output_tokens?: number;
             price?: {
@@ -6787,6 +6799,8 @@ export interface components {
                 concurrency?: number;
                 per_minute?: number;
             };
+            /** @default [] */
+            plain_members?: string[];
             proxy?: string;
             ca?: string;
             cert?: string;

@@ -44,6 +44,9 @@ export const channelAnswer = z
       .describe('Null: `allow` where one tenant alone reaches the channel, else `own`.'),
     concurrency: z.int().nullable(),
     images: z.object({ concurrency: z.int().nullable(), per_minute: z.int().nullable() }),
+    plain_members: z
+      .array(z.string())
+      .describe('Members of requests for which its vendor adds no input that the body does not contain.'),
     timeouts: z.record(z.string(), z.int()),
     websocket: z.boolean().describe('Whether requests of `openai-responses` go by WebSocket.'),
     proxy: z.string().nullable().describe('Without its user and password.'),
@@ -76,6 +79,7 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     shared_state: row.sharedState,
     concurrency: row.concurrency,
     images: { concurrency: numberOf(images.concurrency), per_minute: numberOf(images.per_minute) },
+    plain_members: row.plainMembers,
     timeouts: numbersOf(words.timeouts),
     websocket: row.connection?.websocket === true,
     proxy: typeof words.proxy === 'string' ? withoutCredentials(words.proxy) : null,

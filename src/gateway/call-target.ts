@@ -74,7 +74,7 @@ export function callTarget(
 export function callPrepared(
   gateway: Gateway,
   admitted: Admitted,
-  { modelCandidates, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
+  { modelCandidates, target }: Called,
   { prepared, record }: { prepared: Prepared; record: AttemptRecord },
 ): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
   const { row, life, id, trace } = admitted
@@ -115,7 +115,7 @@ export function callPrepared(
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)
-        return settle(gateway, admitted, target, { answer, last, copy })
+        return settle(gateway, admitted, { modelCandidates, target }, { answer, last, copy })
       },
       done: (relayed) => {
         life.running = undefined
@@ -139,6 +139,9 @@ export function callPrepared(
   })
 }
 
+/** What was called. */
+type Called = Pick<Chosen, 'modelCandidates' | 'target'>
+
 type Copy = ReturnType<CaptureAnswer>
 
 function bothOf(one: Copy, other: Copy): Copy {
@@ -159,10 +162,10 @@ function bothOf(one: Copy, other: Copy): Copy {
 async function settle(
   gateway: Gateway,
   admitted: Admitted,
-  target: Target,
+  { modelCandidates, target }: Called,
   { answer, last, copy }: { answer: RelayedAnswer; last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<GatewayError | undefined> {
-  const ending = endingOf(admitted, target, answer)
+  const ending = endingOf(admitted, { modelCandidates, target }, answer)
   if (isToKeep(admitted, target, answer)) {
     try {
       await keepAnswer(gateway, admitted, target, { last, copy })
@@ -218,7 +221,7 @@ function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 
-function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): Ending {
+function endingOf(admitted: Admitted, { modelCandidates, target }: Called, answer: RelayedAnswer): Ending {
   const { body } = admitted
   const { observation, streamEnd } = answer
   const clientGone = streamEnd === 'client_gone'
@@ -230,6 +233,6 @@ function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): En
     observation,
     streamEnd,
     target,
-    metered: meter(observation, body.length, pricingOf(admitted, target)),
+    metered: meter(observation, body.length, pricingOf(admitted, modelCandidates.model, target)),
   }
 }

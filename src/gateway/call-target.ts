@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { type AttemptRecord, callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { Observation } from '../protocols/protocol.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import { secretsOf } from '../routing/credentials.ts'
@@ -13,7 +14,7 @@ import { captureAnswer } from '../stages/capture-answer.ts'
 import { end } from '../stages/end.ts'
 import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { meter } from '../stages/meter.ts'
+import { type Metered, meter, nothingSent, unknownMetered } from '../stages/meter.ts'
 import { refuse } from '../stages/refuse.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
 import { setUsage } from '../stages/trace-request.ts'
@@ -33,6 +34,7 @@ import { setRouteHeaders } from './route-headers.ts'
 export type CallResult = { kind: 'answered' } | { kind: 'untranslatable'; error: GatewayError } | Unanswered
 
 export type Unanswered = Extract<RelayResult, { kind: 'unanswered' }> & {
+  metered: Metered
   verdict: Verdict
   reached: boolean
   /** What we had sent, if it was a translation. */
@@ -128,7 +130,8 @@ export function callPrepared(
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
         const { translation } = prepared
-        done({ ...relayed, verdict, reached: record.status !== null, translation })
+        const metered = meterFailed(admitted, { modelCandidates, target }, relayed.observation)
+        done({ ...relayed, metered, verdict, reached: record.status !== null, translation })
       },
     })
     life.running = gateway.upstreams.call(
@@ -179,6 +182,16 @@ async function settle(
   }
   await end(gateway, admitted, ending)
   return undefined
+}
+
+/** What a failed answer cost, which its client has not seen: what the upstream says, and no estimate. */
+function meterFailed(
+  admitted: Admitted,
+  { modelCandidates, target }: Called,
+  observation: Observation,
+): Metered {
+  if (observation.usage === undefined && observation !== nothingSent) return unknownMetered
+  return meter(observation, admitted.body.length, pricingOf(admitted, modelCandidates.model, target))
 }
 
 interface AnsweredCall {

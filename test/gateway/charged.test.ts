@@ -140,14 +140,119 @@ test('the ledger is sound afterwards, and its sums, its API and the metrics tell
   expect(data.some((row) => BigInt(row.charged_nano_usd ?? 0) < BigInt(row.cost_nano_usd ?? 0))).toBe(true)
 })
 
+/** Answers that fail with status 200, and report what they used. `other`: asked in another format. */
+const failing = [
+  ...(['openai-chat', 'openai-responses', 'gemini'] as const).flatMap((format) => [
+    { format, stream: false },
+    { format, stream: true },
+  ]),
+  { format: 'anthropic-messages' as const, stream: true },
+].flatMap((one) => [
+  { ...one, other: false },
+  { ...one, other: true },
+])
+
+test.for(failing)(
+  'a failed answer of $format that reports its usage is charged for it (stream $stream, other client $other)',
+  async ({ format, stream, other }) => {
+    const row = await failed(format, stream, 'server_error', other)
+    expect(row).toMatchObject({
+      ...{ outcome: 'failed', input_tokens: 11, output_tokens: 7 },
+      ...{ cost_nano: '13800000', charged_nano: '13800000' },
+    })
+  },
+)
+
+test.for(['openai-chat', 'openai-responses', 'anthropic-messages'] as const)(
+  'refused content of %s is charged, and does not count against its channel',
+  async (format) => {
+    for (let time = 0; time < 12; time++)
+      expect(await failed(format, true, 'content_filter', time % 2 === 0)).toMatchObject({
+        ...{ outcome: 'failed', error_kind: 'content_filtered', cost_nano: '13800000' },
+      })
+    const breakers = await bed.database.sql`
+      SELECT c.name FROM channel_breakers b JOIN channels c ON c.id = b.channel_id WHERE c.name = ${format}`
+    expect(breakers).toEqual([])
+  },
+)
+
+async function failed(format: Format, stream: boolean, code: string, other: boolean) {
+  bed.upstream.script((request) => failure(format, code, request.stream || request.path.includes('stream')))
+  try {
+    const response = await ask(format, 'failing', stream, freeKey, other)
+    return await bed.row(response.headers.get('x-request-id'))
+  } finally {
+    bed.upstream.script(answer)
+  }
+}
+
+function failure(format: Format, code: string, stream: boolean): Plan {
+  const message =
+    code === 'content_filter' ? 'Output blocked by content filtering policy' : 'The server failed.'
+  const error = { message, type: format === 'anthropic-messages' ? 'api_error' : code, code }
+  const usage = usageOf[format]({ input: 11, output: 7 })
+  switch (format) {
+    case 'openai-chat': {
+      const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
+      if (!stream)
+        return whole(JSON.stringify({ ...head, object: 'chat.completion', choices: [], error, usage }))
+      const chunk = { ...head, object: 'chat.completion.chunk' }
+      return events([
+        { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
+        { ...chunk, choices: [], error, usage },
+      ])
+    }
+    case 'openai-responses': {
+      const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [] }
+      const last = { ...response, status: 'failed', error, usage }
+      if (!stream) return whole(JSON.stringify(last))
+      return events([
+        {
+          type: 'response.created',
+          response: { ...response, status: 'in_progress', error: null, usage: null },
+        },
+        { type: 'response.failed', response: last },
+      ])
+    }
+    case 'anthropic-messages': {
+      const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [] }
+      return events([
+        {
+          type: 'message_start',
+          message: { ...head, stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
+        },
+        {
+          type: 'message_delta',
+          delta: { stop_reason: null, stop_sequence: null },
+          usage: { output_tokens: 7 },
+        },
+        { type: 'error', error },
+      ])
+    }
+    case 'gemini': {
+      const candidates = [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL' }]
+      const response = { responseId: 'r-1', modelVersion: 'm', candidates, usageMetadata: usage }
+      return stream ? events([response]) : whole(JSON.stringify(response))
+    }
+  }
+}
+
 const sum = (numbers: number[]) => numbers.reduce((total, one) => total + one, 0)
 
-async function ask(format: Format, what: string, stream: boolean, key: string): Promise<Response> {
+/** `other`: in another format than the channel's. */
+async function ask(
+  format: Format,
+  what: string,
+  stream: boolean,
+  key: string,
+  other = false,
+): Promise<Response> {
   const paths = { 'openai-responses': '/v1/responses', 'anthropic-messages': '/v1/messages' }
-  const path = format in paths ? paths[format as keyof typeof paths] : '/v1/chat/completions'
+  const own = format in paths ? paths[format as keyof typeof paths] : '/v1/chat/completions'
+  const path = !other ? own : own === '/v1/messages' ? '/v1/chat/completions' : '/v1/messages'
   const words = `${what}; ${format}`
   const body =
-    format === 'openai-responses'
+    path === '/v1/responses'
       ? { model: format, stream, max_output_tokens: 100, input: words }
       : { model: format, stream, max_tokens: 100, messages: [{ role: 'user', content: words }] }
   const response = await fetch(bed.tollgate.url + path, {

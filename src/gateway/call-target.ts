@@ -29,6 +29,7 @@ import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
+import { meterUnseen } from './unseen.ts'
 
 /** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
 export type CallResult = { kind: 'answered' } | { kind: 'untranslatable'; error: GatewayError } | Unanswered
@@ -168,7 +169,10 @@ async function settle(
   { modelCandidates, target }: Called,
   { answer, last, copy }: { answer: RelayedAnswer; last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<GatewayError | undefined> {
-  const ending = endingOf(admitted, { modelCandidates, target }, answer)
+  const called = { modelCandidates, target }
+  const ending = endingOf(admitted, called, answer)
+  if (ending.metered === unknownMetered && isUnseen(answer))
+    ending.metered = await meterUnseen(gateway, admitted, called)
   if (isToKeep(admitted, target, answer)) {
     try {
       await keepAnswer(gateway, admitted, target, { last, copy })
@@ -228,6 +232,11 @@ function isSlowlyRead(
 
 /** Timers and the time of day may differ by this much. */
 const clockMs = 10
+
+/** The client left, and the upstream neither said how its answer ended nor what it used. */
+function isUnseen({ streamEnd, observation }: RelayedAnswer): boolean {
+  return streamEnd === 'client_gone' && observation.error === undefined && observation.goesOn !== true
+}
 
 /** If the client left before the end, we learn nothing about the channel. */
 function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {

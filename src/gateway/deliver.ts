@@ -11,13 +11,14 @@ import type { Admitted } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { type Metered, nothingMetered } from '../stages/meter.ts'
+import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { refuse, type UpstreamRefusal } from '../stages/refuse.ts'
 import type { Preparation } from './prepare.ts'
 import { recordPassedOver } from './record-passed-over.ts'
 import { withUntranslated } from './refusals-that-help.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { TargetCaller } from './target-caller.ts'
+import { meterUnseen } from './unseen.ts'
 
 /** The models and targets that may answer a request. The requested model comes first. */
 export interface Route {
@@ -38,8 +39,18 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     recordPassedOver(admitted, modelCandidates, candidate, reason)
   const targets = new Targets(gateway.routing, planned, findSession, passOver)
   let chosen = targets.next()
+  /** The last target that was called. */
+  let called: typeof chosen
+  /** The client left between two attempts. */
+  const left = async () => {
+    const isUnknown = called !== undefined && metered === unknownMetered
+    await end(gateway, admitted, {
+      ...leftEnding,
+      metered: isUnknown ? await meterUnseen(gateway, admitted, called) : metered,
+    })
+  }
   while (chosen !== undefined) {
-    if (life.clientGone) return end(gateway, admitted, { ...leftEnding, metered })
+    if (life.clientGone) return left()
     if (life.cut !== undefined) {
       last = { ...last, error: life.cut, refusal: undefined }
       break
@@ -50,13 +61,14 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
       // A client that leaves ends the translation of its large body.
-      if (life.clientGone) return end(gateway, admitted, { ...leftEnding, metered })
+      if (life.clientGone) return left()
       // Another format may express it. If none does, the client gets an upstream's error rather than this one.
       if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
     last = { target, error: result.error, refusal: result.refusal }
+    called = chosen
     metered = dearer(metered, result.metered)
     if (admitted.endpoint.compacts === true && target.native && knowsNoSuchCall(result.error)) {
       chosen = targets.next({ next: 'channel', reached: true })

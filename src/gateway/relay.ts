@@ -176,12 +176,12 @@ export class Relay implements Listener {
     }
     const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#canTryAnother()) {
-      this.#giveUp(error, sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent)
-      return
-    }
     // What broke may break again. Then the answer ends without what its format would say.
     const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, observation)
+      return
+    }
     const last = life.clientGone ? undefined : orElse(undefined, () => this.#watcher?.fail?.(error))
     this.#finish(observation, streamEndAfter(error), error, last)
   }
@@ -246,15 +246,8 @@ export class Relay implements Listener {
       upstream?.abort(error)
       return
     }
-    this.#finished = true
     const contentType = headerText(this.#headers['content-type']) ?? ''
-    this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({
-      kind: 'unanswered',
-      error,
-      refusal: { status: this.#status, contentType, body },
-      observation: nothingSent,
-    })
+    this.#giveUp(error, nothingSent, { status: this.#status, contentType, body })
     upstream?.abort(error)
   }
 
@@ -277,11 +270,11 @@ export class Relay implements Listener {
     return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
 
-  #giveUp(error: GatewayError, observation: Observation): void {
+  #giveUp(error: GatewayError, observation: Observation, refusal?: UpstreamRefusal): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({ kind: 'unanswered', error, refusal: undefined, observation })
+    this.#options.done({ kind: 'unanswered', error, refusal, observation })
   }
 
   /** Settle, then send the last bytes and end the answer. Runs once. */

@@ -4013,6 +4013,11 @@ export interface components {
                 /** @enum {string} */
                 policy: "drain" | "abort";
                 seconds: number;
+                /**
+                 * @description Where money is limited and nothing of the answer had come: charged at once, or held first.
+                 * @enum {string}
+                 */
+                unseen: "estimate" | "hold";
             };
             /** @description Of each key that has none of its own. */
             limits: {
@@ -4064,6 +4069,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;
@@ -5650,6 +5656,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;

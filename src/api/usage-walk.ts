@@ -8,7 +8,7 @@ import { firstRows } from '../ledger/log/first-rows.ts'
 import type { RunningExports } from '../ledger/log/running-exports.ts'
 import { logSpan } from '../ledger/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../ledger/log/walk.ts'
-import { requestColumns } from '../ledger/row.ts'
+import { requestColumns, valueIn } from '../ledger/row.ts'
 import type { Identified } from '../stages/identify.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
@@ -121,7 +121,7 @@ async function* valuesOf(
   chosen: readonly (typeof columns)[number][],
 ): AsyncGenerator<unknown[][]> {
   for await (const { rows } of walkRequests(ask, walk)) {
-    yield rows.map((row) => chosen.map(({ name }) => row[name]))
+    yield rows.map((row) => chosen.map(({ name }) => valueIn(row, name)))
   }
 }
 

@@ -202,7 +202,11 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   captureAnswers: row.captureAnswers,
   keptDays: row.keptDays,
   compactModel: row.compactModel ?? undefined,
-  clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+  clientGone: {
+    policy: row.clientGonePolicy,
+    seconds: row.clientGoneSeconds,
+    unseen: row.clientGoneUnseen,
+  },
   limits: limitsFrom(row),
   totalLimits: {
     requestsPerMinute: row.totalRequestsPerMinute ?? undefined,

@@ -110,7 +110,7 @@ const demoGatewayFile: GatewayFile = {
       captureAnswers: false,
       keptDays: 0,
       compactModel: undefined,
-      clientGone: { policy: 'drain', seconds: 30 },
+      clientGone: { policy: 'drain', seconds: 30, unseen: 'estimate' },
       limits: unlimited,
       totalLimits: unlimited,
       budget: undefined,

@@ -203,8 +203,9 @@ export const groupSettings = z.strictObject({
     .strictObject({
       policy: z.enum(['drain', 'abort']).default('drain'),
       seconds: wholeNumber(0, 3600).default(30),
+      unseen: z.enum(['estimate', 'hold']).default('estimate'),
     })
-    .default({ policy: 'drain', seconds: 30 }),
+    .prefault({}),
   limits: limits.prefault({}),
   total_limits: limits.prefault({}),
   budget,

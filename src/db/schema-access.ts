@@ -50,6 +50,9 @@ export const groups = pgTable('key_groups', {
     .notNull()
     .default('drain'),
   clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
+  clientGoneUnseen: text('client_gone_unseen', { enum: ['estimate', 'hold'] })
+    .notNull()
+    .default('estimate'),
   /** Bounds of each key that has no bounds of its own. */
   ...limits(),
   /** Bounds of all its keys together. */

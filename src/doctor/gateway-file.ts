@@ -18,7 +18,7 @@ export function checkGatewayFile(
     const file = readGatewaySource(path, { ...env }, bounds).parse()
     const { models, channels, groups, tenants } = file
     const what = `${path}: ${[count(models, 'model'), count(channels, 'channel'), count(groups, 'group'), count(tenants, 'tenant')].join(', ')}`
-    return { findings: [well('gateway_yaml.read', what), ...unsizedModels(file)], file }
+    return { findings: [well('gateway_yaml.read', what), ...unsizedModels(file), ...unseenOf(file)], file }
   } catch (error) {
     return { findings: faultsOf(error, path), file: undefined }
   }
@@ -46,6 +46,22 @@ function unsizedModels({ models, tenants, groups }: GatewayFile): Finding[] {
       },
     ),
   ]
+}
+
+/** Groups whose clients may leave calls that run on, at their own cost. */
+function unseenOf({ groups, tenants }: GatewayFile): Finding[] {
+  const isLimited = ({ name, budget }: GatewayFile['groups'][number]) =>
+    tenants.some(({ balance, keys }) =>
+      keys.some((key) => key.group === name && (balance ?? key.budget ?? budget) !== undefined),
+    )
+  return groups
+    .filter((group) => group.clientGone.policy === 'abort' && isLimited(group))
+    .map(({ name, clientGone: { unseen } }) =>
+      well(
+        'gateway_yaml.unseen',
+        `group ${name}: who leaves before an answer is charged an estimate${unseen === 'hold' ? ', once its money was held for UPSTREAM_TOTAL_MS' : ''} (client_gone.unseen)`,
+      ),
+    )
 }
 
 function count(entries: readonly unknown[], noun: string): string {

@@ -18,10 +18,18 @@ import type { AnswerReader } from './answer-reader.ts'
 import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
 import { StreamTail } from './stream-tail.ts'
 
-/** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
+/**
+ * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its observation is
+ * `nothingSent` where it cost nothing.
+ */
 export type RelayResult =
   | { kind: 'answered' }
-  | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
+  | {
+      kind: 'unanswered'
+      error: GatewayError
+      refusal: UpstreamRefusal | undefined
+      observation: Observation
+    }
 
 /** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
 export interface RelayedAnswer {
@@ -168,12 +176,12 @@ export class Relay implements Listener {
     }
     const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#canTryAnother()) {
-      this.#giveUp(error, sent ? 'unknown' : 'no')
-      return
-    }
     // What broke may break again. Then the answer ends without what its format would say.
     const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, observation)
+      return
+    }
     const last = life.clientGone ? undefined : orElse(undefined, () => this.#watcher?.fail?.(error))
     this.#finish(observation, streamEndAfter(error), error, last)
   }
@@ -187,7 +195,7 @@ export class Relay implements Listener {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
       if (observation.error !== undefined && this.#canTryAnother()) {
-        this.#giveUp(observation.error, 'unknown')
+        this.#giveUp(observation.error, observation)
         upstream.abort(observation.error)
         return
       }
@@ -207,7 +215,7 @@ export class Relay implements Listener {
     const observation = this.#watcher?.observe() ?? nothingObserved
     const { error = observation.complete ? undefined : endedEarly() } = observation
     if (error !== undefined && this.#canTryAnother()) {
-      this.#giveUp(error, 'unknown')
+      this.#giveUp(error, observation)
       return
     }
     if (error !== undefined) this.#noteEnd(error)
@@ -223,7 +231,7 @@ export class Relay implements Listener {
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#giveUp(observation.error ?? notWhole(), 'unknown')
+    this.#giveUp(observation.error ?? notWhole(), observation)
   }
 
   /** `upstream`: to abort when it sends more of the refusal than we read. */
@@ -238,15 +246,8 @@ export class Relay implements Listener {
       upstream?.abort(error)
       return
     }
-    this.#finished = true
     const contentType = headerText(this.#headers['content-type']) ?? ''
-    this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({
-      kind: 'unanswered',
-      error,
-      refusal: { status: this.#status, contentType, body },
-      paid: 'no',
-    })
+    this.#giveUp(error, nothingSent, { status: this.#status, contentType, body })
     upstream?.abort(error)
   }
 
@@ -269,11 +270,11 @@ export class Relay implements Listener {
     return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
 
-  #giveUp(error: GatewayError, paid: 'no' | 'unknown'): void {
+  #giveUp(error: GatewayError, observation: Observation, refusal?: UpstreamRefusal): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid })
+    this.#options.done({ kind: 'unanswered', error, refusal, observation })
   }
 
   /** Settle, then send the last bytes and end the answer. Runs once. */
@@ -295,7 +296,7 @@ export class Relay implements Listener {
       // The row is not what this end would say: the client gets an error in place of the last bytes.
       (cause: unknown) => {
         const failure = asGatewayError(cause)
-        if (this.#canTryAnother()) this.#giveUp(failure, 'unknown')
+        if (this.#canTryAnother()) this.#giveUp(failure, observation)
         else this.#end(failure, undefined)
       },
     )
@@ -346,7 +347,7 @@ export class Relay implements Listener {
   #abortTooLong(upstream: UpstreamCall): void {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
-    if (this.#canTryAnother()) this.#giveUp(error, 'unknown')
+    if (this.#canTryAnother()) this.#giveUp(error, this.#observeSoFar())
     else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
     upstream.abort(error)
   }

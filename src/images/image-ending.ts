@@ -145,6 +145,7 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
     startedAt: job.createdAt.getTime(),
     row: {
       identity: null,
+      heldNano: job.quote.heldNano ?? null,
       sentAt: job.startedAt?.getTime() ?? null,
       firstTokenAt: null,
       attempts,

@@ -105,7 +105,7 @@ const groupOf = (id: string): Group => ({
   captureAnswers: false,
   keptDays: 0,
   compactModel: undefined,
-  clientGone: { policy: 'abort', seconds: 0 },
+  clientGone: { policy: 'abort', seconds: 0, unseen: 'estimate' },
   limits: unlimited,
   totalLimits: unlimited,
   budgeted: false,

@@ -115,8 +115,9 @@ function redactEnding(arrival: Arrival, ending: Ending): Ending {
   return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
 }
 
-function tokensOf({ usage }: Metered): number {
-  return usage === null
+/** Counts that cannot be are none: they would use up the limits of hours. */
+function tokensOf({ usage, usageSource }: Metered): number {
+  return usage === null || usageSource === 'implausible'
     ? 0
     : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }

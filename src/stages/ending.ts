@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Outcome, StreamEnd } from '../canonical/usage.ts'
 import { fitArray, notes as notesColumn } from '../ledger/column.ts'
-import type { CloseRecord } from '../ledger/record.ts'
+import { atMostHeld, type CloseRecord } from '../ledger/record.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type Metered, nothingMetered } from './meter.ts'
@@ -58,7 +58,7 @@ export const leftEnding: Ending = {
 
 /** The part of a row that says how far its request came. */
 type Progress = Pick<Arrival, 'startedAt'> & {
-  row: Pick<RowSoFar, 'identity' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
+  row: Pick<RowSoFar, 'identity' | 'heldNano' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 }
 
 /** The second half of a row. */
@@ -80,6 +80,7 @@ export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): Clo
     usageSource: metered.usageSource,
     streamEnd: ending.streamEnd,
     costNano: metered.costNano,
+    chargedNano: atMostHeld(metered.costNano, row.heldNano),
     accountId: row.identity?.tenantId ?? null,
     priceId: metered.priceId,
     priceMultiplier: metered.priceMultiplier,

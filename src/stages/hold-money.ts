@@ -43,6 +43,7 @@ export async function holdMoney(
   })
   switch (verdict.kind) {
     case 'granted':
+      row.heldNano = amountNano
       life.releases.push(() => gateway.reservations.ended())
       return true
     case 'left':

@@ -120,6 +120,7 @@ describe('GET /v1/usage/requests', () => {
           usage_source: 'upstream',
           stream_end: null,
           cost_nano_usd: '9007199254740993',
+          charged_nano_usd: '9007199254740993',
           latency_ms: { queue: null, first_token: null, total: 12 },
           attempts: 1,
           notes: [{ path: 'x', action: 'dropped', reason: 'y' }],
@@ -335,6 +336,23 @@ describe('GET /v1/usage/requests/:id', () => {
     for (const id of [foreign, idAt(start, 9), 'x', '%00', `${foreign}0`]) {
       expect((await api.get(`/v1/usage/requests/${id}`)).body.kind, id).toBe('unknown_path')
     }
+  })
+
+  test('shows what was charged beside the cost; a row of an older release was charged its cost', async () => {
+    const [bounded, old, unknown] = [
+      await add(start, { cost_nano: '9', charged_nano: '4' }),
+      await add(start + 1, { cost_nano: '9' }),
+      await add(start + 2, {}),
+    ]
+    const shown = async (id: string) => {
+      const { body } = await api.get(`/v1/usage/requests/${id}`)
+      return [body.cost_nano_usd, body.charged_nano_usd]
+    }
+    expect(await shown(bounded)).toEqual(['9', '4'])
+    expect(await shown(old)).toEqual(['9', '9'])
+    expect(await shown(unknown)).toEqual([null, null])
+    const { body } = await api.get('/v1/usage/summary')
+    expect(body.data).toMatchObject([{ cost_nano_usd: '18', charged_nano_usd: '13', unpriced_requests: 1 }])
   })
 
   test('takes no parameters', async () => {

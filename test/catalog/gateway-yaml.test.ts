@@ -65,7 +65,7 @@ test('the example is read completely', () => {
   expect(file.channels[0]?.credentials).toEqual(['value-of-MAIN_KEY-for-the-test'])
   expect(file.groups[1]).toMatchObject({
     priceMultiplier: '1.2',
-    clientGone: { policy: 'abort', seconds: 30 },
+    clientGone: { policy: 'abort', seconds: 30, unseen: 'estimate' },
   })
   expect(file.tenants[0]?.balance).toBe(10_000_000_000n)
   expect(file.tenants[0]?.keys[1]).toMatchObject({

@@ -2900,7 +2900,7 @@ export interface components {
              */
             openings: number;
         };
-        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
+        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertUncharged"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
         AlertEpisode: {
             /** Format: uuid */
             id: string;
@@ -2910,7 +2910,7 @@ export interface components {
                 /** @description Its name then. */
                 name: string;
                 /** @enum {string} */
-                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             };
             /** @description The rule's. */
             tenant_id: string | null;
@@ -3069,7 +3069,7 @@ export interface components {
             id: string;
             name: string;
             /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             /** @description Null: of the operators, over all tenants. */
             tenant_id: string | null;
             condition: components["schemas"]["AlertCondition"];
@@ -3094,7 +3094,7 @@ export interface components {
             id: string;
             name: string;
             /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             /** @description Null: of the operators, over all tenants. */
             tenant_id: string | null;
             condition: components["schemas"]["AlertCondition"];
@@ -3119,6 +3119,27 @@ export interface components {
             answer: string | null;
             problem: string | null;
         };
+        AlertUncharged: {
+            /** @constant */
+            kind: "uncharged";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 60 */
+            window_minutes: number;
+            /**
+             * @description Holds while more of the cost than this was not charged, because no more was held.
+             * @default 0
+             */
+            above_usd: string;
+        };
         AlertWebhook: {
             /** @enum {string} */
             type: "alert.opened" | "alert.closed" | "alert.test";
@@ -3135,7 +3156,7 @@ export interface components {
                     id: string;
                     name: string;
                     /** @enum {string} */
-                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                    kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 };
                 /** @description The rule's; null: it is of the operators. */
                 tenant_id: string | null;
@@ -4006,6 +4027,11 @@ export interface components {
                 /** @enum {string} */
                 policy: "drain" | "abort";
                 seconds: number;
+                /**
+                 * @description Where money is limited and nothing of the answer had come: charged at once, or held first.
+                 * @enum {string}
+                 */
+                unseen: "estimate" | "hold";
             };
             /** @description Of each key that has none of its own. */
             limits: {
@@ -4057,6 +4083,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;
@@ -4764,12 +4791,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -5047,12 +5076,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -5642,6 +5673,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;
@@ -6336,6 +6368,8 @@ export interface components {
                 images: number;
                 /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                uncharged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
                 latency_ms: {
@@ -6376,6 +6410,8 @@ export interface components {
                 images: number;
                 /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                uncharged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
                 latency_ms: {
@@ -6419,6 +6455,8 @@ export interface components {
             images: number;
             /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
             cost_nano_usd: string;
+            /** @description The part of the cost that was not charged, because no more was held for these requests. */
+            uncharged_nano_usd: string;
             /** @description Requests whose cost is not known. */
             unpriced_requests: number;
             latency_ms: {
@@ -6481,6 +6519,8 @@ export interface components {
                     images: number;
                     /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                     cost_nano_usd: string;
+                    /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                    uncharged_nano_usd: string;
                     /** @description Requests whose cost is not known. */
                     unpriced_requests: number;
                     latency_ms: {
@@ -6877,12 +6917,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -7035,12 +7077,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -7084,6 +7128,8 @@ export interface components {
                 images: number;
                 /** @description Of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description What was charged for them. */
+                charged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
             }[];
@@ -8590,7 +8636,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -8780,7 +8826,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -8870,7 +8916,7 @@ export interface operations {
                 to?: string;
                 /** @description The format of the file. */
                 format?: "csv" | "ndjson";
-                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, charged_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
                 columns?: string;
                 sort?: "-created_at" | "created_at";
             };
@@ -11401,7 +11447,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -11621,7 +11667,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -11837,7 +11883,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -12053,7 +12099,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -12159,7 +12205,7 @@ export interface operations {
                 to?: string;
                 /** @description The format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
-                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, charged_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
                 columns?: string;
                 sort?: "-created_at" | "created_at";
             };
@@ -12272,7 +12318,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -13762,7 +13808,7 @@ export interface operations {
                 /** @description Only this one. */
                 id?: string;
                 rule_id?: string;
-                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind?: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 /** @description Of the rule. */
                 tenant_id?: string;
                 open?: "true" | "false";
@@ -13829,7 +13875,7 @@ export interface operations {
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
                 sort?: "-created_at" | "created_at" | "name" | "-name";
-                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind?: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 tenant_id?: string;
                 enabled?: "true" | "false";
             };

@@ -4,7 +4,7 @@ import type { LogRow } from '../../ledger/log/filter.ts'
 import { type NamesOf, namesFor } from '../../ledger/log/names-queries.ts'
 import type { RunningExports } from '../../ledger/log/running-exports.ts'
 import { type AskLog, type Walk, walkRequests } from '../../ledger/log/walk.ts'
-import { requestColumns } from '../../ledger/row.ts'
+import { requestColumns, valueIn } from '../../ledger/row.ts'
 import { exportFormats } from '../export/formats.ts'
 import { sendExport } from '../export/send-export.ts'
 import { columnsParameter, formatParameter } from '../export-parameters.ts'
@@ -41,7 +41,7 @@ export const logExportColumns: readonly LogExportColumn[] = [
       name,
       kind,
       isDefault: shown === 'list' || name === 'client_address' || name === 'user_agent',
-      of: (row) => row[name],
+      of: (row) => valueIn(row, name),
     }
     return name === 'created_at'
       ? [column, nameColumn('tenant'), nameColumn('key'), nameColumn('group')]

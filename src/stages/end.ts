@@ -66,7 +66,7 @@ const leftStatus = 499
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life, trace } = arrival
   trace?.station('record')
-  const close = closeRecordOf(arrival, redactEnding(arrival, ending))
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending), secretsOf(arrival))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)

@@ -17,7 +17,10 @@ export function percentDecoded(text: string): DecodedText | undefined {
  * JSON remains JSON.
  */
 export function unicodeDecoded(text: string): DecodedText | undefined {
-  return text.includes('\\u00') && unicode.test(text) ? decoded(text, unicodes) : undefined
+  // Two zeros are rarer than a backslash.
+  return text.includes('00') && text.includes('\\u00') && unicode.test(text)
+    ? decoded(text, unicodes)
+    : undefined
 }
 
 const percent = /%(?:[2-7][0-9a-fA-F]|0[9adAD])/

@@ -30,10 +30,8 @@ export function tokenTriggers(rare: boolean): string[] {
     ({ trigger }) => trigger.slice(-1),
   )
   const prefixes = [...byLast].map(([last, triggers]) => {
-    // A character of words is looked at closer where the next one fits.
-    const next = /[a-z0-9]/.test(last)
-      ? `(?=[${[...new Set(triggers.map(({ next }) => next))].join('')}])`
-      : ''
+    const following = [...new Set(triggers.map(({ next }) => next))]
+    const next = following.includes('') ? '' : `(?=[${following.join('')}])`
     return `${last}${next}(?<=${backwards(triggers.map(({ trigger }) => trigger))})`
   })
   return [...prefixes, ...shapes.map(({ middle }) => middle.source)].filter(isWanted)

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import {
-  leak,
   type PlantedSecret,
   plantedAssignments,
   plantedContexts,
@@ -52,6 +51,9 @@ const endpoints = ['/v1/chat/completions', '/v1/messages', '/v1/responses'] as c
 test('no secret of a client is kept, wherever it stands', async () => {
   bed.upstream.script(() => chatAnswer())
   await each(async ({ text }) => {
+    // A client does not know it, so it is not looked for in what a client says.
+    if (text === credential) return
+
     const inHeader = encodeURIComponent(text).replaceAll('%20', ' ')
     const said = [{ role: 'user', content: text, name: text }]
     await post(`/v1/chat/completions?key=${encodeURIComponent(text)}`, {
@@ -65,9 +67,10 @@ test('no secret of a client is kept, wherever it stands', async () => {
       },
       headers: {
         'user-agent': inHeader,
-        'x-tollgate-tags': `a,${inHeader}`.slice(0, 60),
+        // A tag has at most 64 characters, and no comma.
+        'x-tollgate-tags': inHeader.length <= 64 ? inHeader : 'a',
         'x-tollgate-session': inHeader,
-        'idempotency-key': inHeader.slice(0, 200),
+        'idempotency-key': inHeader,
         [`x-${inHeader.replace(/[^a-z]/gi, '')}`.slice(0, 40)]: inHeader,
       },
     })
@@ -177,17 +180,20 @@ async function post(
   path: string,
   { body, headers = {} }: { body: object | string; headers?: Record<string, string> },
 ): Promise<void> {
-  const response = await fetch(bed.tollgate.url + path, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      'anthropic-version': '2023-06-01',
-      authorization: `Bearer ${freeKey}`,
-      ...headers,
-    },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-  await response.text()
+  const ask = () =>
+    fetch(bed.tollgate.url + path, {
+      method: 'POST',
+      headers: {
+        'content-type': 'application/json',
+        'anthropic-version': '2023-06-01',
+        authorization: `Bearer ${freeKey}`,
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    })
+  // Once more: the gateway may have closed the kept connection in the meantime.
+  const response = await ask().catch(ask)
+  await response.text().catch((error: unknown) => expect(String(error)).toContain('terminated'))
 }
 
 /** Looks in every column of every table, in the export, in the journal's files, and in the log. */
@@ -217,11 +223,16 @@ async function expectNothingKept(): Promise<void> {
   expect(kept.find(({ name }) => name === 'csv')?.text).toContain('[REDACTED')
   const leaks = kept.flatMap(({ name, text }) =>
     planted.flatMap((secret) => {
-      const part = leak(text, secret)
+      const part = partsOf(secret).find((each) => text.includes(each))
       return part === undefined ? [] : [`${secret.kind} in ${name}: ${around(text, part)}`]
     }),
   )
   expect(leaks).toEqual([])
+}
+
+/** Enough of them that no 24 characters of the secret can stand anywhere unseen. */
+function partsOf({ random }: PlantedSecret): string[] {
+  return random.match(/[\w+/=.-]{12}/g) ?? []
 }
 
 function around(text: string, part: string): string {

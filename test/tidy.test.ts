@@ -140,7 +140,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
   ],
   files: ['access', 'bodies', 'canonical', 'confine.ts', 'db', 'http', 'images', 'protocols', 'stages'],
-  webhooks: ['upstream'],
+  webhooks: ['canonical', 'upstream'],
   alerts: [
     'canonical',
     'catalog',

@@ -1,5 +1,6 @@
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { redactText } from '../redaction/redact.ts'
 import { type Log, requestLog } from '../telemetry/log.ts'
 import {
   type Claimant,
@@ -122,7 +123,7 @@ export class IdempotencyKeys {
     const { database, answers } = this.#options
     const kept = {
       status,
-      headers: JSON.stringify(headers),
+      headers: redactText(JSON.stringify(headers)),
       answer: answers.encrypt(body, request.requestId),
     }
     return this.#writes.add(

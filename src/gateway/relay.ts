@@ -8,6 +8,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
+import { requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
@@ -104,7 +105,7 @@ export class Relay implements Listener {
     attempt.status = status
     this.#options.breakerCall.answered(status)
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    attempt.upstreamRequestId = requestIdIn(headers, this.#options.admitted.row.credentials)
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return

@@ -152,7 +152,7 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
       notes: known.notes ?? null,
     },
   }
-  return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
+  return { ...closeRecordOf(progress, ending, secrets), accountId: job.tenantId }
 }
 
 /** Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. */

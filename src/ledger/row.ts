@@ -13,6 +13,7 @@ import {
   orNull,
   type RowOf,
   tagList,
+  trusted,
   uuid,
   word,
 } from './column.ts'
@@ -53,7 +54,7 @@ export const requestColumns = [
     'The model that the client asked for.'),
   closed('served_model', orNull(longName), (close) => close.servedModel, 'list', 'facts',
     "The model that answered, in the upstream's words."),
-  closed('channel', orNull(name), (close) => close.channel, 'list', 'facts',
+  closed('channel', orNull(trusted(name, 'operators choose it, and find rows by it')), (close) => close.channel, 'list', 'facts',
     'The channel that answered, or was asked last.'),
   opened('stream', bool, (open) => open.stream, 'list', 'facts',
     'Whether the client asked for a stream.'),

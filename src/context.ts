@@ -27,6 +27,7 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { checkPooler } from './db/pooler.ts'
+import { writeStorageQuota } from './db/storage-quota.ts'
 import { startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
@@ -224,6 +225,7 @@ export async function openContext(
   const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
   const rollups = keepRollups(database, bounds, log)
   const attempts = keepAttempts(database, log)
+  await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
   const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const measures = await openMeasures(config, { config, catalog, database })

@@ -19,6 +19,7 @@ import {
   makeInBackground,
 } from '../src/gateway/make-in-background.ts'
 import { itemsIn } from '../src/gateway/turn-items.ts'
+import { type BodyShare, bodyOwnerOf } from '../src/http/body-memory.ts'
 import type { Job, Lease } from '../src/jobs/job.ts'
 import { keptDaysOf } from '../src/kept/kept-answers.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
@@ -168,11 +169,14 @@ class Making {
       showsEncrypted: kept.showsEncrypted,
     }
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
+    const share = this.#context.bodies.begin(bodyOwnerOf(identity))
+    if (!hasRoom(share, body.length)) return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
     this.#run = makeInBackground(
       this.#context,
       {
         id,
         body,
+        share,
         headers: kept.headers,
         clientAddress: opened.clientAddress,
         identity,
@@ -368,7 +372,8 @@ class Making {
         log.warn({ job: this.#job.id, cause }, 'an answer could not be ended yet')
         await sleep(finishRetryMs)
         // Postgres refuses it for what it is, and would do so again: without the turn it has less to refuse.
-        if (!(error instanceof GatewayError)) last = { ...last, kept: undefined }
+        if (!(error instanceof GatewayError && error.kind === 'unavailable'))
+          last = { ...last, kept: undefined }
       }
     }
   }
@@ -378,6 +383,17 @@ class Making {
 function unreadable(error: unknown): GatewayError {
   if (error instanceof GatewayError) throw error
   return new GatewayError('internal', 'This answer was sealed with another SECRET_KEY.')
+}
+
+/** Counts the body of a job. False: there is no memory for it now, and the job waits. */
+function hasRoom(share: BodyShare, bytes: number): boolean {
+  try {
+    share.grow(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError) return false
+    throw error
+  }
 }
 
 interface KeptTurnOf {

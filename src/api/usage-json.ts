@@ -8,6 +8,11 @@ import { type DetailRow, type ListRow, requestColumns, valueIn } from '../ledger
 import { momentOf } from '../ledger/tuple.ts'
 import { nullableGroups } from './row-schema.ts'
 
+/** A row for a tenant that does not see channels. */
+export function withoutChannel<Row extends { channel: string | null }>(row: Row): Row {
+  return { ...row, channel: null }
+}
+
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
 export function requestJson(row: ListRow): Record<string, unknown> {
   return rowJson(row, requestColumns, ['list'])

@@ -161,6 +161,9 @@ export const idempotencyKeys = pgTable(
     /** Encrypted for request_id; NULL while the request runs, and where an image job is the answer. */
     answer: bytea('answer'),
     createdAt: moment('created_at').notNull(),
+    /** Of the API key. Known once there is an answer, as are the bytes of that. */
+    tenantId: uuid('tenant_id'),
+    bytes: integer('bytes').notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.keyId, t.keyHash] }),

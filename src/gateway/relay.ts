@@ -129,7 +129,9 @@ export class Relay implements Listener {
     }
     switch (this.#mode) {
       case 'stream':
-        this.#pushStream(upstream, chunk)
+        if (this.#decoded) this.#length += chunk.length
+        if (this.#length > this.#options.bounds.watchedAnswerBytesMax) this.#abortTooLong(upstream)
+        else this.#pushStream(upstream, chunk)
         return
       case 'refusal':
         this.#hold(chunk)
@@ -175,7 +177,6 @@ export class Relay implements Listener {
       this.#tail?.stop()
       return
     }
-    const { life } = this.#options.admitted
     this.#noteEnd(error)
     // What broke may break again. Then the answer ends without what its format would say.
     const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
@@ -183,8 +184,13 @@ export class Relay implements Listener {
       this.#giveUp(error, observation)
       return
     }
-    const last = life.clientGone ? undefined : orElse(undefined, () => this.#watcher?.fail?.(error))
-    this.#finish(observation, streamEndAfter(error), error, last)
+    this.#finish(observation, streamEndAfter(error), error, this.#lastWords(error))
+  }
+
+  /** What its format says at the end of a stream that broke off. */
+  #lastWords(error: GatewayError): Buffer | undefined {
+    if (this.#options.admitted.life.clientGone) return undefined
+    return orElse(undefined, () => this.#watcher?.fail?.(error))
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
@@ -349,7 +355,7 @@ export class Relay implements Listener {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
     if (this.#canTryAnother()) this.#giveUp(error, this.#observeSoFar())
-    else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
+    else this.#finish(this.#observeSoFar(), 'upstream_cut', error, this.#lastWords(error))
     upstream.abort(error)
   }
 

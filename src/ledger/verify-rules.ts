@@ -176,5 +176,19 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
         FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
         WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p')}`,
     },
+    {
+      // Refusals of what is stored follow this sum.
+      rule: "every tenant's storage is the sum of what is kept for it",
+      query: `SELECT coalesce(s.tenant_id, k.tenant_id) || ': booked ' || coalesce(s.bytes, 0) || ', kept ' || coalesce(k.bytes, 0) AS sample
+        FROM tenant_storage s FULL JOIN (
+          SELECT a.tenant_id, sum(a.bytes) AS bytes
+          FROM (
+            SELECT tenant_id, bytes FROM kept_answers UNION ALL SELECT tenant_id, bytes FROM conversations
+            UNION ALL SELECT tenant_id, bytes FROM files UNION ALL SELECT tenant_id, bytes FROM idempotency_keys
+            UNION ALL SELECT tenant_id, bytes FROM background_answers
+          ) AS a WHERE a.tenant_id IS NOT NULL GROUP BY 1
+        ) AS k ON k.tenant_id = s.tenant_id
+        WHERE coalesce(s.bytes, 0) <> coalesce(k.bytes, 0)`,
+    },
   ]
 }

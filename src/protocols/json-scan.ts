@@ -21,7 +21,7 @@ export interface ScanOptions {
   /** Deepest nesting allowed. The scanned object itself is depth 1. */
   depthMax: number
   /**
-   * Most keys and values in the whole document: parsing it must not stall the process. Default: no bound, for parts of
+   * Most keys and values in the whole document: parsing it must not stall the process. One that is nested n * 16 deep counts as n more. Default: no bound, for parts of
    * a document that an earlier scan counted.
    */
   valuesMax?: number
@@ -244,6 +244,8 @@ function endOfValue(text: Text, from: number): number {
     if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
+      // What reads nested values needs more time for each of them than for flat ones.
+      left -= closers.length >> 4
       // In ASCII, `]` and `}` come two places after `[` and `{`.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)

@@ -6,6 +6,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
+import { bodyOwnerOf, takeShare } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -112,7 +113,7 @@ export async function readWhole(
   const { life, row, identity, trace } = identified
   trace?.station('read')
   if (life.clientGone) return undefined
-  const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
+  const share = takeShare(identified.request) ?? gateway.bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   const large: LargeBodies | undefined = mayBeLarge
@@ -145,6 +146,9 @@ export async function readInstead(
       `With the kept turns before it the request has ${bytes.length} bytes, and this gateway accepts ${bodyBytesMax}. Begin a new conversation.`,
     )
   }
+  const share = gateway.bodies.begin(bodyOwnerOf(asked.identity))
+  asked.life.releases.push(share.release)
+  share.grow(bytes.length)
   if (bytes.length < bodyThreadBytes) return readMade(gateway, asked, bytes, reading)
   const shared = takeShared(bytes.length)
   bytes.copy(shared)

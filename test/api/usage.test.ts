@@ -61,6 +61,7 @@ beforeAll(async () => {
     database,
     bounds,
     exports: new RunningExports({ exportsMax: 2 }),
+    showsRouting: true,
     archive: emptyArchive(database),
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
@@ -410,6 +411,7 @@ test('while Postgres is away the answer is unavailable', async () => {
     database: away,
     bounds,
     exports: new RunningExports({ exportsMax: 2 }),
+    showsRouting: true,
     archive: emptyArchive(away),
     shipNow: async () => {},
   })

@@ -42,6 +42,20 @@ const file = (name: string, text: string) => {
   return path
 }
 
+test('tenants that can store nothing more are named', async () => {
+  const { url, drop } = await freshDatabase()
+  const { sql, close } = openDatabase(url)
+  onTestFinished(async () => {
+    await close()
+    await drop()
+  })
+  await sql`INSERT INTO tenant_storage (tenant_id, bytes) SELECT gen_random_uuid(), bytes FROM unnest(ARRAY[5000, 900]) AS t (bytes)`
+  const found = await bed.diagnose({ DATABASE_URL: url, KEPT_TENANT_BYTES_MAX: '1024' })
+  expect(found.finding('database.storage_full')).toMatchObject({ verdict: 'warning' })
+  expect(found.finding('database.storage_full')?.what).toContain('(5000 bytes)')
+  expect(found.finding('database.storage_full')?.what).not.toContain('900')
+})
+
 test('a healthy installation is well: exit code 0, nothing is left behind, and every area was looked at', async () => {
   const found = await bed.diagnose()
   expect(found.wrong, found.text).toEqual([])

@@ -230,9 +230,6 @@ test.each([
   ['/v1/responses', { model: 'any', input: 'Hello' }, 'x-request-id'],
   ['/v1/messages', { model: 'any', max_tokens: 10, messages }, 'request-id'],
   ['/v1/messages', { model: 'any', max_tokens: 10, messages, stream: true }, 'request-id'],
-  ['/v1/messages/count_tokens', { model: 'any', messages }, 'request-id'],
-  ['/v1/responses/input_tokens', { model: 'any', input: 'Hello' }, 'x-request-id'],
-  ['/v1/translate', { from: 'openai-chat', to: 'gemini', request: { model: 'm', messages } }, 'x-request-id'],
 ])('%s answers a repeat as it answered the first, with an id of its own', async (path, body, idHeader) => {
   const key = randomUUID()
   const [first, firstBytes] = await post(path, key, body)
@@ -250,6 +247,25 @@ test.each([
     { outcome: 'succeeded', endpoint: path },
     { outcome: 'succeeded', endpoint: path, attempt_count: 0, cost_nano: '0' },
   ])
+})
+
+test.each([
+  ['/v1/messages/count_tokens', { model: 'any', messages }],
+  ['/v1/responses/input_tokens', { model: 'any', input: 'Hello' }],
+  ['/v1/translate', { from: 'openai-chat', to: 'gemini', request: { model: 'm', messages } }],
+  ['/v1/conversations', {}],
+  ['/v1/keys', { name: 'free-call' }],
+])('%s costs nothing, so that nothing is kept for its repeats, and each runs', async (path, body) => {
+  const before = await keptKeys()
+  for (const key of [randomUUID(), randomUUID(), 'not a good one']) {
+    for (const _ of [1, 2]) {
+      const [response] = await post(path, key, body)
+      // A key needs a permission to make keys.
+      expect(response.status).toBe(path === '/v1/keys' ? 403 : 200)
+      expect(response.headers.get('idempotency-replayed')).toBe(null)
+    }
+  }
+  expect(await keptKeys()).toEqual(before)
 })
 
 test('no table holds the plain text of an answer', async () => {
@@ -334,6 +350,10 @@ async function post(path: string, key: string, body: object, apiKey = freeKey): 
 
 function idOf(response: Response): string {
   return response.headers.get('x-request-id') ?? ''
+}
+
+async function keptKeys() {
+  return [...(await bed.database.sql`SELECT request_id FROM idempotency_keys ORDER BY request_id`)]
 }
 
 function rowsOf(key: string) {

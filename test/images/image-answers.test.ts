@@ -134,7 +134,7 @@ describe('clients that do not read', () => {
       },
     }
     await unread(async (_, response) => {
-      await sendFile(watched, writer.key, response, stallMs)
+      await sendFile(watched, writer.key, response, { keepSeconds: 1, stallMs })
       expect(response.destroyed).toBe(true)
       expect(response.writableFinished).toBe(false)
       expect(opened.map(({ destroyed }) => destroyed)).toEqual([true])

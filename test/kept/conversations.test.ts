@@ -512,7 +512,7 @@ test('a tenant that keeps as many bytes as it may adds none, until it deletes so
   const { id } = await own.conversations.create(large)
   const { id: gone } = await own.conversations.create(large)
   await own.conversations.items.create(id, large)
-  const full = { status: 400, code: 'kept_answers_full', param: 'conversation' }
+  const full = { status: 429, code: 'storage_full' }
   for (const attempt of [
     () => own.conversations.create(),
     () => own.conversations.items.create(id, large),

@@ -12,6 +12,7 @@ import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
+import { seesRouting } from './permit.ts'
 
 export interface AdminExportContext extends Omit<WalkContext, 'bounds'> {
   bounds: WalkContext['bounds'] & { exportRowsMax: number; clientStallMs: number }
@@ -78,8 +79,16 @@ export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint 
       try {
         const { ask, ...walk } = await beginWalk(context, actor, query, signal)
         const order = sort === '-created_at' ? 'newest' : 'oldest'
-        const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, columns)
-        await sendExport(response, batches, { format, columns, name: 'requests', rowsMax, stallMs, signal })
+        const shown = columns.filter(({ name }) => name !== 'channel' || seesRouting(context, actor))
+        const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, shown)
+        await sendExport(response, batches, {
+          format,
+          columns: shown,
+          name: 'requests',
+          rowsMax,
+          stallMs,
+          signal,
+        })
       } finally {
         end()
       }

@@ -43,11 +43,9 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   let called: typeof chosen
   /** The client left between two attempts. */
   const left = async () => {
-    const isUnknown = called !== undefined && metered === unknownMetered
-    await end(gateway, admitted, {
-      ...leftEnding,
-      metered: isUnknown ? await meterUnseen(gateway, admitted, called) : metered,
-    })
+    const isKnown = metered !== unknownMetered
+    const known = isKnown || called === undefined ? metered : await meterUnseen(gateway, admitted, called)
+    await end(gateway, admitted, { ...leftEnding, metered: known })
   }
   while (chosen !== undefined) {
     if (life.clientGone) return left()

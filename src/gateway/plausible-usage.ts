@@ -2,6 +2,7 @@ import { hostedWorkIn } from '../bodies/hosted-work.ts'
 import { addUsage, type Usage } from '../canonical/usage.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { int4 } from '../ledger/column.ts'
+import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import type { Asked } from '../stages/read.ts'
 
 /**
@@ -10,7 +11,7 @@ import type { Asked } from '../stages/read.ts'
  * can write. The client's bound only raises it: translations raise that bound, and some vendors leave reasoning out of it.
  */
 export function isPlausible(
-  { body, facts, large }: Pick<Asked, 'body' | 'facts' | 'large'>,
+  { body, facts, large, endpoint }: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,
   {
     contextLength = int4.max,
     maxOutputTokens = contextLength,
@@ -28,7 +29,7 @@ export function isPlausible(
 
   /** What the vendor itself does for a request, such as a search, makes the model read and write again. */
   function mayTakePasses(): boolean {
-    if (facts.hasMedia) return true
+    if (hiddenInputIn(body, endpoint.client.plainInput).length > 0) return true
     const { searchesWeb, compacts, asksAdvisor } = large?.hostedWork ?? hostedWorkIn(body)
     return searchesWeb || compacts || asksAdvisor
   }

@@ -19,12 +19,12 @@ import {
   makeInBackground,
 } from '../src/gateway/make-in-background.ts'
 import { itemsIn } from '../src/gateway/turn-items.ts'
-import { type BodyShare, bodyOwnerOf } from '../src/http/body-memory.ts'
+import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
 import type { Job, Lease } from '../src/jobs/job.ts'
 import { keptDaysOf } from '../src/kept/kept-answers.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { givenUp, lostWorker, shuttingDown, tooLarge } from './answer-errors.ts'
+import { givenUp, lostWorker, shuttingDown, tooLarge, unreadable } from './answer-errors.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { enqueue } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
@@ -170,7 +170,7 @@ class Making {
     }
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
     const share = this.#context.bodies.begin(bodyOwnerOf(identity))
-    if (!hasRoom(share, body.length)) return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
+    if (!growIfRoom(share, body.length)) return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
     this.#run = makeInBackground(
       this.#context,
       {
@@ -376,23 +376,6 @@ class Making {
           last = { ...last, kept: undefined }
       }
     }
-  }
-}
-
-/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
-function unreadable(error: unknown): GatewayError {
-  if (error instanceof GatewayError) throw error
-  return new GatewayError('internal', 'This answer was sealed with another SECRET_KEY.')
-}
-
-/** Counts the body of a job. False: there is no memory for it now, and the job waits. */
-function hasRoom(share: BodyShare, bytes: number): boolean {
-  try {
-    share.grow(bytes)
-    return true
-  } catch (error) {
-    if (error instanceof GatewayError) return false
-    throw error
   }
 }
 

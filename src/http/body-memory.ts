@@ -115,6 +115,17 @@ export function bodyOwnerOf({
   return parent?.keyId ?? keyId
 }
 
+/** As `BodyShare.grow`, for a caller that can wait. False: there is no room now. */
+export function growIfRoom(share: BodyShare, bytes: number): boolean {
+  try {
+    share.grow(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError) return false
+    throw error
+  }
+}
+
 const brought = new WeakMap<IncomingMessage, BodyShare>()
 
 /** The body of this request is in memory already, and counted: who reads it takes the share with `takeShare`. */

@@ -2606,6 +2606,7 @@ export interface components {
             /** @description Events that can be had again. */
             events: number;
             runs: number;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -2679,6 +2680,7 @@ export interface components {
             finished_at: string | null;
             /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
             position: number | null;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -4262,6 +4264,7 @@ export interface components {
             finished_at: string | null;
             /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
             position: number | null;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -7696,10 +7699,7 @@ export interface operations {
     postResponsesInputTokens: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7731,10 +7731,7 @@ export interface operations {
     postMessagesCountTokens: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7826,10 +7823,7 @@ export interface operations {
     postResponsesByIdCancel: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -7889,10 +7883,7 @@ export interface operations {
     postConversations: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7954,10 +7945,7 @@ export interface operations {
     postConversationsById: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -8062,10 +8050,7 @@ export interface operations {
                 /** @description Ignored: an item has all that is kept of it. */
                 include?: string | string[];
             };
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -8472,10 +8457,7 @@ export interface operations {
     postTranslate: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -9067,10 +9049,7 @@ export interface operations {
     postKeys: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };

@@ -145,7 +145,7 @@ export const tokens: readonly VendorForm[] = [
 ]
 
 /** A secret that no prefix shows, but a character in its middle, and what is before and after it. */
-export interface VendorShape {
+interface VendorShape {
   kind: string
   /** Matches that one character, with what it can see around it. */
   middle: RegExp
@@ -188,7 +188,7 @@ export const shapes: readonly VendorShape[] = [
 ]
 
 /** The address of a webhook, which is a secret from some place of its path on. */
-export interface WebhookForm {
+interface WebhookForm {
   host: string
   path: RegExp
   source: Source

@@ -174,7 +174,9 @@ describe('callers of several networks', () => {
     const forgetSteps = () => bed.database.sql`UPDATE users SET totp_step = 0`
     await forget()
     await forgetSteps()
-    const device = deviceIn(await attempt({ email, from: '192.0.2.1', code: codeNow() }))
+    const known = await attempt({ email, from: '192.0.2.1', code: codeNow() })
+    expect(known.status, JSON.stringify(known.body)).toBe(200)
+    const device = deviceIn(known)
     const wrong = { email, password: goodPassword, code: '000000x' }
     for (let index = 1; index <= 2; index++)
       expect(await guess(1, { ...wrong, from: `203.0.113.${index}` })).toEqual([401])
@@ -234,7 +236,7 @@ describe('callers of several networks', () => {
       const statuses = []
       for (let index = 0; index < 6; index++) {
         const path = index % 2 === 0 ? 'session' : 'queues'
-        statuses.push((await ask(`guess number ${index}`, '203.0.113.50', path)).status)
+        statuses.push((await ask(`guess-number-${index}`, '203.0.113.50', path)).status)
       }
       expect(statuses).toEqual([401, 401, 401, 401, 429, 429])
       const refused = await ask(adminToken, '203.0.113.50')
@@ -252,7 +254,7 @@ describe('callers of several networks', () => {
       const body = { name: 'script', scopes: ['log:read'] }
       const made = await call('POST', 'api-tokens', { token: adminToken, headers: from, body })
       expect(made.status, JSON.stringify(made.body)).toBe(201)
-      for (let index = 0; index < 9; index++) await ask(`guess number ${index}`, '203.0.113.60')
+      for (let index = 0; index < 9; index++) await ask(`guess-number-${index}`, '203.0.113.60')
       expect((await ask(adminToken, '203.0.113.60')).status).toBe(429)
       expect((await ask(made.body.token, '203.0.113.60')).status).toBe(200)
       expect((await call('GET', 'session', { cookie: owner, headers: from })).status).toBe(200)

@@ -56,6 +56,8 @@ export async function takeAttempt(
 
 /** Whole seconds, at least 1, until all counters allow an attempt; undefined: they do now. */
 async function waitOf(db: Queries, counted: readonly Counted[]): Promise<number | undefined> {
+  // A condition over no counter would hold for every row.
+  if (counted.length === 0) return undefined
   const { subject, attempts, resetsAt } = signInAttempts
   const isFull = or(...counted.map((each) => and(eq(subject, each.subject), gte(attempts, each.most))))
   const [row] = await db

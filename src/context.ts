@@ -123,9 +123,7 @@ const watchSweepMs = 1_000
 /** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
 const turnBytes = 512 * 1024
 
-/**
- * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
- */
+/** Longest wait for Postgres to take the last rows when a process ends. The journal keeps the others. */
 const lastShipmentMs = 5_000
 
 /** Longest wait for the collector of traces when a process ends. */

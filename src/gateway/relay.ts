@@ -17,6 +17,7 @@ import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
+import { streamEndAfter, streamEndOf } from './stream-ends.ts'
 import { StreamTail } from './stream-tail.ts'
 
 /**
@@ -391,14 +392,6 @@ function orElse<T>(fallback: T, read: () => T): T {
   } catch {
     return fallback
   }
-}
-
-function streamEndOf(observation: Observation): StreamEnd {
-  return observation.complete ? 'complete' : 'upstream_cut'
-}
-
-function streamEndAfter(error: GatewayError): StreamEnd {
-  return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
 }
 
 /** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */

@@ -33,6 +33,13 @@ export function isWithin(address: string, cidrs: readonly string[]): boolean {
   return blocksOf(cidrs).some((block) => contains(block, ip))
 }
 
+/** Whether a whole CIDR block is in one of these. */
+export function isCovered(cidr: string, cidrs: readonly string[]): boolean {
+  const [inner] = blocksOf([cidr])
+  if (inner === undefined) return false
+  return blocksOf(cidrs).some((block) => block[1] <= inner[1] && contains(block, inner[0]))
+}
+
 export function contains([network, bits]: Block, ip: Ip): boolean {
   if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
   return ip instanceof ipaddr.IPv6 && ip.match(network, bits)

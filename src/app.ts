@@ -4,6 +4,7 @@ import { answerAdmin } from './api/admin/answer.ts'
 import { authenticateAdmin } from './api/admin/authenticate.ts'
 import { adminEndpoints } from './api/admin/endpoints.ts'
 import { adminQueues, queuesPaths } from './api/admin/queues.ts'
+import { AdminToken } from './api/admin/token.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
@@ -46,17 +47,17 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
     app[verbs[endpoint.method]](routesOf(endpoint), answer(context, endpoint))
   }
 
-  const { adminToken, bounds, publicUrl } = context.config
+  const { bounds, publicUrl } = context.config
+  const adminToken =
+    context.config.adminToken === undefined ? undefined : new AdminToken(context.config.adminToken, bounds)
   if (adminToken !== undefined) {
     for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
   }
   context.measures?.rows.learnPaths(own.map(({ path }) => path))
   const admin = adminEndpoints(context)
+  const authenticate = (request: IncomingMessage) => authenticateAdmin(context, adminToken, request)
   for (const endpoint of admin) {
-    app[verbs[endpoint.method]](
-      routesOf(endpoint),
-      answerAdmin({ ...context, authenticate: (request) => authenticateAdmin(context, request) }, endpoint),
-    )
+    app[verbs[endpoint.method]](routesOf(endpoint), answerAdmin({ ...context, authenticate }, endpoint))
   }
   app.get(
     '/openapi.json',

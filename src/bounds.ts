@@ -26,7 +26,7 @@ export const boundSettings = {
   bodyBytesMax: count(32 * MiB, 1024),
   /** Decoded size of all encoded request bodies of a process together. */
   decodedBytesMax: count(256 * MiB, 1024),
-  /** Size of all request bodies that a process reads or holds, as they came and decoded. */
+  /** Size of all request bodies that a process reads or holds, as they came and decoded, whatever brings them. */
   bodiesBytesMax: count(512 * MiB, 1024),
   /** Of one key. 0: half of `bodiesBytesMax`, or `bodyBytesMax` where that is more. */
   keyBodiesBytesMax: count(0, 0),
@@ -131,8 +131,8 @@ export const boundSettings = {
   keptAnswerBytesMax: count(16 * MiB, 1024),
   /** The kept turns that one request sends again. */
   keptChainBytesMax: count(24 * MiB, 1024),
-  /** All kept answers and conversations of one tenant. */
-  keptTenantBytesMax: count(1024 * MiB, 1024),
+  /** All that one tenant leaves in storage (src/db/schema-storage.ts). */
+  keptTenantBytesMax: count(2048 * MiB, 1024),
   /** A request adds to no conversation with so many items. */
   conversationItemsMax: count(10_000, 1, 1_000_000),
   /** Conversations of one tenant. */

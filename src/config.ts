@@ -96,6 +96,8 @@ const settings = {
       'must be such as ops=owner,support=viewer,acme=member:TENANT',
     )
     .optional(),
+  /** CIDR blocks of private addresses that channels of the admin API may call. Absent: none. gateway.yaml is not bound by it. */
+  privateAddresses: addressBlocks.optional(),
   /** Whether webhooks may go to loopback and private addresses. */
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
   /** Whether answers name our channels to clients: `x-tollgate-channel` and `x-tollgate-route`. */

@@ -9,6 +9,7 @@ import { readWithState } from './access/gateway-file-state.ts'
 import { type AnswerCipher, IdempotencyKeys } from './access/idempotency-keys.ts'
 import { type Keys, keysOf } from './access/keys.ts'
 import { followRevisions } from './access/revision.ts'
+import { keepAttempts } from './access/users/keep-attempts.ts'
 import type { People } from './access/users/people.ts'
 import type { DestinationCipher } from './alerts/destination.ts'
 import { reportLedger } from './alerts/report-ledger.ts'
@@ -26,6 +27,7 @@ import { type Database, openDatabase } from './db/database.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { checkPooler } from './db/pooler.ts'
+import { writeStorageQuota } from './db/storage-quota.ts'
 import { startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
@@ -121,9 +123,7 @@ const watchSweepMs = 1_000
 /** Bytes of large bodies that one turn of the event loop moves: less than a millisecond's work. */
 const turnBytes = 512 * 1024
 
-/**
- * Longest wait for Postgres to take the last rows when a process ends. The journal keeps the rows that it does not take.
- */
+/** Longest wait for Postgres to take the last rows when a process ends. The journal keeps the others. */
 const lastShipmentMs = 5_000
 
 /** Longest wait for the collector of traces when a process ends. */
@@ -222,6 +222,8 @@ export async function openContext(
   })
   const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
   const rollups = keepRollups(database, bounds, log)
+  const attempts = keepAttempts(database, log)
+  await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
   const older = openArchive(config, { dataDir, database, log })
   const requests: Context['requests'] = new RunningRequests()
   const measures = await openMeasures(config, { config, catalog, database })
@@ -369,10 +371,8 @@ export async function openContext(
     async close() {
       const traced = traces?.end(lastTracesMs)
       await gatewayFile?.stop()
-      partitions.stop()
-      rollups.stop()
+      for (const upkeep of [partitions, rollups, attempts, ledgerReports]) await upkeep.stop()
       older.close()
-      ledgerReports.stop()
       await watch.end()
       await queue.close()
       measures?.stop()

@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'telemetry',
     'address-blocks.ts',
     'fair-queue.ts',
+    'repeatedly.ts',
     'secret-key.ts',
     'start-thread.ts',
   ],
@@ -139,7 +140,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
   ],
   files: ['access', 'bodies', 'canonical', 'confine.ts', 'db', 'http', 'images', 'protocols', 'stages'],
-  webhooks: ['upstream'],
+  webhooks: ['canonical', 'upstream'],
   alerts: [
     'canonical',
     'catalog',
@@ -203,6 +204,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
     'secrets',
     'upstream',
+    'address-blocks.ts',
   ],
   import: ['access', 'catalog', 'db', 'traits', 'address-blocks.ts', 'secret-key.ts'],
   probes: [

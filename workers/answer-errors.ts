@@ -24,3 +24,9 @@ export function givenUp(runs: number): GatewayError {
     `The answer could not be made: the workers that tried it ended ${runs} times.`,
   )
 }
+
+/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
+export function unreadable(error: unknown): GatewayError {
+  if (error instanceof GatewayError) throw error
+  return new GatewayError('internal', 'This answer was sealed with another SECRET_KEY.')
+}

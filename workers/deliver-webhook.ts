@@ -72,7 +72,11 @@ async function deliver(
       : ({
           type: `image.generation.${job.state}`,
           timestamp: new Date(now).toISOString(),
-          data: jobJson(job, null, (file) => origin + links.sign(file, now)),
+          data: jobJson(job, {
+            position: null,
+            linkTo: (file) => origin + links.sign(file, now),
+            showsRouting: gateway.showsRouting,
+          }),
         } satisfies z.output<typeof imageWebhook>),
   )
   const receipt = await sendWebhook({

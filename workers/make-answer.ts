@@ -19,11 +19,12 @@ import {
   makeInBackground,
 } from '../src/gateway/make-in-background.ts'
 import { itemsIn } from '../src/gateway/turn-items.ts'
+import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
 import type { Job, Lease } from '../src/jobs/job.ts'
 import { keptDaysOf } from '../src/kept/kept-answers.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { givenUp, lostWorker, shuttingDown, tooLarge } from './answer-errors.ts'
+import { givenUp, lostWorker, shuttingDown, tooLarge, unreadable } from './answer-errors.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { enqueue } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
@@ -168,11 +169,14 @@ class Making {
       showsEncrypted: kept.showsEncrypted,
     }
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
+    const share = this.#context.bodies.begin(bodyOwnerOf(identity))
+    if (!growIfRoom(share, body.length)) return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
     this.#run = makeInBackground(
       this.#context,
       {
         id,
         body,
+        share,
         headers: kept.headers,
         clientAddress: opened.clientAddress,
         identity,
@@ -368,16 +372,11 @@ class Making {
         log.warn({ job: this.#job.id, cause }, 'an answer could not be ended yet')
         await sleep(finishRetryMs)
         // Postgres refuses it for what it is, and would do so again: without the turn it has less to refuse.
-        if (!(error instanceof GatewayError)) last = { ...last, kept: undefined }
+        if (!(error instanceof GatewayError && error.kind === 'unavailable'))
+          last = { ...last, kept: undefined }
       }
     }
   }
-}
-
-/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
-function unreadable(error: unknown): GatewayError {
-  if (error instanceof GatewayError) throw error
-  return new GatewayError('internal', 'This answer was sealed with another SECRET_KEY.')
 }
 
 interface KeptTurnOf {

@@ -37,7 +37,11 @@ export function groupWords(row: ExportRows['groups'][number]): Json {
         ...(row.compactModel !== null && { compact_model: row.compactModel }),
       },
     }),
-    client_gone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+    client_gone: {
+      policy: row.clientGonePolicy,
+      seconds: row.clientGoneSeconds,
+      ...(row.clientGoneUnseen !== 'estimate' && { unseen: row.clientGoneUnseen }),
+    },
     ...limitWords('limits', row),
     ...limitWords('total_limits', total),
     ...budgetWords(row),

@@ -1,5 +1,6 @@
-import { causeOf } from '../canonical/error.ts'
+import { causeOf, GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
+import { redactText } from '../redaction/redact.ts'
 import { type Log, requestLog } from '../telemetry/log.ts'
 import {
   type Claimant,
@@ -36,6 +37,8 @@ export type Found =
   | { state: 'answered'; requestId: string; answer: KeptAnswer }
   /** The answer is the image job of this id. */
   | { state: 'job'; requestId: string }
+  /** The storage of the tenant has no room for the answer. */
+  | { state: 'full' }
 
 /** Keeps answers unreadable without SECRET_KEY, each bound to its request. */
 export interface AnswerCipher {
@@ -100,6 +103,7 @@ export class IdempotencyKeys {
       throw cause
     }
     if (row === undefined) return { state: 'running' }
+    if (row.state === 'full') return { state: 'full' }
     if (row.state !== 'answered') return { state: row.state, requestId: row.request_id }
     try {
       return { state: 'answered', requestId: row.request_id, answer: readAnswer(row, answers.decrypt) }
@@ -117,16 +121,25 @@ export class IdempotencyKeys {
     return this.#options.database.answers.ask(({ db }) => isKeyTaken(db, key))
   }
 
-  /** Keep an answer for repeats. Resolves when Postgres has it, or after the first try. */
+  /**
+   * Keep an answer for repeats. Resolves when Postgres has it, or after the first try. Where the storage of the tenant has no room for it, the
+   * key is free again.
+   */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
     const { database, answers } = this.#options
     const kept = {
       status,
-      headers: JSON.stringify(headers),
+      headers: redactText(JSON.stringify(headers)),
       answer: answers.encrypt(body, request.requestId),
     }
     return this.#writes.add(
-      () => database.answers.ask(({ db }) => keepAnswer(db, request, kept)),
+      () =>
+        database.answers
+          .ask(({ db }) => keepAnswer(db, request, kept))
+          .catch((error: unknown) => {
+            if (!(error instanceof GatewayError && error.kind === 'rate_limited')) throw error
+            return database.answers.ask(({ db }) => releaseKey(db, request))
+          }),
       kept.answer.length,
     )
   }

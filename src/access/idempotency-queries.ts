@@ -7,6 +7,7 @@ import { adminAnswers, idempotencyKeys, imageJobs } from '../db/schema.ts'
 export interface KeyedRequest {
   /** Id of the API key: the same header with another API key is another key. */
   keyId: string
+  tenantId: string
   /** SHA-256 of the header's value. */
   keyHash: Buffer
   /** SHA-256 of path and body. */
@@ -26,7 +27,7 @@ export interface Claimant {
 
 /** The key after the claim. */
 export interface ClaimRow {
-  state: 'claimed' | 'running' | 'different' | 'lost' | 'answered' | 'job'
+  state: 'claimed' | 'running' | 'different' | 'lost' | 'answered' | 'job' | 'full'
   request_id: string
   status: number | null
   headers: string | null
@@ -52,7 +53,7 @@ export async function isKeyTaken(
 export async function claimKey(
   sql: postgres.Sql,
   claimant: Claimant,
-  { keyId, keyHash, fingerprint, requestId }: KeyedRequest,
+  { keyId, tenantId, keyHash, fingerprint, requestId }: KeyedRequest,
 ): Promise<ClaimRow | undefined> {
   const { instanceId, idempotencyHours } = claimant
   const isDead = isProcessDead(sql, claimant)
@@ -66,12 +67,15 @@ export async function claimKey(
     WHERE r.id = k.request_id AND r.created_at = uuid_moment(k.request_id) AND r.outcome = 'succeeded')`
   // Of two concurrent claims, the second waits for the commit of the first, and finds the key claimed by a live process.
   const [row] = await sql<ClaimRow[]>`
-    WITH claimed AS (
+    WITH full_one AS (
+      SELECT FROM tenant_storage s, storage_quota q WHERE s.tenant_id = ${tenantId} AND s.bytes >= q.bytes_max
+    ), claimed AS (
       INSERT INTO idempotency_keys AS k (key_id, key_hash, fingerprint, request_id, instance_id, created_at)
-      VALUES (${keyId}, ${keyHash}, ${fingerprint}, ${requestId}, ${instanceId}, now())
+      SELECT ${keyId}::uuid, ${keyHash}::bytea, ${fingerprint}::bytea, ${requestId}::uuid, ${instanceId}::uuid, now()
+      WHERE NOT EXISTS (SELECT FROM full_one)
       ON CONFLICT (key_id, key_hash) DO UPDATE
       SET fingerprint = excluded.fingerprint, request_id = excluded.request_id, instance_id = excluded.instance_id,
-        status = NULL, headers = NULL, answer = NULL, created_at = excluded.created_at
+        status = NULL, headers = NULL, answer = NULL, bytes = 0, created_at = excluded.created_at
       WHERE k.created_at < now() - make_interval(hours => ${idempotencyHours})
         OR ${isFailedJob}
         OR (${isDead} AND NOT ${isJob} AND NOT ${hasSucceeded})
@@ -88,7 +92,10 @@ export async function claimKey(
         ELSE 'running'
       END, k.request_id, k.status, k.headers, CASE WHEN k.fingerprint = ${fingerprint} THEN k.answer END
     FROM idempotency_keys k
-    WHERE k.key_id = ${keyId} AND k.key_hash = ${keyHash} AND NOT EXISTS (SELECT FROM claimed)`
+    WHERE k.key_id = ${keyId} AND k.key_hash = ${keyHash} AND NOT EXISTS (SELECT FROM claimed)
+    UNION ALL
+    SELECT 'full', ${requestId}::uuid, NULL, NULL, NULL FROM full_one
+    WHERE NOT EXISTS (SELECT FROM idempotency_keys k WHERE k.key_id = ${keyId} AND k.key_hash = ${keyHash})`
   return row
 }
 
@@ -113,7 +120,7 @@ export async function keepAnswer(
 ): Promise<void> {
   await db
     .update(idempotencyKeys)
-    .set({ ...answer, instanceId: null })
+    .set({ ...answer, instanceId: null, tenantId: request.tenantId, bytes: answer.answer.length })
     .where(ownKey(request))
 }
 

@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto'
+import { ownSecrets } from '../canonical/own-secrets.ts'
 import { isWholeSecret, makeSecret } from './checked-secret.ts'
 
 /** A new client key: `tg-` and a secret with a checksum. */
@@ -22,4 +23,4 @@ export function keyHint(secret: string): string {
   return `${secret.slice(0, shown).replace(/[^\x21-\x7e]/g, '?')}…`
 }
 
-const prefix = 'tg-'
+const prefix = ownSecrets.key

@@ -78,6 +78,18 @@ const latency = z
   })
   .meta({ id: 'AlertLatency' })
 
+const uncharged = z
+  .strictObject({
+    kind: z.literal('uncharged'),
+    of: rate.of,
+    name: rate.name,
+    window_minutes: integer(1, 1440).default(60),
+    above_usd: usdAmount
+      .default('0')
+      .describe('Holds while more of the cost than this was not charged, because no more was held.'),
+  })
+  .meta({ id: 'AlertUncharged' })
+
 const ledgerLag = z
   .strictObject({
     kind: z.literal('ledger_lag'),
@@ -107,7 +119,7 @@ const channelDown = z
   .meta({ id: 'AlertChannelDown' })
 
 export const alertCondition = z
-  .discriminatedUnion('kind', [budget, errorRate, latency, ledgerLag, newNetwork, channelDown])
+  .discriminatedUnion('kind', [budget, errorRate, latency, uncharged, ledgerLag, newNetwork, channelDown])
   .meta({ id: 'AlertCondition' })
 
 export type AlertCondition = z.output<typeof alertCondition>
@@ -117,6 +129,7 @@ export const alertKinds = [
   'budget',
   'error_rate',
   'latency',
+  'uncharged',
   'ledger_lag',
   'new_network',
   'channel_down',
@@ -127,6 +140,7 @@ export function sharedSubject(condition: AlertCondition): string | undefined {
   switch (condition.kind) {
     case 'ledger_lag':
     case 'channel_down':
+    case 'uncharged':
       return `a rule of one tenant may not be of the kind ${condition.kind}`
     case 'budget':
       return condition.of === 'group' ? 'a rule of one tenant may not watch a group' : undefined
@@ -149,6 +163,8 @@ export function calmWords(condition: AlertCondition): string {
       return `no longer more than ${condition.above_percent} % of its requests fail`
     case 'latency':
       return `${condition.percentile} is no longer above ${condition.above_ms} ms`
+    case 'uncharged':
+      return `no longer more than $${condition.above_usd} of its cost is not charged`
     case 'ledger_lag':
       return 'its rows no longer wait for Postgres, or it has ended'
     case 'new_network':

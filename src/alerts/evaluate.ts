@@ -79,6 +79,7 @@ function findingsOf(
           return budgetFindings(sql, condition, tenantId)
         case 'error_rate':
         case 'latency':
+        case 'uncharged':
           return rateFindings(sql, condition, tenantId, {
             nowMs: begunAt.getTime(),
             hoursDays: bounds.rollupHoursDays,

@@ -1,9 +1,10 @@
 import type { Sql } from 'postgres'
+import { nanoFromUsd, usd } from '../catalog/usd.ts'
 import { type Summary, type SummaryGroup, type Sums, summarise } from '../ledger/rollup-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type Finding, subjectsMax } from './finding.ts'
 
-type Rate = ConditionOf<'error_rate'> | ConditionOf<'latency'>
+type Rate = ConditionOf<'error_rate'> | ConditionOf<'latency'> | ConditionOf<'uncharged'>
 
 export interface RateTimes {
   nowMs: number
@@ -32,7 +33,7 @@ export async function rateFindings(
       to,
       parts: [condition.of],
       filter,
-      sort: 'requests',
+      sort: condition.kind === 'uncharged' ? 'uncharged' : 'requests',
       descending: true,
       limit: subjectsMax,
       skip: 0,
@@ -114,6 +115,16 @@ function judge(condition: Rate, sums: Sums, time: string): Judged | undefined {
       requests,
       value,
       sentence: `${value} of ${requests} requests failed in ${time}; the rule allows ${condition.above_percent} %.`,
+    }
+  }
+  if (condition.kind === 'uncharged') {
+    const nano = BigInt(sums.uncharged_nano)
+    if (nano <= (nanoFromUsd(condition.above_usd) ?? 0n)) return undefined
+    const value = `$${usd(nano)}`
+    return {
+      requests: Number(sums.requests),
+      value,
+      sentence: `${value} of the cost in ${time} was not charged, because no more was held; the rule allows $${condition.above_usd}.`,
     }
   }
   const { metric, percentile, above_ms: aboveMs, min_requests: least } = condition

@@ -1,20 +1,17 @@
 import type { Request, Response } from 'express'
-import { fingerprintOf } from '../bodies/read-body.ts'
 import { beginAnswer, finishAnswer } from '../stages/answer.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding, asGatewayError, leftEnding } from '../stages/ending.ts'
 import { formatAt } from '../stages/endpoints.ts'
-import { decideFirst } from '../stages/first-decision.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { refuseSafely } from '../stages/handle-request.ts'
-import { answeredBefore, isKeyed } from '../stages/idempotency.ts'
 import { identify } from '../stages/identify.ts'
 import { nothingMetered } from '../stages/meter.ts'
-import { readWhole } from '../stages/read.ts'
 import { type Received, receive } from '../stages/received.ts'
 import { refuse } from '../stages/refuse.ts'
+import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
-import { notWhole, readJson } from './read-json.ts'
+import { readJson } from './read-json.ts'
 
 /** A route of our own API. It goes through the same stages as a request to a model, and through the same exit. */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
@@ -23,14 +20,12 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
     const { requestIdHeader = 'x-request-id' } = received.endpoint.client
     response.setHeader('x-request-id', received.id)
     response.setHeader(requestIdHeader, received.id)
+    // What a key may see is its caller's own. A shared cache knows of `authorization`, and of no other header with a key.
+    if (endpoint.guard === 'key') response.setHeader('cache-control', 'no-store')
     try {
       const answered = await handle(gateway, endpoint, received, request)
-      if (answered === 'answered') return
-      await end(
-        gateway,
-        received,
-        endpoint.logged === true ? endingOf(received, answered?.status) : 'unlogged',
-      )
+      const ending = endpoint.logged === true ? endingOf(received, answered?.status) : 'unlogged'
+      await end(gateway, received, ending)
       if (answered !== undefined) send(received, answered)
     } catch (cause) {
       await refuseOwn(gateway, received, cause)
@@ -38,26 +33,20 @@ export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   }
 }
 
-/** `answered`: it repeats an earlier request with its Idempotency-Key, has that answer, and has its row. */
+/** Such a call costs nothing, so no answer is kept for its repeats: an Idempotency-Key is ignored. */
 async function handle(
   gateway: Gateway,
   endpoint: OwnEndpoint,
   received: Received,
   request: Request,
-): Promise<OwnAnswer | undefined | 'answered'> {
+): Promise<OwnAnswer | undefined> {
   const params = textsOf(request.params)
   const { query } = request
   if (endpoint.guard === 'link') {
     return await endpoint.handle({ stage: received, params, query, body: undefined })
   }
   const stage = await identify(gateway, received)
-  const refusal = endpoint.limited === true ? await decideFirst(gateway, stage) : undefined
-  if (endpoint.method === 'POST' && endpoint.form === undefined && isKeyed(stage)) {
-    const bytes = await readWhole(gateway, stage)
-    if (bytes === undefined) throw notWhole()
-    if (await answeredBefore(gateway, stage, fingerprintOf(received.endpoint.path, bytes))) return 'answered'
-  }
-  if (refusal !== undefined) throw refusal
+  if (endpoint.limited === true) await takeLimits(gateway, stage)
   const body = endpoint.body === undefined ? undefined : await readJson(gateway, stage, endpoint.readLarge)
   return await endpoint.handle({ stage, params, query, body })
 }

@@ -82,7 +82,6 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       async handle({ stage, body }) {
         const days = requireKeeping(stage)
         const items = checkedItems(body.items ?? [])
-        await kept.requireRoom(stage.identity.tenantId, 'conversation')
         const made = { metadata: body.metadata ?? {}, items, days }
         return { body: shown(await conversations.create(stage.identity, made)) }
       },
@@ -138,7 +137,6 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
       async handle({ stage, params: { id }, body }) {
         const days = requireKeeping(stage)
         const items = checkedItems(body.items)
-        await kept.requireRoom(stage.identity.tenantId, 'conversation')
         const added = await conversations.add(scope(stage), id, { items, requestId: stage.id, days })
         return { body: pageOf(added, false) }
       },

@@ -3,16 +3,19 @@ import type { CountedBody } from '../bodies/count-body.ts'
 import { estimateInputTokens } from '../bodies/estimate.ts'
 import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
 import { noNames } from '../bodies/names.ts'
+import { vendorStateOf } from '../bodies/vendor-state.ts'
 import { errorFrom } from '../bodies/wire-error.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
+import { mayNameState } from '../catalog/shared-state.ts'
 import { refuseFiles } from '../files/refuse-files.ts'
 import { askUpstream, type Question } from '../gateway/ask-upstream.ts'
 import { forwardedHeaders } from '../gateway/forwarded-headers.ts'
 import { holdersOf } from '../gateway/holders.ts'
 import { keptTurns } from '../gateway/kept-turns.ts'
 import { noteTranslation } from '../gateway/note-translation.ts'
+import { keptApart } from '../gateway/refusals-that-help.ts'
 import { itemsOf, type KeptTurn, keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import { conversationIn, conversationRefused } from '../protocols/conversation.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -126,7 +129,13 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
       const heldId = turns === undefined ? continued : undefined
       const targets =
         heldId === undefined ? planned : await holdersOf(gateway, stage.identity, heldId, planned, protocol)
-      const counted = await ask(gateway, stage, targets, format, body)
+      const apart = targets.filter(
+        ({ channel, native }) => native && !mayNameState(stage.snapshot, channel, stage.identity.tenantId),
+      )
+      const state = apart.length === 0 ? undefined : large ? large.counted.vendorState : vendorStateOf(body)
+      const allowed = state === undefined ? targets : targets.filter((target) => !apart.includes(target))
+      if (state !== undefined && allowed.length === 0) throw keptApart(state)
+      const counted = await ask(gateway, stage, allowed, format, body)
       if (counted !== undefined) return { body: counted }
       // No upstream counted them: the row names none.
       stage.row.asked = null

@@ -59,9 +59,10 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
         )
         const page = found.slice(0, limit)
         const linkTo = linkerFor(gateway, stage.request)
+        const { showsRouting } = gateway
         return {
           body: {
-            data: page.map((job) => jobJson(job, null, linkTo)),
+            data: page.map((job) => jobJson(job, { position: null, linkTo, showsRouting })),
             next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
           },
         }
@@ -114,8 +115,9 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       query: linkQuery,
       async handle({ stage, params: { day, name }, query: { expires, signature } }) {
         const file = `${day}/${name}`
-        links.verify(file, expires, signature, Date.now())
-        await sendFile(storage, file, stage.response, gateway.bounds.clientStallMs)
+        const keepSeconds = links.verify(file, expires, signature, Date.now())
+        const terms = { keepSeconds, stallMs: gateway.bounds.clientStallMs }
+        await sendFile(storage, file, stage.response, terms)
         return undefined
       },
     }),
@@ -167,10 +169,13 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
     if (changed === undefined) return
     const position = await placeOf(gateway, changed)
     // Links differ each time they are made: they are no change.
-    const now = JSON.stringify([changed.state, position, changed.attempts, changed.partials])
+    const { showsRouting } = gateway
+    const attempts = showsRouting ? changed.attempts : []
+    const now = JSON.stringify([changed.state, position, attempts, changed.partials])
     if (position === undefined || now === sent) return
     sent = now
-    const data = JSON.stringify(jobJson(changed, position, linkerFor(gateway, request)))
+    const linkTo = linkerFor(gateway, request)
+    const data = JSON.stringify(jobJson(changed, { position, linkTo, showsRouting }))
     await write(`event: ${changed.state}\ndata: ${data}\n\n`)
   }
   await followJob(gateway, job.id, gone.signal, (changed) => {

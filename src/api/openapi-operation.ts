@@ -123,8 +123,7 @@ export function ownOperation(endpoint: OwnEndpoint | AdminEndpoint): Json {
 
 /** The headers that the endpoint reads. */
 function headersOf(endpoint: OwnEndpoint | AdminEndpoint): string[] {
-  if (endpoint.guard !== 'admin')
-    return endpoint.method === 'POST' && endpoint.form === undefined ? ['idempotency-key'] : []
+  if (endpoint.guard !== 'admin') return []
   if (endpoint.method === 'GET') return ['if-none-match']
   if (endpoint.change === undefined) return []
   return endpoint.ifMatch === undefined ? ['idempotency-key'] : ['idempotency-key', 'if-match']

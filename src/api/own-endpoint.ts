@@ -84,7 +84,7 @@ export interface OwnAnswer<Body = unknown> {
   status?: 200 | 201 | 202
   /** JSON, or the bytes of it. */
   body: Body | Uint8Array
-  headers?: Record<string, string>
+  headers?: Record<string, string | string[]>
 }
 
 /** An entry as its file writes it: `handle` gets what the schemas made of the request. */

@@ -16,7 +16,7 @@ export async function readJson(
   stage: Identified,
   readLarge?: (stage: Identified, bytes: Buffer) => Promise<Json>,
 ): Promise<Json> {
-  const body = stage.row.body ?? (await readWhole(gateway, stage, readLarge !== undefined))
+  const body = await readWhole(gateway, stage, readLarge !== undefined)
   if (body === undefined) throw notWhole()
   if (readLarge !== undefined && isLarge(body)) return await readLarge(stage, body)
   scanBody(body, [], gateway.bounds)

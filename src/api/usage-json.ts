@@ -4,9 +4,14 @@ import { type Column, type Shown, shownOf } from '../ledger/column.ts'
 import { readCostFacts } from '../ledger/cost-facts.ts'
 import { type CostParts, priceRequest } from '../ledger/price.ts'
 import type { RequestDetail, SummaryRow } from '../ledger/queries.ts'
-import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
+import { type DetailRow, type ListRow, requestColumns, valueIn } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { nullableGroups } from './row-schema.ts'
+
+/** A row for a tenant that does not see channels. */
+export function withoutChannel<Row extends { channel: string | null }>(row: Row): Row {
+  return { ...row, channel: null }
+}
 
 /** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
 export function requestJson(row: ListRow): Record<string, unknown> {
@@ -47,6 +52,7 @@ export function summaryJson(row: SummaryRow) {
     images: Number(row.images),
     /** Of those whose cost is known. */
     cost_nano_usd: row.cost_nano,
+    charged_nano_usd: row.charged_nano,
     unpriced_requests: Number(row.unpriced_requests),
   }
 }
@@ -61,7 +67,7 @@ function rowJson(
   const json: Record<string, unknown> = {}
   for (const column of columns) {
     if (!shown.includes(column.shown)) continue
-    const value = shownOf(column, values[column.name])
+    const value = shownOf(column, valueIn(values, column.name))
     const [member = '', inner] = column.member.split('.')
     if (inner === undefined) json[member] = value
     else json[member] = { ...objectAt(json, member), [inner]: value }

@@ -57,6 +57,7 @@ const usageTotal = z.object({
   tokens: z.object({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count }),
   images: count,
   cost_nano_usd: nano.describe('Of the requests whose cost is known.'),
+  charged_nano_usd: nano.describe('What was charged for them.'),
   unpriced_requests: count.describe('Requests whose cost is not known.'),
 })
 

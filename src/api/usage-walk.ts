@@ -8,18 +8,20 @@ import { firstRows } from '../ledger/log/first-rows.ts'
 import type { RunningExports } from '../ledger/log/running-exports.ts'
 import { logSpan } from '../ledger/log/span-queries.ts'
 import { type AskLog, walkRequests } from '../ledger/log/walk.ts'
-import { requestColumns } from '../ledger/row.ts'
+import { requestColumns, valueIn } from '../ledger/row.ts'
 import type { Identified } from '../stages/identify.ts'
 import { sendExport } from './export/send-export.ts'
 import { columnsParameter, formatParameter } from './export-parameters.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { moment, oneOf } from './parameter.ts'
 import { ownFilterFrom, ownFilters } from './usage-filter.ts'
+import { withoutChannel } from './usage-json.ts'
 
 export interface UsageWalkContext {
   database: Pick<Database, 'log'>
   bounds: { logQueryMs: number; exportRowsMax: number; clientStallMs: number }
   exports: RunningExports
+  showsRouting: boolean
   shipNow(): Promise<unknown>
 }
 
@@ -98,7 +100,7 @@ export function usageExportEndpoint(context: UsageWalkContext): OwnEndpoint {
         const ask = askOf(database, identity)
         const span = await spanOf(ask, filter, { from, to }, { withinMs: bounds.logQueryMs, signal })
         const walk = { ...span, filter, order, rowsMax: batchRows, signal }
-        await sendExport(response, valuesOf(ask, walk, chosen), {
+        await sendExport(response, valuesOf(ask, walk, chosen, context.showsRouting), {
           ...{ format, columns: chosen, name: 'usage', signal },
           ...{ rowsMax: bounds.exportRowsMax, stallMs: bounds.clientStallMs },
         })
@@ -119,9 +121,11 @@ async function* valuesOf(
   ask: AskLog,
   walk: Parameters<typeof walkRequests>[1],
   chosen: readonly (typeof columns)[number][],
+  showsRouting: boolean,
 ): AsyncGenerator<unknown[][]> {
   for await (const { rows } of walkRequests(ask, walk)) {
-    yield rows.map((row) => chosen.map(({ name }) => row[name]))
+    const shown = showsRouting ? rows : rows.map(withoutChannel)
+    yield shown.map((row) => chosen.map(({ name }) => valueIn(row, name)))
   }
 }
 

@@ -5,12 +5,13 @@ import { findOwn, listOwn, summariseOwn } from '../archive/own-log.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { Scope } from '../ledger/queries.ts'
+import type { ListRow } from '../ledger/row.ts'
 import { filterFrom } from './admin/log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { conditionsFrom, ownFilterFrom } from './usage-filter.ts'
-import { detailJson, requestJson, summaryJson } from './usage-json.ts'
+import { detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
 import { cursorAfterWalk, cursorAt, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 import { leftSignal, ownRows, type UsageWalkContext, usageExportEndpoint } from './usage-walk.ts'
@@ -21,6 +22,8 @@ export interface UsageContext {
   /** The days that Postgres has no longer. */
   archive: Archive
   exports: UsageWalkContext['exports']
+  /** Whether tenants see the names of channels, and attempts. */
+  showsRouting: boolean
   /**
    * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
    * and never rejects.
@@ -40,10 +43,12 @@ export function usageEndpoints({
   archive,
   bounds,
   exports,
+  showsRouting,
   shipNow,
   now = Date.now,
 }: UsageContext): OwnEndpoint[] {
   const log = { database, archive, now }
+  const rowJson = (row: ListRow) => requestJson(showsRouting ? row : withoutChannel(row))
   return [
     keyEndpoint({
       method: 'GET',
@@ -64,7 +69,7 @@ export function usageEndpoints({
           const next = found.cursor
           return {
             body: {
-              data: found.rows.map(requestJson),
+              data: found.rows.map(rowJson),
               next_cursor: next === null ? null : cursorAfterWalk(next),
             },
           }
@@ -73,7 +78,7 @@ export function usageEndpoints({
         const { rows, next } = await readFor(stage, (terms) =>
           listOwn(log, scope, filterOf(query), cursor, limit, { ...away, ...terms }),
         )
-        return { body: { data: rows.map(requestJson), next_cursor: next === null ? null : cursorAt(next) } }
+        return { body: { data: rows.map(rowJson), next_cursor: next === null ? null : cursorAt(next) } }
       },
     }),
     keyEndpoint({
@@ -91,10 +96,10 @@ export function usageEndpoints({
           findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
         )
         if (found === undefined) throw noSuchRequest()
-        return { body: detailJson(found) }
+        return { body: detailJson(showsRouting ? found : { ...withoutChannel(found), attempt_rows: [] }) }
       },
     }),
-    usageExportEndpoint({ database, bounds, exports, shipNow }),
+    usageExportEndpoint({ database, bounds, exports, showsRouting, shipNow }),
     keyEndpoint({
       method: 'GET',
       path: '/v1/usage/summary',

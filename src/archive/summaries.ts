@@ -12,6 +12,7 @@ export const summarySelect = `
     coalesce(sum(reasoning_tokens), 0) AS reasoning_tokens,
     coalesce(sum(images), 0) AS images,
     coalesce(sum(cost_nano), 0) AS cost_nano,
+    coalesce(sum(coalesce(charged_nano, cost_nano)), 0) AS charged_nano,
     coalesce(sum(folded) FILTER (WHERE cost_nano IS NULL), 0) AS unpriced_requests
   FROM archive WHERE {where} GROUP BY 1, 2`
 
@@ -26,6 +27,7 @@ const summed = [
   'reasoning_tokens',
   'images',
   'cost_nano',
+  'charged_nano',
   'unpriced_requests',
 ] as const
 
@@ -45,6 +47,7 @@ export function summaryOf(row: Record<string, unknown>): SummaryRow {
     reasoning_tokens: text('reasoning_tokens'),
     images: text('images'),
     cost_nano: text('cost_nano'),
+    charged_nano: text('charged_nano'),
     unpriced_requests: text('unpriced_requests'),
   }
 }

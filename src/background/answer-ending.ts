@@ -2,7 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Job, JobError } from '../jobs/job.ts'
 import { orphan } from '../ledger/orphan.ts'
-import type { AttemptRecord, CloseRecord } from '../ledger/record.ts'
+import { type AttemptRecord, atMostHeld, type CloseRecord, chargeOf } from '../ledger/record.ts'
 import { background } from '../protocols/index.ts'
 import type { AnswerEnding } from './background-answers.ts'
 
@@ -63,16 +63,17 @@ export function unmadeRow(
   }
 }
 
-/** The row of a run, with the times since its job was accepted, and the attempts of earlier runs. */
+/** The row of a run, with the times since its job was accepted, the attempts of earlier runs, and what its job holds. */
 export function rowOfRun(
   close: CloseRecord,
-  { createdAt, attempts, tenantId }: Pick<Job, 'createdAt' | 'attempts' | 'tenantId'>,
+  { createdAt, attempts, tenantId, quote }: Pick<Job, 'createdAt' | 'attempts' | 'tenantId' | 'quote'>,
   startedAt: number,
 ): CloseRecord {
   const waited = Math.max(0, startedAt - createdAt.getTime())
   return {
     ...close,
     accountId: tenantId,
+    chargedNano: atMostHeld(chargeOf(close), quote.heldNano),
     queueMs: close.queueMs === null ? null : close.queueMs + waited,
     firstTokenMs: close.firstTokenMs === null ? null : close.firstTokenMs + waited,
     totalMs: Date.now() - createdAt.getTime(),

@@ -1,5 +1,5 @@
 import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../canonical/event.ts'
-import { plainAscii, redactText } from '../redaction/redact.ts'
+import { redactText } from '../redaction/redact.ts'
 
 /** One choice of an answer, as the usage log keeps it. */
 export interface AnswerChoice {
@@ -106,8 +106,7 @@ function partOf({ block, pieces, others, hasEnded }: Block, exact: readonly stri
         id: clean(block.id),
         name: clean(block.name),
         ...(block.namespace !== undefined && { namespace: clean(block.namespace) }),
-        // The client reads the input as JSON: a secret with escapes is a secret.
-        input: clean(plainAscii(text)),
+        input: clean(text),
       })
     case 'web-search': {
       const failure = others.find((delta) => delta.type === 'search-failure')?.code

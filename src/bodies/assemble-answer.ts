@@ -1,6 +1,6 @@
 import { isRecord } from '../canonical/json.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
-import { plainAscii, type RedactOptions, redactBody, redactText } from '../redaction/redact.ts'
+import { type RedactOptions, redactBody, redactText } from '../redaction/redact.ts'
 import { truncateBody } from '../redaction/truncate-body.ts'
 import { AnswerChoices, type AnswerFormat } from './answer-choices.ts'
 
@@ -75,5 +75,5 @@ function readWhole(choices: AnswerChoices, bytes: Buffer): boolean {
 
 function rawOf(bytes: Buffer, isCut: boolean, exact: readonly string[]): string {
   const end = isCut ? Math.max(0, bytes.length - edgeBytes) : bytes.length
-  return redactText(plainAscii(bytes.toString('utf8', 0, end)), exact, end)
+  return redactText(bytes.toString('utf8', 0, end), exact, end)
 }

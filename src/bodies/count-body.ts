@@ -8,6 +8,7 @@ import { scanBody } from '../protocols/scan-facts.ts'
 import { estimateInputTokens } from './estimate.ts'
 import { withoutForeignReasoning } from './foreign-reasoning.ts'
 import type { ReadSettings } from './read-body.ts'
+import { vendorStateOf } from './vendor-state.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
 // What a large request to count tokens needs. A small one is parsed on the event loop.
@@ -27,6 +28,8 @@ export interface CountedBody {
   model: Span | undefined
   /** Our own count of the tokens, or the reason why the body does not decode. */
   estimate: { tokens: number } | { refused: WireError }
+  /** The path of the first id of what a vendor keeps. */
+  vendorState: string | undefined
   /** The body without the reasoning of other channels; undefined: it has none. */
   own: { bytes: Uint8Array<ArrayBuffer>; model: Span | undefined; notes: TranslationNote[] } | undefined
 }
@@ -47,7 +50,13 @@ export function countBody(
   } catch (error) {
     estimate = { refused: wireErrorOf(error) }
   }
-  return { members, model, estimate, own: ownOf(bytes, body, { bounds, envelope }) }
+  return {
+    members,
+    model,
+    estimate,
+    vendorState: vendorStateOf(body),
+    own: ownOf(bytes, body, { bounds, envelope }),
+  }
 }
 
 function ownOf(

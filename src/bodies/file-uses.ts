@@ -14,6 +14,9 @@ export interface FileUse extends Span {
   within: 'part' | 'file' | 'source'
 }
 
+/** An id of a file of ours. */
+export const ownFileId = /^file-tg[0-9a-f]{32}$/
+
 /** What a body that names a file of ours has in it. */
 export const fileMark = '"file-tg'
 

@@ -120,7 +120,14 @@ export const jobs = {
     if (notes.length === 0) return undefined
     const stripped = bytesOf(json)
     const facts = readLargeBody(
-      { bytes: stripped, format, capture: 'none', token: undefined, fingerprintPath: undefined },
+      {
+        bytes: stripped,
+        format,
+        capture: 'none',
+        token: undefined,
+        fingerprintPath: undefined,
+        isMoneyLimited: false,
+      },
       settings,
     )
     return { bytes: stripped, facts, notes: boundedNotes(notes) }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ImageRequest } from '../canonical/image.ts'
 import { name } from '../ledger/column.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
+import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import {
   clientSide,
   compactionClient,
@@ -17,6 +18,7 @@ import { fileMark } from './file-uses.ts'
 import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
 import { type SignedNeed, signedNeedsIn } from './need-signs.ts'
+import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
 // What a large body is read for, all in one go. A small body goes through the same functions, each when its result is needed.
@@ -35,6 +37,8 @@ export interface ReadInput {
   token: string | undefined
   /** The path for the fingerprint; undefined: nobody needs a fingerprint. */
   fingerprintPath: string | undefined
+  /** True: the money of the request is limited, so its worst case must be known. */
+  isMoneyLimited: boolean
 }
 
 /** The settings of the process that reading needs. */
@@ -57,14 +61,18 @@ export interface ReadResult {
   /** Whether it may name files of ours. */
   hasFiles: boolean
   hostedWork: HostedWork
+  /** As `hiddenInputIn` returns it; empty where money is not limited. */
+  hiddenInput: readonly string[]
   /** What the request may need an offer to be able to do. */
   signedNeeds: readonly SignedNeed[]
+  /** The path of the first id of what a vendor keeps. */
+  vendorState: string | undefined
   fingerprint: Uint8Array | undefined
 }
 
 /** Read a body for all that its request will need. Does not throw for a bad body. */
 export function readLargeBody(
-  { bytes, format, capture, token, fingerprintPath: path }: ReadInput,
+  { bytes, format, capture, token, fingerprintPath: path, isMoneyLimited }: ReadInput,
   { bounds, redaction }: ReadSettings,
 ): ReadResult {
   const captured = capturedPart({ bytes, capture, token }, redaction)
@@ -76,7 +84,9 @@ export function readLargeBody(
     hasEnvelopes: bytes.includes(envelopeMark),
     hasFiles: bytes.includes(fileMark),
     hostedWork: hostedWorkIn(bytes),
+    hiddenInput: isMoneyLimited && 'read' in facts ? hiddenInputOf(bytes, format) : [],
     signedNeeds: signedNeedsIn(bytes),
+    vendorState: 'read' in facts && 'spans' in facts.read ? vendorStateIn(bytes, facts.read) : undefined,
     fingerprint: path === undefined ? undefined : Uint8Array.from(fingerprintOf(path, bytes)),
   }
 }
@@ -127,13 +137,23 @@ export function clientOf(protocol: ProtocolName, compacts = false): ClientSide {
 }
 
 function readerOf(format: BodyFormat): (raw: Buffer, bounds: JsonBounds) => Facts {
+  return (textClientOf(format) ?? imageClient).readRequest
+}
+
+/** Empty for an image request, whose worst case has rules of its own. */
+function hiddenInputOf(bytes: Buffer, format: BodyFormat): string[] {
+  const client = textClientOf(format)
+  return client === undefined ? [] : hiddenInputIn(bytes, client.plainInput)
+}
+
+function textClientOf(format: BodyFormat): ClientSide | undefined {
   switch (format.kind) {
     case 'text':
-      return clientOf(format.protocol, format.compacts).readRequest
+      return clientOf(format.protocol, format.compacts)
     case 'plain':
-      return plainClient(format.plain).readRequest
+      return plainClient(format.plain)
     case 'image':
-      return imageClient.readRequest
+      return undefined
   }
 }
 

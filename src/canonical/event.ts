@@ -101,5 +101,7 @@ export interface Finish {
 
 export interface Failure {
   type: 'error'
+  /** What the failed answer used, if the upstream says so. */
+  usage?: Usage | undefined
   error: GatewayError
 }

@@ -76,8 +76,11 @@ function sum(one: number | undefined, other: number | undefined): number {
   return (one ?? 0) + (other ?? 0)
 }
 
-/** Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere. */
-export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none'
+/**
+ * Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere. `implausible`: the upstream
+ * reported more than the request can have used.
+ */
+export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none' | 'implausible'
 
 /** How the connection to the client ended. */
 export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' | 'shutdown'

@@ -3,7 +3,7 @@ import type { SecretKeeper } from '../secret-key.ts'
 import { OfferTraits, type TraitVerdict } from '../traits/offer-traits.ts'
 import { type VendorName, vendorNames } from '../traits/vendors.ts'
 import { vendorByHost } from './channel-protocols.ts'
-import { openConnection } from './connection.ts'
+import { boundAddresses, openConnection } from './connection.ts'
 import { ChannelPrices } from './library/channel-prices.ts'
 import { matcherOf } from './library/match.ts'
 import { isBudgeted, limitsFrom } from './limit-columns.ts'
@@ -44,6 +44,7 @@ export function buildSnapshot(
       id: row.id,
       aliases: row.aliases.filter((alias) => owners.get(alias) === row.id),
       fallbacks: row.fallbacks,
+      plainMembers: row.plainMembers,
       contextLength: row.contextLength ?? undefined,
       maxOutputTokens: row.maxOutputTokens ?? undefined,
       price: prices.get(row.id),
@@ -76,7 +77,25 @@ export function buildSnapshot(
         },
       ]),
     ),
+    soleTenants: soleTenantsOf(rows),
   }
+}
+
+/** Each channel that one tenant alone can reach, through whatever groups, with that tenant. */
+export function soleTenantsOf({
+  channels,
+  groups,
+  groupTenants,
+}: Pick<CatalogRows, 'channels' | 'groups' | 'groupTenants'>): Map<string, string> {
+  const tenantsOf = new Map(groupTenants.map(({ groupId, first, last }) => [groupId, [first, last]]))
+  return new Map(
+    channels.flatMap(({ id, name }) => {
+      const reaching = groups.filter((group) => group.channels.includes('*') || group.channels.includes(name))
+      const tenants = new Set(reaching.flatMap((group) => tenantsOf.get(group.id) ?? []))
+      const [tenant] = tenants
+      return tenants.size === 1 && typeof tenant === 'string' ? [[id, tenant] as const] : []
+    }),
+  )
 }
 
 /**
@@ -104,14 +123,16 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         priority: row.priority,
         weight: row.weight,
         allowPrivateAddress: row.privateAddresses ?? row.allowPrivateAddress,
+        sharedState: row.sharedState ?? undefined,
         credentials: stored.map((one) => keeper.decryptCredential(one, row.id)),
         concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
+        plainMembers: row.plainMembers,
         vendor: vendorOf(row),
         connection: openConnection(row, keeper),
       }
-      return [channel]
+      return [row.isAddressBounded ? boundAddresses(channel) : channel]
     } catch (error) {
       warn(`Channel "${row.name}" is left out: ${error instanceof Error ? error.message : String(error)}`)
       return []
@@ -181,7 +202,11 @@ const groupOf = (row: CatalogRows['groups'][number]): Group => ({
   captureAnswers: row.captureAnswers,
   keptDays: row.keptDays,
   compactModel: row.compactModel ?? undefined,
-  clientGone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+  clientGone: {
+    policy: row.clientGonePolicy,
+    seconds: row.clientGoneSeconds,
+    unseen: row.clientGoneUnseen,
+  },
   limits: limitsFrom(row),
   totalLimits: {
     requestsPerMinute: row.totalRequestsPerMinute ?? undefined,

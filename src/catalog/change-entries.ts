@@ -73,11 +73,15 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Write a channel. The row, if there is one, becomes the admin's. */
+/** Write a channel. The row, if there is one, becomes the admin's. `isAddressBounded`: its addresses are within PRIVATE_ADDRESSES. */
 export async function writeChannel(
   tx: Transaction,
   channel: ChannelEntry,
-  { existing, keeper }: { existing: ChannelRow | undefined; keeper: SecretKeeper },
+  {
+    existing,
+    keeper,
+    isAddressBounded,
+  }: { existing: ChannelRow | undefined; keeper: SecretKeeper; isAddressBounded: boolean },
 ): Promise<string> {
   const id = existing?.id ?? randomUUIDv7()
   const row = channelRow(channel, id, {
@@ -85,6 +89,7 @@ export async function writeChannel(
     keeper,
     libraryProviders: await libraryForChannel(tx, channel),
     managedBy: 'admin',
+    isAddressBounded,
   })
   await putChannel(tx, { ...row, disabledAt: existing?.disabledAt ?? null })
   await replaceCredentials(tx, id, credentialRows(channel.credentials, id, keeper))

@@ -43,6 +43,8 @@ export interface EgressProxy {
   port: number
   /** The value of `proxy-authorization`; undefined: it wants none. */
   authorization: string | undefined
+  /** The private addresses that it may have. Absent: any, because the operator has named it. */
+  allowed?: boolean | readonly string[]
 }
 
 /** How the columns of a channel keep it: what may be shown, and the rest encrypted. */
@@ -93,6 +95,15 @@ export function openConnection(
       ...(url === undefined ? [] : secretsOfUrl(url)),
     ],
   }
+}
+
+/** The channel of an API caller: its proxy may have no private address but those that the channel may call. */
+export function boundAddresses<
+  Bound extends { connection?: Connection | undefined; allowPrivateAddress: boolean | readonly string[] },
+>(channel: Bound): Bound {
+  const { connection, allowPrivateAddress: allowed } = channel
+  if (connection?.proxy === undefined) return channel
+  return { ...channel, connection: { ...connection, proxy: { ...connection.proxy, allowed } } }
 }
 
 /** The settings as they were stated, with their secrets. Throws as `openConnection` does. */

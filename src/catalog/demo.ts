@@ -16,6 +16,7 @@ const demoGatewayFile: GatewayFile = {
       id: 'demo-chat',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength: 128_000,
       maxOutputTokens: 4096,
       price: {
@@ -34,6 +35,7 @@ const demoGatewayFile: GatewayFile = {
       id: 'demo-image',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength: undefined,
       maxOutputTokens: undefined,
       price: {
@@ -72,9 +74,11 @@ const demoGatewayFile: GatewayFile = {
       priority: 0,
       weight: 1,
       allowPrivateAddress: true,
+      sharedState: undefined,
       concurrency: undefined,
       imageConcurrency: undefined,
       imagesPerMinute: undefined,
+      plainMembers: [],
     },
     // A channel of its own, because the other one speaks chat formats and this model only makes images.
     {
@@ -87,9 +91,11 @@ const demoGatewayFile: GatewayFile = {
       priority: 0,
       weight: 1,
       allowPrivateAddress: true,
+      sharedState: undefined,
       concurrency: undefined,
       imageConcurrency: undefined,
       imagesPerMinute: undefined,
+      plainMembers: [],
     },
   ],
   groups: [
@@ -104,7 +110,7 @@ const demoGatewayFile: GatewayFile = {
       captureAnswers: false,
       keptDays: 0,
       compactModel: undefined,
-      clientGone: { policy: 'drain', seconds: 30 },
+      clientGone: { policy: 'drain', seconds: 30, unseen: 'estimate' },
       limits: unlimited,
       totalLimits: unlimited,
       budget: undefined,

@@ -20,6 +20,7 @@ export function modelWords(row: ModelRow, price: PriceRow | undefined): Json {
     id: row.id,
     ...(row.aliases.length > 0 && { aliases: row.aliases }),
     ...(row.fallbacks.length > 0 && { fallbacks: row.fallbacks }),
+    ...(row.plainMembers.length > 0 && { plain_members: row.plainMembers }),
     ...(row.contextLength !== null && { context_length: row.contextLength }),
     ...(row.maxOutputTokens !== null && { max_output_tokens: row.maxOutputTokens }),
     ...member('price', price === undefined ? undefined : priceWords(priceFromRow(price))),
@@ -45,8 +46,10 @@ export function channelWords(row: ChannelRow, offers: readonly OfferRow[]): Json
     ...(row.privateAddresses !== null
       ? { allow_private_address: row.privateAddresses }
       : row.allowPrivateAddress && { allow_private_address: true }),
+    ...(row.sharedState !== null && { shared_state: row.sharedState }),
     ...(row.concurrency !== null && { concurrency: row.concurrency }),
     ...(Object.keys(images).length > 0 && { images }),
+    ...(row.plainMembers.length > 0 && { plain_members: row.plainMembers }),
   }
 }
 

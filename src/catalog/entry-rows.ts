@@ -14,6 +14,7 @@ export function modelRow(model: ModelEntry, managedBy: ManagedBy) {
     maxOutputTokens: model.maxOutputTokens ?? null,
     aliases: model.aliases,
     fallbacks: model.fallbacks,
+    plainMembers: model.plainMembers,
     images: model.images ?? null,
     traits: model.traits ?? null,
     disabledAt: null,
@@ -28,12 +29,13 @@ interface ChannelRowOptions {
   /** The library's providers; null: its prices do not apply. */
   libraryProviders: string[] | null
   managedBy: ManagedBy
+  isAddressBounded?: boolean
 }
 
 export function channelRow(
   channel: ChannelEntry,
   id: string,
-  { existing, keeper, libraryProviders, managedBy }: ChannelRowOptions,
+  { existing, keeper, libraryProviders, managedBy, isAddressBounded = false }: ChannelRowOptions,
 ) {
   return {
     id,
@@ -43,9 +45,12 @@ export function channelRow(
     weight: channel.weight,
     allowPrivateAddress: channel.allowPrivateAddress === true,
     privateAddresses: typeof channel.allowPrivateAddress === 'boolean' ? null : channel.allowPrivateAddress,
+    isAddressBounded,
+    sharedState: channel.sharedState ?? null,
     concurrency: channel.concurrency ?? null,
     imageConcurrency: channel.imageConcurrency ?? null,
     imagesPerMinute: channel.imagesPerMinute ?? null,
+    plainMembers: channel.plainMembers,
     vendor: channel.vendor ?? null,
     libraryProviders,
     traits: channel.traits ?? null,

@@ -16,6 +16,7 @@ import {
   mustBe,
   name,
   ownLimits,
+  plainMembers,
   privateAddress,
   usd,
   wholeNumber,
@@ -121,8 +122,10 @@ export const channelEntry = z
     priority: wholeNumber(-1_000_000, 1_000_000).default(0),
     weight: wholeNumber(1, 1_000_000).default(1),
     allow_private_address: privateAddress.default(false),
+    shared_state: z.enum(['allow', 'own']).optional(),
     concurrency: wholeNumber(1, 1_000_000).optional(),
     images: z.strictObject({ concurrency: imageBound, per_minute: imageBound }).default({}),
+    plain_members: plainMembers,
     ...connectionSettings,
   })
   .refine((c) => typeof protocolsOf(c) !== 'string', {
@@ -148,9 +151,11 @@ export const channelEntry = z
     priority: c.priority,
     weight: c.weight,
     allowPrivateAddress: c.allow_private_address,
+    sharedState: c.shared_state,
     concurrency: c.concurrency,
     imageConcurrency: c.images.concurrency,
     imagesPerMinute: c.images.per_minute,
+    plainMembers: c.plain_members,
     ...connected(c),
   }))
 
@@ -198,8 +203,9 @@ export const groupSettings = z.strictObject({
     .strictObject({
       policy: z.enum(['drain', 'abort']).default('drain'),
       seconds: wholeNumber(0, 3600).default(30),
+      unseen: z.enum(['estimate', 'hold']).default('estimate'),
     })
-    .default({ policy: 'drain', seconds: 30 }),
+    .prefault({}),
   limits: limits.prefault({}),
   total_limits: limits.prefault({}),
   budget,

@@ -17,6 +17,7 @@ export function groupColumns(group: GroupEntry) {
     compactModel: group.compactModel ?? null,
     clientGonePolicy: group.clientGone.policy,
     clientGoneSeconds: group.clientGone.seconds,
+    clientGoneUnseen: group.clientGone.unseen,
     ...limitColumns(group.limits),
     totalRequestsPerMinute: group.totalLimits.requestsPerMinute ?? null,
     totalTokensPerMinute: group.totalLimits.tokensPerMinute ?? null,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ImageTraits } from '../canonical/image.ts'
 import { imageWord, priceEntry } from './price-entry.ts'
-import { name, wholeNumber } from './setting.ts'
+import { name, plainMembers, wholeNumber } from './setting.ts'
 import { traitEntry } from './trait-entry.ts'
 
 const imageWords = z.array(imageWord).min(1)
@@ -39,6 +39,7 @@ export const modelEntry = z
     id: name(256),
     aliases: otherNames,
     fallbacks: otherNames,
+    plain_members: plainMembers,
     context_length: tokenCount.optional(),
     max_output_tokens: tokenCount.optional(),
     price: priceEntry.optional(),
@@ -49,6 +50,7 @@ export const modelEntry = z
     id: m.id,
     aliases: m.aliases,
     fallbacks: m.fallbacks,
+    plainMembers: m.plain_members,
     contextLength: m.context_length,
     maxOutputTokens: m.max_output_tokens,
     price: m.price,

@@ -57,10 +57,20 @@ async function readRows(db: TypedQueries) {
     offers: await db.select().from(offers),
     groups: await db.select().from(groups),
     tenants: await readTenants(db),
+    groupTenants: await readGroupTenants(db),
     // Of two that say different things, the later one wins.
     verdicts: await db.select().from(verdicts).orderBy(asc(verdicts.decidedAt)),
     libraryPrices: await readLibraryRows(db),
   }
+}
+
+/** The first and the last tenant with keys in each group: they differ where there are several. Each is one look at an index. */
+function readGroupTenants(db: TypedQueries) {
+  // Named with its table: a bare name would be that of the key.
+  const tenantAt = (order: 'asc' | 'desc') => sql<string | null>`(
+    SELECT k.tenant_id FROM ${keys} k WHERE k.group_id = ${groups}.id AND k.revoked_at IS NULL
+    ORDER BY k.tenant_id ${sql.raw(order)} LIMIT 1)`
+  return db.select({ groupId: groups.id, first: tenantAt('asc'), last: tenantAt('desc') }).from(groups)
 }
 
 export function readTenants(db: Queries) {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readBlock } from '../address-blocks.ts'
+import { hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { Budget } from './limit-columns.ts'
 import type { RateLimits } from './snapshot.ts'
 import { nanoFromUsd } from './usd.ts'
@@ -14,6 +15,13 @@ export const name = (charactersMax: number) =>
     .string()
     .max(charactersMax)
     .regex(/^[^\p{C}]+$/u, mustBe(`a name of 1 to ${charactersMax} visible characters`))
+
+/** Paths of members of requests, as a refusal names them: `messages[].content[].file_url`. */
+export const plainMembers = z
+  .array(name(256))
+  .max(hiddenInputMax)
+  .refine((paths) => new Set(paths).size === paths.length, { error: 'must not name a member twice' })
+  .default([])
 
 /** A text for people. Postgres keeps no NUL and no lone surrogate. */
 export const description = z

@@ -14,6 +14,8 @@ export interface Snapshot {
   channels: ReadonlyMap<string, Channel>
   groups: ReadonlyMap<string, Group>
   tenants: ReadonlyMap<string, Tenant>
+  /** Channels, by id, that the keys of one tenant alone can reach, with the id of that tenant. */
+  soleTenants: ReadonlyMap<string, string>
 }
 
 export interface Tenant {
@@ -40,6 +42,8 @@ export interface Model {
   aliases: readonly string[]
   /** Ids of models that answer when none of its channels can, in this order. */
   fallbacks: readonly string[]
+  /** Paths of members of requests for which no vendor adds input, on any of its channels. */
+  plainMembers: readonly string[]
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
@@ -76,6 +80,8 @@ export interface Channel {
   weight: number
   /** A list: only private addresses within these CIDR blocks. */
   allowPrivateAddress: boolean | readonly string[]
+  /** Whether requests may name what the vendor keeps. Absent: `allow` where one tenant alone reaches it, else `own`. */
+  sharedState?: 'allow' | 'own' | undefined
   /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
   credentials: readonly string[]
   /** The most calls that a process runs on it at once; undefined: half of IN_FLIGHT_MAX. */
@@ -83,6 +89,8 @@ export interface Channel {
   /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
+  /** The same for the requests on this channel. */
+  plainMembers: readonly string[]
   /** As stated, or the one whose hosts its base URLs have; undefined: not known. */
   vendor: VendorName | undefined
   /** Absent: it is reached directly, within the bounds of the process. */
@@ -105,7 +113,8 @@ export interface Group {
   keptDays: number
   /** The model that is asked for the summary of a conversation; undefined: the one that the client names. */
   compactModel: string | undefined
-  clientGone: { policy: 'drain' | 'abort'; seconds: number }
+  /** `unseen`: whether the money of an answer that nobody saw is charged at once, or held first. */
+  clientGone: { policy: 'drain' | 'abort'; seconds: number; unseen: 'estimate' | 'hold' }
   /** Limits of each key that has no limits of its own. */
   limits: RateLimits
   /** Limits of all its keys together. */

@@ -2,8 +2,9 @@ import type { Json } from '../canonical/json.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import { vendorByHost } from './channel-protocols.ts'
 import { checkChannel } from './check-entry.ts'
-import { connectionColumns, openConnection } from './connection.ts'
+import { boundAddresses, connectionColumns, openConnection } from './connection.ts'
 import type { ChannelEntry } from './gateway-file.ts'
+import { boundPrivate } from './private-bounds.ts'
 import type { AllRows } from './queries.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 import type { Channel } from './snapshot.ts'
@@ -14,15 +15,21 @@ const name = 'a channel that is not saved'
 
 /**
  * A channel as it would be with these words, which stand nowhere: it can be called, and requests never come to it. The words need no name and
- * no models. Throws GatewayError `invalid_request` that names the field.
+ * no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a caller's. Throws GatewayError `invalid_request` that names the
+ * field.
  */
 export function unsavedChannel(
   words: Json,
   rows: AllRows,
-  { bounds, keeper }: { bounds: TimeoutBounds; keeper: SecretKeeper },
+  {
+    bounds,
+    keeper,
+    privateAddresses,
+  }: { bounds: TimeoutBounds; keeper: SecretKeeper; privateAddresses?: readonly string[] },
 ): Channel {
   const entry = checkChannel({ ...words, name, models: '*' }, rows, { name, bounds })
-  return channelOf({ ...entry, name }, keeper)
+  if (privateAddresses === undefined) return channelOf({ ...entry, name }, keeper)
+  return boundAddresses(channelOf({ ...boundPrivate(entry, privateAddresses), name }, keeper))
 }
 
 /** The channel of an entry that stands in no row. `keeper` only carries its secrets, and may be any. */
@@ -34,10 +41,12 @@ export function channelOf(entry: Omit<ChannelEntry, 'offers'>, keeper: SecretKee
     priority: entry.priority,
     weight: entry.weight,
     allowPrivateAddress: entry.allowPrivateAddress,
+    sharedState: entry.sharedState,
     credentials: entry.credentials,
     concurrency: entry.concurrency,
     imageConcurrency: entry.imageConcurrency,
     imagesPerMinute: entry.imagesPerMinute,
+    plainMembers: entry.plainMembers,
     vendor: entry.vendor ?? vendorByHost(entry.protocols),
     connection: openConnection({ id, ...connectionColumns(entry.connection, id, undefined, keeper) }, keeper),
   }

@@ -1,3 +1,5 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { storageFull } from '../canonical/storage-full.ts'
 import { LateError } from '../in-time.ts'
 import { DrizzleQueryError } from './drizzle.cjs'
 
@@ -41,6 +43,12 @@ export function isUnknownName(error: unknown): boolean {
 /** True when the user of the connection lacks a right. */
 export function isForbidden(error: unknown): boolean {
   return error instanceof Error && 'code' in error && error.code === '42501'
+}
+
+/** The error of book_storage, for the client of the tenant. Undefined: it is another error. */
+export function asStorageFull(error: unknown): GatewayError | undefined {
+  if (!(error instanceof Error && 'code' in error && error.code === 'TG429')) return undefined
+  return storageFull('detail' in error ? Number(error.detail) : 0)
 }
 
 /**

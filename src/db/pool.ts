@@ -2,7 +2,7 @@ import { GatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
 import { cancelStatement } from './cancel.ts'
 import type { Connections } from './connections.ts'
-import { isAnswer, isPassing, reasonOf } from './failures.ts'
+import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
 
 /**
  * One statement, or a few that belong together. It runs when a connection is free for it, at most once. `Terms.signal` ends it
@@ -59,7 +59,7 @@ export class Pool {
    * still run one that was sent. After a connection that does not answer, later questions get new connections.
    *
    * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and `rate_limited` when too
-   * many questions of the owner wait. Rejects with the error of
+   * many questions of the owner wait, or the storage of the tenant is full. Rejects with the error of
    * Postgres when the statement itself is wrong, which is a bug of ours.
    */
   ask<T>(question: Question<T>, terms: Terms = {}): Promise<T> {
@@ -81,7 +81,8 @@ export class Pool {
         },
         statement: undefined,
         cancelling: undefined,
-        refuse: (cause) => reject(isPassing(cause) ? unavailable(cause, terms) : cause),
+        refuse: (cause) =>
+          reject(isPassing(cause) ? unavailable(cause, terms) : (asStorageFull(cause) ?? cause)),
         begun: undefined,
         // Timers run before sockets are read: one more turn lets an answer that waits there come first.
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),

@@ -50,6 +50,9 @@ export const groups = pgTable('key_groups', {
     .notNull()
     .default('drain'),
   clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
+  clientGoneUnseen: text('client_gone_unseen', { enum: ['estimate', 'hold'] })
+    .notNull()
+    .default('estimate'),
   /** Bounds of each key that has no bounds of its own. */
   ...limits(),
   /** Bounds of all its keys together. */
@@ -131,6 +134,8 @@ export const keys = pgTable(
     index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
     uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
     index('keys_revision').on(t.revision),
+    // The tenants of a group.
+    index('keys_group_tenant').on(t.groupId, t.tenantId).where(sql`${t.revokedAt} is null`),
     index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
     index('keys_revoked_sub_keys')
       .on(t.revokedAt)
@@ -156,6 +161,9 @@ export const idempotencyKeys = pgTable(
     /** Encrypted for request_id; NULL while the request runs, and where an image job is the answer. */
     answer: bytea('answer'),
     createdAt: moment('created_at').notNull(),
+    /** Of the API key. Known once there is an answer, as are the bytes of that. */
+    tenantId: uuid('tenant_id'),
+    bytes: integer('bytes').notNull().default(0),
   },
   (t) => [
     primaryKey({ columns: [t.keyId, t.keyHash] }),

@@ -24,6 +24,8 @@ export const models = pgTable('models', {
   aliases: text('aliases').array().notNull().default(sql`'{}'`),
   /** Models that answer when none of its channels can, in this order. */
   fallbacks: text('fallbacks').array().notNull().default(sql`'{}'`),
+  /** Paths of members for which no channel of it adds input. */
+  plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
   /** The image requests that it takes; NULL: not known. */
   images: jsonb('images').$type<ImageTraits>(),
   /** Of all its offers, where gateway.yaml or an admin states them; NULL: none stated. */
@@ -112,11 +114,17 @@ export const channels = pgTable('channels', {
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
   /** CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says. */
   privateAddresses: text('private_addresses').array(),
+  /** True: the admin API has set its addresses within PRIVATE_ADDRESSES, and its proxy may have no other private address either. */
+  isAddressBounded: boolean('is_address_bounded').notNull().default(false),
+  /** Whether requests may name what the vendor keeps; NULL: where one tenant alone reaches the channel. */
+  sharedState: text('shared_state', { enum: ['allow', 'own'] }),
   /** The most calls that each process runs on it at once; NULL: half of its IN_FLIGHT_MAX. */
   concurrency: integer('concurrency'),
   /** The most images that it makes at once, and in a minute, for all processes together; NULL: unbounded. */
   imageConcurrency: integer('image_concurrency'),
   imagesPerMinute: integer('images_per_minute'),
+  /** Paths of members for which its vendor adds no input. */
+  plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
   /** A name of src/traits/vendors.ts; NULL: not stated. */
   vendor: text('vendor'),
   /** Providers of `library_prices` that sell what it serves, in this order; NULL: the library's prices do not apply. */

@@ -87,6 +87,7 @@ export const deletedSums = pgTable(
     unpriced: bigint('unpriced', { mode: 'bigint' }).notNull(),
     totalLatency: numeric('total_latency').notNull(),
     firstTokenLatency: numeric('first_token_latency').notNull(),
+    uncharged: numeric('uncharged_nano').notNull().default('0'),
   },
   (t) => [index('deleted_sums_minute').on(t.minute)],
 )

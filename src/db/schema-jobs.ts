@@ -94,6 +94,9 @@ export const backgroundAnswers = pgTable('background_answers', {
   answer: bytea('answer').notNull(),
   /** How many of its events are kept. */
   events: integer('events').notNull(),
+  tenantId: uuid('tenant_id'),
+  /** Of the job's request; 0 once it has ended. */
+  bytes: integer('bytes').notNull().default(0),
 })
 
 /** Events of answers that are made in the background, in the order and the pieces in which they were kept. */

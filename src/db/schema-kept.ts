@@ -65,7 +65,7 @@ export const conversations = pgTable(
     claimedFor: uuid('claimed_for'),
     /** The position of its next item. */
     nextPosition: integer('next_position').notNull(),
-    /** Its items, and the bytes of their contents. */
+    /** Its items, and the bytes of their contents and of `metadata`. */
     items: integer('items').notNull(),
     bytes: bigint('bytes', { mode: 'number' }).notNull(),
     /** JSON text, encrypted for tenant and id. */

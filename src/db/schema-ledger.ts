@@ -73,6 +73,8 @@ export const requests = pgTable(
     tags: text('tags').array(),
     /** JSON text of CostFact[]; NULL: none. */
     costFacts: text('cost_facts'),
+    /** NULL in rows of older releases: the cost. */
+    charged: nano('charged_nano'),
   },
   (t) => [
     primaryKey({ columns: [t.id, t.createdAt] }),

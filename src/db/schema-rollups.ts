@@ -32,6 +32,8 @@ const sums = () => ({
   unpriced: count('unpriced'),
   totalLatency: numeric('total_latency').notNull(),
   firstTokenLatency: numeric('first_token_latency').notNull(),
+  /** The part of the cost that was not charged, because no more was held. */
+  uncharged: numeric('uncharged_nano').notNull().default('0'),
 })
 
 /**

@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { resolve } from 'node:path'
 import { GatewayError } from '../canonical/error.ts'
 import { buildSnapshot } from '../catalog/build-snapshot.ts'
 import { demoBaseUrl } from '../catalog/demo.ts'
@@ -8,9 +7,7 @@ import { readCatalogRows } from '../catalog/queries.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import { channelOf } from '../catalog/unsaved-channel.ts'
 import type { Config } from '../config.ts'
-import { openConnections } from '../db/connections.ts'
-import { embeddedUrl } from '../db/embedded.ts'
-import { inTime } from '../in-time.ts'
+import type { Connections } from '../db/connections.ts'
 import { askList, hasNoList } from '../model-lists/ask-list.ts'
 import { ChannelLoad } from '../routing/channel-load.ts'
 import { SecretKeeper } from '../secret-key.ts'
@@ -18,6 +15,7 @@ import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
 import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
 import { Upstreams } from '../upstream/upstreams.ts'
+import { fromDatabase } from './channel-rows.ts'
 import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
@@ -62,23 +60,12 @@ async function channelsOf(config: Config, file: GatewayFile | undefined): Promis
     return file.channels.map((entry) => channelOf(entry, keeper))
   }
   if (config.gatewayConfig !== undefined) return undefined
-  const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
   const keys = presentKeys(config)
-  if (url === undefined || keys === undefined) return undefined
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
-  try {
-    return await inTime(readChannels(connections, keys), 8_000, 'Postgres')
-  } catch {
-    return undefined
-  } finally {
-    await connections.end()
-  }
+  if (keys === undefined) return undefined
+  return await fromDatabase(config, (connections) => readChannels(connections, keys))
 }
 
-async function readChannels(
-  { db, sql }: ReturnType<typeof openConnections>,
-  keys: Parameters<typeof readKeeper>[1],
-) {
+async function readChannels({ db, sql }: Connections, keys: Parameters<typeof readKeeper>[1]) {
   const keeper = await readKeeper(sql, keys)
   const { channels } = buildSnapshot(await readCatalogRows(db), keeper, () => {})
   return [...channels.values()]

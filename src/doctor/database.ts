@@ -10,7 +10,14 @@ import { answers } from '../db/postmaster.ts'
 import { inTime } from '../in-time.ts'
 import { connectionFailure } from './database-failure.ts'
 import { checkRights } from './database-rights.ts'
-import { checkClock, checkConnections, checkMasters, checkSchema, checkVersion } from './database-state.ts'
+import {
+  checkClock,
+  checkConnections,
+  checkMasters,
+  checkSchema,
+  checkStorage,
+  checkVersion,
+} from './database-state.ts'
 import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
 import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
@@ -86,8 +93,7 @@ async function checkAt(url: string, config: Config): Promise<Finding[]> {
     const pooler = await checkDirect(sql, () => bareClient(url))
     const settings = pooler.length > 0 ? [] : await checkSettings(url)
     const rest: Finding[] = []
-    for (const check of [checkVersion, checkRights, checkSchema, checkConnections, checkMasters, checkClock])
-      rest.push(...(await reading(check, sql, config)))
+    for (const check of checks) rest.push(...(await reading(check, sql, config)))
     return [reached, ...pooler, ...settings, ...(await checkPoolerUrl(config, sql)), ...rest]
   } finally {
     await sql.end({ timeout: 0 })
@@ -109,6 +115,16 @@ async function checkSettings(url: string): Promise<Finding[]> {
 
 type Check = (sql: Sql, config: Config) => Promise<Finding[]>
 
+const checks: readonly Check[] = [
+  checkVersion,
+  checkRights,
+  checkSchema,
+  checkConnections,
+  checkMasters,
+  checkStorage,
+  checkClock,
+]
+
 /** What this user may not read, or a schema of another release does not have, is left out. */
 async function reading(check: Check, sql: Sql, config: Config): Promise<Finding[]> {
   try {
@@ -125,5 +141,6 @@ const what: Readonly<Record<string, string>> = {
   checkSchema: 'the schema',
   checkConnections: 'the number of connections',
   checkMasters: 'whether SECRET_KEY is the right one',
+  checkStorage: 'what tenants keep',
   checkClock: 'the clock of Postgres',
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { inTime } from '../in-time.ts'
 import { checkCertificate } from './certificate.ts'
+import { checkChannelRows } from './channel-rows.ts'
 import { checkChannels } from './channels.ts'
 import { checkConfiguration } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
@@ -45,7 +46,13 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
     ['data directory', () => checkDataDir(config)],
     ['network', async () => [...(await checkPorts(config)), ...checkCertificate(config, Date.now())]],
     ['machine', () => checkMachine(config)],
-    ['channels', () => online('channels', () => checkChannels(config, gatewayFile.file, signal))],
+    [
+      'channels',
+      async () => [
+        ...(await checkChannelRows(config)),
+        ...(await online('channels', () => checkChannels(config, gatewayFile.file, signal))),
+      ],
+    ],
     ['storage', () => online('storage', () => checkStorage(config))],
     ['pages', () => checkPages(config, root)],
   ]

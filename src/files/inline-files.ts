@@ -3,7 +3,7 @@ import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { breakOff } from '../confine.ts'
-import type { BodyShare } from '../http/body-memory.ts'
+import { type BodyShare, bodyOwnerOf } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { SourceFile } from '../stages/file-source.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -55,7 +55,7 @@ async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Pro
   const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))
   const least = edits.reduce((sum, { file }) => sum + file.bytes, body.length)
   if (least > bounds.bodyBytesMax) throw tooLarge(bounds.bodyBytesMax)
-  const share = bodies.begin(identity.parent?.keyId ?? identity.keyId)
+  const share = bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
   const read = await readAll(gateway, asked, edits, share)
   const pieces = piecesOf(body, edits, read)

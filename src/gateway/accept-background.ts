@@ -82,7 +82,7 @@ export async function acceptBackground(
 ): Promise<void> {
   const { facts, identity, endpoint, startedAt, id } = asked
   const webhook = webhookOf(gateway, asked)
-  await gateway.kept.requireRoom(identity.tenantId)
+  await gateway.kept.requireRoom(identity.tenantId, request.body.length)
   const tokens = estimateTokens(asked.body.length) + (facts.maxOutputTokens ?? 0)
   await takeTokens(gateway, asked, tokens)
   let amountNano: bigint | undefined

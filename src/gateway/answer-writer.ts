@@ -21,8 +21,7 @@ export class SafeWriter {
   /** Calls `onWritten` with the event that it wrote, which may be an error in place of `event`. */
   push(event: ChatEvent, onWritten: (event: ChatEvent) => void): string {
     const { client, requestId, stream, redactError } = this.#wanted
-    const redacted: ChatEvent =
-      event.type === 'error' ? { type: 'error', error: redactError(event.error) } : event
+    const redacted: ChatEvent = event.type === 'error' ? { ...event, error: redactError(event.error) } : event
     try {
       const text = this.#writer.push(redacted)
       onWritten(redacted)

@@ -1,10 +1,9 @@
 import { GatewayError } from '../canonical/error.ts'
-import { headerText } from '../canonical/headers.ts'
 import { callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf, secretsOf } from '../routing/credentials.ts'
-import { newAttempt } from '../stages/attempt.ts'
+import { newAttempt, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Life } from '../stages/life.ts'
@@ -60,7 +59,7 @@ export async function askUpstream<T>(
       (status, headers) => {
         attempt.status = status
         attempt.firstByteMs = Date.now() - sentAt
-        attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+        attempt.upstreamRequestId = requestIdIn(headers, row.credentials)
       },
     )
     if (status !== 200) throw side.decodeError(status, headers, body)

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { type AttemptRecord, callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import type { Observation } from '../protocols/protocol.ts'
 import type { BreakerCall, Outcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import { secretsOf } from '../routing/credentials.ts'
@@ -13,7 +14,7 @@ import { captureAnswer } from '../stages/capture-answer.ts'
 import { end } from '../stages/end.ts'
 import { asGatewayError, type Ending } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { meter } from '../stages/meter.ts'
+import { type Metered, meter, nothingSent, unknownMetered } from '../stages/meter.ts'
 import { refuse } from '../stages/refuse.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
 import { setUsage } from '../stages/trace-request.ts'
@@ -28,11 +29,13 @@ import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
+import { meterUnseen } from './unseen.ts'
 
 /** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
 export type CallResult = { kind: 'answered' } | { kind: 'untranslatable'; error: GatewayError } | Unanswered
 
 export type Unanswered = Extract<RelayResult, { kind: 'unanswered' }> & {
+  metered: Metered
   verdict: Verdict
   reached: boolean
   /** What we had sent, if it was a translation. */
@@ -74,7 +77,7 @@ export function callTarget(
 export function callPrepared(
   gateway: Gateway,
   admitted: Admitted,
-  { modelCandidates, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
+  { modelCandidates, target }: Called,
   { prepared, record }: { prepared: Prepared; record: AttemptRecord },
 ): Promise<Exclude<CallResult, { kind: 'untranslatable' }>> {
   const { row, life, id, trace } = admitted
@@ -115,7 +118,7 @@ export function callPrepared(
         recordAnswer(gateway, admitted, target, { answer, record, breakerCall })
         rememberHolder(gateway, admitted, target, answer.observation.answerId)
         noteLosses(admitted, target, answer.observation.losses)
-        return settle(gateway, admitted, target, { answer, last, copy })
+        return settle(gateway, admitted, { modelCandidates, target }, { answer, last, copy })
       },
       done: (relayed) => {
         life.running = undefined
@@ -128,7 +131,8 @@ export function callPrepared(
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
         const { translation } = prepared
-        done({ ...relayed, verdict, reached: record.status !== null, translation })
+        const metered = meterFailed(admitted, { modelCandidates, target }, relayed.observation)
+        done({ ...relayed, metered, verdict, reached: record.status !== null, translation })
       },
     })
     life.running = gateway.upstreams.call(
@@ -138,6 +142,9 @@ export function callPrepared(
     )
   })
 }
+
+/** What was called. */
+type Called = Pick<Chosen, 'modelCandidates' | 'target'>
 
 type Copy = ReturnType<CaptureAnswer>
 
@@ -159,10 +166,13 @@ function bothOf(one: Copy, other: Copy): Copy {
 async function settle(
   gateway: Gateway,
   admitted: Admitted,
-  target: Target,
+  { modelCandidates, target }: Called,
   { answer, last, copy }: { answer: RelayedAnswer; last: Buffer | undefined; copy: KeptCopy | undefined },
 ): Promise<GatewayError | undefined> {
-  const ending = endingOf(admitted, target, answer)
+  const called = { modelCandidates, target }
+  const ending = endingOf(admitted, called, answer)
+  if (ending.metered === unknownMetered && isUnseen(answer))
+    ending.metered = await meterUnseen(gateway, admitted, called)
   if (isToKeep(admitted, target, answer)) {
     try {
       await keepAnswer(gateway, admitted, target, { last, copy })
@@ -176,6 +186,16 @@ async function settle(
   }
   await end(gateway, admitted, ending)
   return undefined
+}
+
+/** What a failed answer cost, which its client has not seen: what the upstream says, and no estimate. */
+function meterFailed(
+  admitted: Admitted,
+  { modelCandidates, target }: Called,
+  observation: Observation,
+): Metered {
+  if (observation.usage === undefined && observation !== nothingSent) return unknownMetered
+  return meter(observation, admitted.body.length, pricingOf(admitted, modelCandidates.model, target))
 }
 
 interface AnsweredCall {
@@ -213,12 +233,17 @@ function isSlowlyRead(
 /** Timers and the time of day may differ by this much. */
 const clockMs = 10
 
+/** The client left, and the upstream neither said how its answer ended nor what it used. */
+function isUnseen({ streamEnd, observation }: RelayedAnswer): boolean {
+  return streamEnd === 'client_gone' && observation.error === undefined && observation.goesOn !== true
+}
+
 /** If the client left before the end, we learn nothing about the channel. */
 function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 
-function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): Ending {
+function endingOf(admitted: Admitted, { modelCandidates, target }: Called, answer: RelayedAnswer): Ending {
   const { body } = admitted
   const { observation, streamEnd } = answer
   const clientGone = streamEnd === 'client_gone'
@@ -230,6 +255,6 @@ function endingOf(admitted: Admitted, target: Target, answer: RelayedAnswer): En
     observation,
     streamEnd,
     target,
-    metered: meter(observation, body.length, pricingOf(admitted, target)),
+    metered: meter(observation, body.length, pricingOf(admitted, modelCandidates.model, target)),
   }
 }

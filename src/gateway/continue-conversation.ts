@@ -29,7 +29,7 @@ export async function continueConversation(
       { field: facts.hidesCost },
     )
   }
-  await gateway.kept.requireRoom(identity.tenantId, 'conversation')
+  await gateway.kept.requireRoom(identity.tenantId, body.length, 'conversation')
   const { conversations } = gateway.kept
   const { tenantId } = identity
   const requestId = asked.id

@@ -40,7 +40,7 @@ async function continueAnswer(
   const turns =
     heldId === undefined || heldSpan === undefined ? undefined : await keptTurns(gateway, identity, heldId)
   if (days === 0 && turns === undefined) return undefined
-  if (days > 0) await gateway.kept.requireRoom(identity.tenantId)
+  if (days > 0) await gateway.kept.requireRoom(identity.tenantId, body.length)
   const input = itemsIn(body, facts.conversation)
   const kept: Keeping = { days, input, previousId: undefined, head: undefined, always: false, notes: [] }
   if (turns === undefined || heldSpan === undefined) {

@@ -76,11 +76,11 @@ export async function continueThread(
 }
 
 /** A client of the vendor's SDKs goes on without a thread where there is no room for one. */
-async function requireRoom(gateway: Gateway, { identity }: Asked): Promise<void> {
+async function requireRoom(gateway: Gateway, { identity, body }: Asked): Promise<void> {
   try {
-    await gateway.kept.requireRoom(identity.tenantId)
+    await gateway.kept.requireRoom(identity.tenantId, body.length)
   } catch (cause) {
-    if (!(cause instanceof GatewayError) || cause.code !== 'kept_answers_full') throw cause
+    if (!(cause instanceof GatewayError) || cause.code !== 'storage_full') throw cause
     throw new GatewayError(
       'invalid_request',
       'thread: this tenant keeps as many bytes of answers as it may. Send the whole conversation without a thread.',

@@ -9,15 +9,16 @@ import {
 } from '../routing/targets.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { end } from '../stages/end.ts'
-import { type Ending, leftEnding } from '../stages/ending.ts'
+import { leftEnding } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
-import { nothingMetered, unknownMetered } from '../stages/meter.ts'
+import { type Metered, nothingMetered, unknownMetered } from '../stages/meter.ts'
 import { refuse, type UpstreamRefusal } from '../stages/refuse.ts'
 import type { Preparation } from './prepare.ts'
 import { recordPassedOver } from './record-passed-over.ts'
 import { withUntranslated } from './refusals-that-help.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { TargetCaller } from './target-caller.ts'
+import { meterUnseen } from './unseen.ts'
 
 /** The models and targets that may answer a request. The requested model comes first. */
 export interface Route {
@@ -33,13 +34,21 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   const { planned, findSession, preparation } = route
   let last: Failure = noTargetTried
   const caller = new TargetCaller(gateway, admitted, preparation)
-  let paid = false
+  let metered = nothingMetered
   const passOver = (modelCandidates: ModelCandidates, candidate: PassedOverCandidate, reason: string) =>
     recordPassedOver(admitted, modelCandidates, candidate, reason)
   const targets = new Targets(gateway.routing, planned, findSession, passOver)
   let chosen = targets.next()
+  /** The last target that was called. */
+  let called: typeof chosen
+  /** The client left between two attempts. */
+  const left = async () => {
+    const isKnown = metered !== unknownMetered
+    const known = isKnown || called === undefined ? metered : await meterUnseen(gateway, admitted, called)
+    await end(gateway, admitted, { ...leftEnding, metered: known })
+  }
   while (chosen !== undefined) {
-    if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
+    if (life.clientGone) return left()
     if (life.cut !== undefined) {
       last = { ...last, error: life.cut, refusal: undefined }
       break
@@ -50,14 +59,15 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     if (result.kind === 'answered') return
     if (result.kind === 'untranslatable') {
       // A client that leaves ends the translation of its large body.
-      if (life.clientGone) return end(gateway, admitted, paid ? leftAfterSending : leftEnding)
+      if (life.clientGone) return left()
       // Another format may express it. If none does, the client gets an upstream's error rather than this one.
       if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
     last = { target, error: result.error, refusal: result.refusal }
-    paid ||= result.paid === 'unknown'
+    called = chosen
+    metered = dearer(metered, result.metered)
     if (admitted.endpoint.compacts === true && target.native && knowsNoSuchCall(result.error)) {
       chosen = targets.next({ next: 'channel', reached: true })
       continue
@@ -75,7 +85,7 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
   setRouteHeaders(gateway, admitted, target, undefined)
   await refuse(gateway, admitted, last.error, {
     target,
-    metered: paid ? unknownMetered : nothingMetered,
+    metered,
     refusal: last.refusal,
   })
 }
@@ -106,8 +116,13 @@ const allFull: Failure = {
   ),
 }
 
-/** The ending of a request whose client left between two attempts. The first attempt may have cost money. */
-const leftAfterSending: Ending = { ...leftEnding, metered: unknownMetered }
+/**
+ * What a request without an answer costs: what the last attempt that reported its usage cost, else unknown where an attempt may
+ * have cost something.
+ */
+function dearer(before: Metered, last: Metered): Metered {
+  return last.usage !== null || (last.costNano === null && before.usage === null) ? last : before
+}
 
 /** Set Retry-After to the time until the first credential leaves its cooldown. */
 function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure {

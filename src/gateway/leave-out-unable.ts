@@ -1,6 +1,8 @@
 import { hasSignOfAny, type SignedNeed } from '../bodies/need-signs.ts'
 import { requestNeeds } from '../bodies/request-needs.ts'
+import { vendorStateIn } from '../bodies/vendor-state.ts'
 import { parseObject } from '../canonical/json.ts'
+import { mayNameState } from '../catalog/shared-state.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { LeftOut, ModelCandidates } from '../routing/targets.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -9,8 +11,8 @@ import type { Asked } from '../stages/read.ts'
 import { cannotDo, lacking, type Need, type NeedName } from '../traits/needs.ts'
 
 /**
- * The same models without the candidates that cannot do what the request needs, each with the reason. We look into the body
- * only when a candidate certainly cannot do something, and when this request may need just that.
+ * The same models without the candidates that cannot do what the request needs, or may not get it, each with the reason. We look into
+ * the body only when a candidate certainly cannot do something, and when this request may need just that.
  */
 export async function leaveOutUnable(
   gateway: Gateway,
@@ -20,12 +22,18 @@ export async function leaveOutUnable(
   const all = planned.flatMap(({ candidates }) => candidates)
   const unable = new Set(all.flatMap(({ traits, native }) => cannotDo(traits, native)))
   const mayLack = mayNeedAny(asked, unable)
-  if (!mayLack && all.every(isServed)) return planned
+  const state = all.some((candidate) => isApart(asked, candidate)) ? vendorStateOf(asked) : undefined
+  if (!mayLack && state === undefined && all.every(isServed)) return planned
   const needs = mayLack ? await needsOf(gateway, asked) : []
-  return planned.map((each) => split(each, needs))
+  return planned.map((each) => split(asked, each, needs, state))
 }
 
-function split(of: ModelCandidates, needs: readonly Need[]): ModelCandidates {
+function split(
+  asked: Asked,
+  of: ModelCandidates,
+  needs: readonly Need[],
+  state: string | undefined,
+): ModelCandidates {
   const candidates: Candidate[] = []
   const leftOut: LeftOut[] = []
   for (const candidate of of.candidates) {
@@ -34,6 +42,9 @@ function split(of: ModelCandidates, needs: readonly Need[]): ModelCandidates {
     if (!isServed(candidate)) {
       const reason = `its vendor serves the model only in ${candidate.traits.protocols?.join(', ')}`
       leftOut.push({ candidate, need: undefined, reason })
+    } else if (state !== undefined && isApart(asked, candidate)) {
+      const reason = `several tenants reach it, and ${state} names what its vendor keeps`
+      leftOut.push({ candidate, need: undefined, state, reason })
     } else if (need === undefined) candidates.push(candidate)
     else leftOut.push({ candidate, need, reason: `${lacking(need.name)}: ${need.path}` })
   }
@@ -44,21 +55,40 @@ function isServed({ traits, protocol }: Candidate): boolean {
   return traits.protocols === undefined || traits.protocols.includes(protocol)
 }
 
+/**
+ * Whether the request may not bring ids of what the vendor keeps to it. A translation brings none, but for addresses of Gemini's files.
+ */
+function isApart({ snapshot, identity }: Asked, { channel, native, protocol }: Candidate): boolean {
+  return (native || protocol === 'gemini') && !mayNameState(snapshot, channel, identity.tenantId)
+}
+
+/** The path of the first such id. */
+function vendorStateOf({ body, facts, large }: Asked): string | undefined {
+  return large === undefined ? vendorStateIn(body, facts) : large.vendorState
+}
+
 /** False: this request certainly needs none of them. */
 function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
   const signed: SignedNeed[] = []
   for (const name of needs) {
-    if (name !== 'streaming') {
-      if (facts.hasMedia || !name.endsWith('Input')) signed.push(name)
-    } else if (facts.stream) return true
+    if (name !== 'streaming') signed.push(name)
+    else if (facts.stream) return true
   }
   // Only threads read all of a large body.
   if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))
+  const ofInput = signed.filter((name) => name.endsWith('Input'))
   const ofOutput = signed.filter((name) => name.endsWith('Output'))
-  const others = signed.filter((name) => !name.endsWith('Output'))
+  const others = signed.filter((name) => !ofInput.includes(name) && !ofOutput.includes(name))
   return (
-    hasSignOfAny(body, others) || aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
+    hasSignOfAny(body, others) ||
+    hasSignOfAny(conversationOf(body, facts), ofInput) ||
+    aroundConversation(body, facts).some((part) => hasSignOfAny(part, ofOutput))
   )
+}
+
+/** Tools often have a property called "file" or "image". */
+function conversationOf(body: Buffer, { conversation }: Asked['facts']): Buffer {
+  return conversation === undefined ? body : body.subarray(conversation.start, conversation.end)
 }
 
 /** What an answer shall have stands beside the conversation, which is the long part of a body. */

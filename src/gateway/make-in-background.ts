@@ -1,6 +1,7 @@
 import type { Identity } from '../access/identity.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { parseObject } from '../canonical/json.ts'
+import type { BodyShare } from '../http/body-memory.ts'
 import { innerExchange } from '../http/inner-exchange.ts'
 import { RunningRequests } from '../http/running-requests.ts'
 import type { CloseRecord } from '../ledger/record.ts'
@@ -17,6 +18,8 @@ import { chat } from './chat.ts'
 export interface BackgroundRequest {
   id: string
   body: Buffer
+  /** Counts the body. */
+  share: BodyShare
   headers: Record<string, string>
   clientAddress: string | null
   identity: Identity
@@ -53,7 +56,7 @@ export interface BackgroundRun {
  */
 export function makeInBackground(
   gateway: Gateway,
-  { id, body, headers, clientAddress, identity, traceparent }: BackgroundRequest,
+  { id, body, share, headers, clientAddress, identity, traceparent }: BackgroundRequest,
   listener: BackgroundListener,
 ): BackgroundRun {
   const key = `job-${id}`
@@ -98,6 +101,7 @@ export function makeInBackground(
       path: endpoint.path,
       headers: { ...headers, authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       body,
+      share,
       clientAddress: clientAddress ?? '127.0.0.1',
     },
     {

@@ -1,16 +1,20 @@
-import type { Price, Snapshot } from '../catalog/snapshot.ts'
+import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Pricing } from '../stages/meter.ts'
 import type { Asked } from '../stages/read.ts'
+import { isPlausible } from './plausible-usage.ts'
 
 /** What the answer of a target is priced by. The moment is that in the request's id, so that the row alone tells it. */
-export function pricingOf({ id, snapshot, group }: Asked, target: Candidate): Pricing {
+export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricing {
+  const { id, snapshot, group, row } = asked
   return {
     price: target.price,
     multiplier: group.priceMultiplier,
     at: momentOf(id),
-    priceOf: (model) => priceOfUpstreamModel(snapshot, target, model),
+    priceOf: (name) => priceOfUpstreamModel(snapshot, target, name),
+    isPlausible: (usage) => isPlausible(asked, model, usage),
+    isHeld: row.heldNano !== null,
   }
 }
 

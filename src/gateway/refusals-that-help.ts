@@ -27,12 +27,23 @@ export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelC
   const need =
     leftOut.find(({ need }) => need !== undefined && leftOut.every((one) => lacks(one, need.name)))?.need ??
     first.need
+  const apart = leftOut.filter(({ state }) => state !== undefined)
+  if (apart[0]?.state !== undefined) return keptApart(apart[0].state, channelsText(gateway, apart))
   if (need === undefined) return notServed(gateway, asked, model, leftOut)
   const by = `on the channels that this key may use${channelsText(gateway, leftOut)}`
   return new GatewayError(
     'unsupported_parameter',
     `${need.path}: model "${name}" ${lacking(need.name)} ${by}.${modelsAdvice(asked, model, need.name)}`,
     { field: need.path },
+  )
+}
+
+/** The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to, as a text. */
+export function keptApart(path: string, channels = ''): GatewayError {
+  return new GatewayError(
+    'unsupported_parameter',
+    `${path}: names what the vendor keeps, and several tenants share its account${channels}, so the gateway cannot know whose it is. Send the content itself, or ask the operator to set shared_state: allow on the channel.`,
+    { field: path, code: 'shared_state' },
   )
 }
 

@@ -8,6 +8,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
+import { requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
@@ -16,12 +17,21 @@ import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
+import { streamEndAfter, streamEndOf } from './stream-ends.ts'
 import { StreamTail } from './stream-tail.ts'
 
-/** How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. */
+/**
+ * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its observation is
+ * `nothingSent` where it cost nothing.
+ */
 export type RelayResult =
   | { kind: 'answered' }
-  | { kind: 'unanswered'; error: GatewayError; refusal: UpstreamRefusal | undefined; paid: 'no' | 'unknown' }
+  | {
+      kind: 'unanswered'
+      error: GatewayError
+      refusal: UpstreamRefusal | undefined
+      observation: Observation
+    }
 
 /** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
 export interface RelayedAnswer {
@@ -96,7 +106,7 @@ export class Relay implements Listener {
     attempt.status = status
     this.#options.breakerCall.answered(status)
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    attempt.upstreamRequestId = requestIdIn(headers, this.#options.admitted.row.credentials)
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return
@@ -120,7 +130,9 @@ export class Relay implements Listener {
     }
     switch (this.#mode) {
       case 'stream':
-        this.#pushStream(upstream, chunk)
+        if (this.#decoded) this.#length += chunk.length
+        if (this.#length > this.#options.bounds.watchedAnswerBytesMax) this.#abortTooLong(upstream)
+        else this.#pushStream(upstream, chunk)
         return
       case 'refusal':
         this.#hold(chunk)
@@ -166,16 +178,20 @@ export class Relay implements Listener {
       this.#tail?.stop()
       return
     }
-    const { life } = this.#options.admitted
     this.#noteEnd(error)
-    if (this.#canTryAnother()) {
-      this.#giveUp(error, sent ? 'unknown' : 'no')
-      return
-    }
     // What broke may break again. Then the answer ends without what its format would say.
     const observation = sent ? orElse(nothingObserved, () => this.#observeSoFar()) : nothingSent
-    const last = life.clientGone ? undefined : orElse(undefined, () => this.#watcher?.fail?.(error))
-    this.#finish(observation, streamEndAfter(error), error, last)
+    if (this.#canTryAnother()) {
+      this.#giveUp(error, observation)
+      return
+    }
+    this.#finish(observation, streamEndAfter(error), error, this.#lastWords(error))
+  }
+
+  /** What its format says at the end of a stream that broke off. */
+  #lastWords(error: GatewayError): Buffer | undefined {
+    if (this.#options.admitted.life.clientGone) return undefined
+    return orElse(undefined, () => this.#watcher?.fail?.(error))
   }
 
   #pushStream(upstream: UpstreamCall, chunk: Buffer): void {
@@ -187,7 +203,7 @@ export class Relay implements Listener {
       const observation = this.#watcher.observe()
       this.#noteEnd(observation.error ?? null)
       if (observation.error !== undefined && this.#canTryAnother()) {
-        this.#giveUp(observation.error, 'unknown')
+        this.#giveUp(observation.error, observation)
         upstream.abort(observation.error)
         return
       }
@@ -207,7 +223,7 @@ export class Relay implements Listener {
     const observation = this.#watcher?.observe() ?? nothingObserved
     const { error = observation.complete ? undefined : endedEarly() } = observation
     if (error !== undefined && this.#canTryAnother()) {
-      this.#giveUp(error, 'unknown')
+      this.#giveUp(error, observation)
       return
     }
     if (error !== undefined) this.#noteEnd(error)
@@ -223,7 +239,7 @@ export class Relay implements Listener {
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#giveUp(observation.error ?? notWhole(), 'unknown')
+    this.#giveUp(observation.error ?? notWhole(), observation)
   }
 
   /** `upstream`: to abort when it sends more of the refusal than we read. */
@@ -238,15 +254,8 @@ export class Relay implements Listener {
       upstream?.abort(error)
       return
     }
-    this.#finished = true
     const contentType = headerText(this.#headers['content-type']) ?? ''
-    this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({
-      kind: 'unanswered',
-      error,
-      refusal: { status: this.#status, contentType, body },
-      paid: 'no',
-    })
+    this.#giveUp(error, nothingSent, { status: this.#status, contentType, body })
     upstream?.abort(error)
   }
 
@@ -269,11 +278,11 @@ export class Relay implements Listener {
     return !this.#answer.hasBegun && !this.#options.admitted.life.clientGone
   }
 
-  #giveUp(error: GatewayError, paid: 'no' | 'unknown'): void {
+  #giveUp(error: GatewayError, observation: Observation, refusal?: UpstreamRefusal): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
     this.#options.attempt.error = { kind: error.kind, message: error.message }
-    this.#options.done({ kind: 'unanswered', error, refusal: undefined, paid })
+    this.#options.done({ kind: 'unanswered', error, refusal, observation })
   }
 
   /** Settle, then send the last bytes and end the answer. Runs once. */
@@ -295,7 +304,7 @@ export class Relay implements Listener {
       // The row is not what this end would say: the client gets an error in place of the last bytes.
       (cause: unknown) => {
         const failure = asGatewayError(cause)
-        if (this.#canTryAnother()) this.#giveUp(failure, 'unknown')
+        if (this.#canTryAnother()) this.#giveUp(failure, observation)
         else this.#end(failure, undefined)
       },
     )
@@ -346,8 +355,8 @@ export class Relay implements Listener {
   #abortTooLong(upstream: UpstreamCall): void {
     const error = tooLong(this.#options.bounds.watchedAnswerBytesMax)
     this.#noteEnd(error)
-    if (this.#canTryAnother()) this.#giveUp(error, 'unknown')
-    else this.#finish(this.#observeSoFar(), 'upstream_cut', error, undefined)
+    if (this.#canTryAnother()) this.#giveUp(error, this.#observeSoFar())
+    else this.#finish(this.#observeSoFar(), 'upstream_cut', error, this.#lastWords(error))
     upstream.abort(error)
   }
 
@@ -383,14 +392,6 @@ function orElse<T>(fallback: T, read: () => T): T {
   } catch {
     return fallback
   }
-}
-
-function streamEndOf(observation: Observation): StreamEnd {
-  return observation.complete ? 'complete' : 'upstream_cut'
-}
-
-function streamEndAfter(error: GatewayError): StreamEnd {
-  return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
 }
 
 /** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */

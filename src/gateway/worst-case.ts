@@ -1,9 +1,10 @@
 import { hostedWorkIn } from '../bodies/hosted-work.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
-import type { Model, Snapshot } from '../catalog/snapshot.ts'
+import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { type RequestSize, worstCaseNano } from '../ledger/price.ts'
 import { momentOf } from '../ledger/tuple.ts'
+import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Amount } from '../stages/hold-money.ts'
 import type { Asked } from '../stages/read.ts'
@@ -34,64 +35,93 @@ export function worstCaseOf(
       { field: facts.hidesCost },
     )
   }
-  let highest = 0n
+  const hidden = hiddenInputOf(asked)
+  let highest: Dearest = { nano: 0n, hidden: [] }
   for (const answering of models) {
-    const nano = worstCaseWith(asked, answering, preparation)
-    if (nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model))
-    if (nano > highest) highest = nano
+    const dearest = worstCaseWith(asked, answering, preparation, hidden)
+    if (dearest.nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model), dearest.hidden)
+    if (dearest.nano > highest.nano) highest = { ...dearest, nano: dearest.nano }
   }
-  return { nano: highest, advice: 'Lower max_completion_tokens' }
+  return { nano: highest.nano, advice: 'Lower max_completion_tokens', reason: reasonOf(highest.hidden) }
 }
 
 /** False when nothing bounds the cost of a model's answer to this request, so that no amount could be held. */
 export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | 'candidates'>): boolean {
-  return dearestAnswer(asked, by, { ...asked.facts, bodyBytes: 0 }) !== undefined
+  const { maxOutputTokens, choices } = asked.facts
+  return (
+    dearestAnswer(asked, by, { bodyBytes: 0, maxOutputTokens, choices }, hiddenInputOf(asked)).nano !==
+    undefined
+  )
+}
+
+/** The dearest of some answers; undefined: nothing bounds one of them. `hidden`: why the whole context is held for it. */
+interface Dearest<Nano = bigint> {
+  nano: Nano
+  hidden: readonly string[]
+}
+
+function hiddenInputOf({ body, large, endpoint }: Asked): readonly string[] {
+  return large?.hiddenInput ?? hiddenInputIn(body, endpoint.client.plainInput)
+}
+
+/** Those that neither the model nor the channel declares plain. */
+function undeclared(hidden: readonly string[], { plainMembers }: Model, { channel }: Candidate) {
+  if (hidden.length === 0 || hidden.length > hiddenInputMax) return hidden
+  return hidden.filter((path) => !plainMembers.includes(path) && !channel.plainMembers.includes(path))
 }
 
 function worstCaseWith(
   asked: Asked,
   answering: AnsweringModel,
   preparation: Preparation,
-): bigint | undefined {
+  hidden: readonly string[],
+): Dearest<bigint | undefined> {
   const { body, facts } = asked
   const { model, translated } = answering
-  return dearestAnswer(asked, answering, {
+  const size = {
     bodyBytes:
       Math.max(body.length, preparation.largestTranslation(translated, model)) +
       (translated.length === 0 ? 0 : retryBytes),
-    hasMedia: facts.hasMedia,
     maxOutputTokens:
       facts.maxOutputTokens === undefined || translated.length === 0
         ? facts.maxOutputTokens
         : Math.max(facts.maxOutputTokens, leastOutputTokens),
     choices: facts.choices,
-  })
+  }
+  return dearestAnswer(asked, answering, size, hidden)
 }
 
-/** The dearest candidate's answer. Each may have a price of its own. */
+/** The dearest candidate's answer. Each may have a price, and plain members, of its own. */
 function dearestAnswer(
   { id, body, large, snapshot, group }: Asked,
   { model, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
-  size: RequestSize,
-): bigint | undefined {
+  size: Omit<RequestSize, 'hasHiddenInput'>,
+  hidden: readonly string[],
+): Dearest<bigint | undefined> {
   const work = large?.hostedWork ?? hostedWorkIn(body)
   const { priceMultiplier } = group
-  const whole: RequestSize = {
+  const whole = {
     ...size,
     at: momentOf(id),
-    // The text of what was found is input too.
-    hasMedia: size.hasMedia || (work.searchesWeb && model.contextLength !== undefined),
     webSearches: work.searchesWeb ? webSearchesHeld : 0,
     passes: work.compacts ? 2 : 1,
   }
-  let most = 0n
-  for (const price of new Set(candidates.map(({ price }) => price))) {
-    const nano = worstCaseNano(whole, { ...model, price }, priceMultiplier)
-    if (nano === undefined) return undefined
-    if (nano > most) most = nano
+  // Many candidates share a price: of those, one with hidden input is the dearest.
+  const hiddenOf = new Map<Price | undefined, readonly string[]>()
+  for (const candidate of candidates) {
+    if ((hiddenOf.get(candidate.price)?.length ?? 0) > 0) continue
+    hiddenOf.set(candidate.price, undeclared(hidden, model, candidate))
   }
-  if (!work.asksAdvisor) return most
-  const consulting = { ...size, at: momentOf(id), passes: consultationsHeld }
+  let dearest: Dearest = { nano: 0n, hidden: [] }
+  for (const [price, hidden] of hiddenOf) {
+    const hasHiddenInput = hidden.length > 0
+    const nano = worstCaseNano({ ...whole, hasHiddenInput }, { ...model, price }, priceMultiplier)
+    if (nano === undefined) return { nano, hidden }
+    if (nano > dearest.nano) dearest = { nano, hidden }
+  }
+  if (!work.asksAdvisor) return dearest
+  const hasHiddenInput = dearest.hidden.length > 0
+  const consulting = { ...size, hasHiddenInput, at: momentOf(id), passes: consultationsHeld }
   let advice = dearestAdvice(snapshot, consulting, priceMultiplier)
   // The catalog need not have the advisor: then the library's price holds.
   for (const { all } of new Set(candidates.flatMap(({ libraryPrices }) => libraryPrices ?? []))) {
@@ -100,7 +130,7 @@ function dearestAnswer(
       if (nano > advice) advice = nano
     }
   }
-  return most + advice
+  return { ...dearest, nano: dearest.nano + advice }
 }
 
 /** An advisor may be any model: as dear as the dearest of the catalog whose price bounds it. */
@@ -130,10 +160,21 @@ export const retryBytes = 256
 /** Some formats take no smaller bound: a translation raises it to this one. */
 const leastOutputTokens = 16
 
-function unbounded(model: string): GatewayError {
+/** Why the whole context is held, for a refusal; undefined: it is not. */
+function reasonOf(hidden: readonly string[]): string | undefined {
+  if (hidden.length === 0) return undefined
+  const shown = hidden.slice(0, hiddenShown).join(', ')
+  const more = hidden.length > hiddenShown ? ' and others' : ''
+  return `The vendor may add input for ${shown}${more} that the body does not contain, so the model's whole context counts. Leave that out, or have the operator list it in plain_members of the model or the channel if it adds none.`
+}
+
+const hiddenShown = 4
+
+function unbounded(model: string, hidden: readonly string[]): GatewayError {
+  const reason = reasonOf(hidden)
   return new GatewayError(
     'permission_denied',
-    `This key has a spending limit and what model "${model}" may cost is not bounded: it has no price, or neither max_completion_tokens nor a limit of the model bounds its answer, or it may search the web and a search has no price.`,
+    `This key has a spending limit and what model "${model}" may cost is not bounded: it has no price, or neither max_completion_tokens nor a limit of the model bounds its answer, or it may search the web and a search has no price${reason === undefined ? '.' : `, or it has no context_length. ${reason}`}`,
     { field: 'model' },
   )
 }

@@ -1,9 +1,10 @@
+import type { IncomingMessage } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
 
 /**
- * Bounds the memory of the request bodies that this process reads or holds: of all requests together, of each key, and of
- * those that it had to decode, because a few encoded kilobytes can become megabytes. The copy that goes upstream does not
- * count.
+ * The one account of the memory of bodies that this process reads or holds, whatever brings them: HTTP, frames of WebSockets, jobs.
+ * It bounds that of all requests together, of each key, and of the bodies that it had to decode, because a few encoded kilobytes can
+ * become megabytes. The copy that goes upstream does not count.
  */
 export class BodyMemory {
   readonly #bounds: BodyMemoryBounds
@@ -34,11 +35,16 @@ export class BodyMemory {
       own += bytes
       this.#add(keyId, bytes)
     }
+    const grow = (bytes: number) => {
+      if (released) return
+      this.#requireRoom(keyId, bytes)
+      add(bytes)
+    }
     return {
-      grow: (bytes) => {
-        if (released) return
-        this.#requireRoom(keyId, bytes)
-        add(bytes)
+      grow,
+      set: (bytes) => {
+        if (bytes > own) grow(bytes - own)
+        else if (!released) add(bytes - own)
       },
       growDecoded: (bytes) => {
         if (released) return
@@ -88,12 +94,50 @@ export interface BodyMemoryBounds {
 export interface BodyShare {
   /** Count more bytes. Throws `rate_limited` or `unavailable`, and then counts none of them. Does nothing after `release`. */
   grow(bytes: number): void
-  /** The same for bytes that came out of a decoder. */
+  /** Count these bytes in place of what the share counted. Throws as `grow` does, and then counts what it counted before. */
+  set(bytes: number): void
+  /** The same as `grow` for bytes that came out of a decoder. */
   growDecoded(bytes: number): void
   /** These bytes are no longer held. */
   shrink(bytes: number): void
   /** Nothing holds the body any more. A second call does nothing. */
   release(): void
+}
+
+/** The key whose account the bodies of a caller are on: sub-keys share that of their parent. */
+export function bodyOwnerOf({
+  keyId,
+  parent,
+}: {
+  keyId: string
+  parent: { keyId: string } | undefined
+}): string {
+  return parent?.keyId ?? keyId
+}
+
+/** As `BodyShare.grow`, for a caller that can wait. False: there is no room now. */
+export function growIfRoom(share: BodyShare, bytes: number): boolean {
+  try {
+    share.grow(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof GatewayError) return false
+    throw error
+  }
+}
+
+const brought = new WeakMap<IncomingMessage, BodyShare>()
+
+/** The body of this request is in memory already, and counted: who reads it takes the share with `takeShare`. */
+export function bringShare(request: IncomingMessage, share: BodyShare): void {
+  brought.set(request, share)
+}
+
+/** The share that came with a request, once. The caller releases it. */
+export function takeShare(request: IncomingMessage): BodyShare | undefined {
+  const share = brought.get(request)
+  brought.delete(request)
+  return share
 }
 
 function keyBytesMax({ bodiesBytesMax, keyBodiesBytesMax, bodyBytesMax }: BodyMemoryBounds): number {

@@ -58,13 +58,13 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
  * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left before the end.
  * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
  * length; `invalid_request` for an unknown encoding or a damaged body; and as `share` does, which counts a declared length at
- * once and other bytes when they arrive. Release `share` when nothing holds the body any more. Without it, nothing is counted.
+ * once and other bytes when they arrive. Release `share` when nothing holds the body any more.
  * Without `large`, no body is large.
  */
 export function readBody(
   request: IncomingMessage,
   bytesMax: number,
-  share: BodyShare = uncounted,
+  share: BodyShare,
   large: LargeBodies = noneLarge,
 ): Promise<Body | undefined> {
   const encoding = encodingOf(request.headers['content-encoding'])
@@ -74,7 +74,6 @@ export function readBody(
 }
 
 const noneLarge: LargeBodies = { fromBytes: Number.POSITIVE_INFINITY, pace: () => undefined }
-const uncounted: BodyShare = { grow() {}, growDecoded() {}, shrink() {}, release() {} }
 
 async function readEncoded(
   request: IncomingMessage,
@@ -108,7 +107,7 @@ async function readBytes(
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const isDeclared = !Number.isNaN(declared)
-  if (isDeclared) share.grow(declared)
+  if (isDeclared) share.set(declared)
   // A destroyed request emits no more events, even when its whole body had arrived.
   if (request.destroyed) return undefined
   continueBody(request)

@@ -22,7 +22,7 @@ export class EventStream {
     this.#stallMs = clientStallMs
     response.writeHead(200, {
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache',
+      'cache-control': 'no-store',
       'x-accel-buffering': 'no',
       ...headers,
     })

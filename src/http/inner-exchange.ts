@@ -1,6 +1,7 @@
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { type BodyShare, bringShare, takeShare } from './body-memory.ts'
 import { meetAs } from './client-address.ts'
 
 /** A request that came by another way than HTTP, such as a frame of a WebSocket, or a job. Its handlers see an HTTP request. */
@@ -11,6 +12,8 @@ export interface InnerRequest {
   /** Names in lower case. */
   headers: Record<string, string>
   body: Buffer
+  /** Counts the body. It is released with the request, or where nothing reads the body, with the response. */
+  share?: BodyShare
   /** The address that rules for addresses see. */
   clientAddress: string
 }
@@ -42,6 +45,10 @@ export function innerExchange(asked: InnerRequest, listener: InnerListener): Inn
   meetAs(socket, asked.clientAddress)
   const request = requestOver(socket, asked)
   const response = new InnerResponse(request, listener)
+  if (asked.share !== undefined) {
+    bringShare(request, asked.share)
+    response.once('close', () => takeShare(request)?.release())
+  }
   return {
     request,
     response,

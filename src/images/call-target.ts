@@ -190,6 +190,7 @@ function send(
     const call = new ImageCall({
       side,
       attempt,
+      secrets: [...generation.credentials],
       storage: gateway.images.storage,
       imageBytesMax: gateway.bounds.imageBytesMax,
       answerBytesMax: gateway.bounds.imageAnswerBytesMax,

@@ -17,7 +17,7 @@ import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from '
  * no error for the client: a client that sees an error would ask for a second job.
  */
 export async function answerAtOnce(
-  gateway: Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>,
+  gateway: Pick<ImageGateway, 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
   received: JobRequest,
 ): Promise<void> {
   await answerLater(gateway, received, { 'preference-applied': 'respond-async' })

@@ -35,12 +35,12 @@ export async function writeBase64(
   if (rest.length > 0) await write(rest.toString('base64'))
 }
 
-/** Answer with an image. Closes the connection when the client has read nothing for `stallMs`. */
+/** Answer with an image. Its client may keep it for `keepSeconds`. Closes the connection when the client has read nothing for `stallMs`. */
 export async function sendFile(
   storage: ImageStorage,
   file: string,
   response: ServerResponse,
-  stallMs: number,
+  { keepSeconds, stallMs }: { keepSeconds: number; stallMs: number },
 ): Promise<void> {
   const stored = await openImage(storage, file)
   const first: Buffer[] = []
@@ -55,8 +55,8 @@ export async function sendFile(
   response.writeHead(200, {
     'content-type': sniff(Buffer.concat(first)) ?? 'application/octet-stream',
     'content-length': stored.bytes,
-    // A client may cache the bytes: they never change.
-    'cache-control': 'private, max-age=31536000, immutable',
+    // The bytes never change, but who has them from a cache needs no link.
+    'cache-control': `private, max-age=${keepSeconds}, immutable`,
     'x-content-type-options': 'nosniff',
     // An SVG can hold scripts.
     'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",

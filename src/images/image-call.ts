@@ -5,6 +5,7 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { EventDataReader } from '../protocols/event-data.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
+import { requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { isRedirect, redirected } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
@@ -23,6 +24,8 @@ export interface CallAnswer {
 export interface ImageCallOptions {
   side: ImageSide
   attempt: AttemptRecord
+  /** Known by value: they are in none of the upstream's words. */
+  secrets: readonly string[]
   storage: ImageStorage
   imageBytesMax: number
   answerBytesMax: number
@@ -71,7 +74,7 @@ export class ImageCall implements Listener {
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = headerText(headers['x-request-id']) ?? null
+    attempt.upstreamRequestId = requestIdIn(headers, this.#options.secrets)
     if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { events: new EventDataReader(), decoder }

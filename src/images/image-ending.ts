@@ -145,13 +145,14 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
     startedAt: job.createdAt.getTime(),
     row: {
       identity: null,
+      heldNano: job.quote.heldNano ?? null,
       sentAt: job.startedAt?.getTime() ?? null,
       firstTokenAt: null,
       attempts,
       notes: known.notes ?? null,
     },
   }
-  return { ...closeRecordOf(progress, ending), accountId: job.tenantId }
+  return { ...closeRecordOf(progress, ending, secrets), accountId: job.tenantId }
 }
 
 /** Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. */

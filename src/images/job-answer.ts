@@ -8,7 +8,7 @@ import type { ImageGateway } from './image-gateway.ts'
 import { jobJson, type LinkTo } from './job-json.ts'
 
 /** The parts of a process that an answer with a job needs. */
-type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log'>
+type JobGateway = Pick<ImageGateway, 'images' | 'publicUrl' | 'log' | 'showsRouting'>
 export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers' | 'row'>
 
 /** A client should ask for a job again after this time. */
@@ -63,7 +63,8 @@ function send202(
 /** A job as its own client may see it. */
 export async function jobWithPosition(gateway: JobGateway, request: IncomingMessage, job: Job) {
   const position = job.state === 'queued' ? await gateway.images.jobs.positionOf(job) : null
-  return jobJson(job, position, linkerFor(gateway, request))
+  const { showsRouting } = gateway
+  return jobJson(job, { position, linkTo: linkerFor(gateway, request), showsRouting })
 }
 
 export function linkerFor(

@@ -55,8 +55,13 @@ export const imageWebhook = z
 /** Makes a link to a stored image: absolute, and valid for a limited time. */
 export type LinkTo = (file: string) => string
 
-/** `position`: its place among the tenant's waiting jobs; null when it does not wait. */
-export function jobJson(job: Job, position: number | null, linkTo: LinkTo): z.output<typeof imageJob> {
+/**
+ * `position`: its place among the tenant's waiting jobs; null when it does not wait. `showsRouting`: whether its reader may know of channels.
+ */
+export function jobJson(
+  job: Job,
+  { position, linkTo, showsRouting }: { position: number | null; linkTo: LinkTo; showsRouting: boolean },
+): z.output<typeof imageJob> {
   return {
     id: job.id,
     object: 'image.generation',
@@ -65,7 +70,7 @@ export function jobJson(job: Job, position: number | null, linkTo: LinkTo): z.ou
     n: job.quote.count,
     ...jobTimesJson(job),
     position,
-    ...jobCallsJson(job),
+    ...jobCallsJson(job, showsRouting),
     partial_images: job.partials.map(({ file, index }) => ({ index, url: linkTo(file) })),
     result: job.result === null ? null : resultJson(job.result, linkTo),
     ...jobEndJson(job),

@@ -13,9 +13,9 @@ export const jobTimes = {
 }
 
 export const jobCalls = {
-  attempts: z.array(
-    z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }),
-  ),
+  attempts: z
+    .array(z.object({ channel: z.string(), status: z.int().nullable(), error: problem, total_ms: ms }))
+    .describe('Empty for a tenant that does not see channels (ROUTING_HEADERS).'),
   latency_ms: z.object({ queue: ms, total: ms }),
 }
 
@@ -36,11 +36,12 @@ export function jobTimesJson({ createdAt, startedAt, finishedAt }: Job) {
   }
 }
 
-export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job) {
+/** `showsRouting` false: its reader learns nothing of channels. */
+export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job, showsRouting: boolean) {
   const since = (moment: Date | null) =>
     moment === null ? null : Math.max(0, moment.getTime() - createdAt.getTime())
   return {
-    attempts: attempts.map(({ channel, status, error, totalMs }) => ({
+    attempts: (showsRouting ? attempts : []).map(({ channel, status, error, totalMs }) => ({
       channel,
       status,
       error: problemJson(error),

@@ -33,7 +33,7 @@ export async function insertConversation(
     WITH made AS (
       INSERT INTO conversations (tenant_id, id, key_id, created_at, expires_at, next_position, items, bytes, metadata)
       SELECT ${tenantId}::uuid, ${id}, ${keyId}::uuid, now(), now() + make_interval(days => ${days}),
-        ${items.length}::integer, ${items.length}::integer, ${bytesOf(items)}::bigint, ${metadata}::bytea
+        ${items.length}::integer, ${items.length}::integer, ${bytesOf(items) + metadata.length}::bigint, ${metadata}::bytea
       WHERE (SELECT count(*) FROM conversations WHERE tenant_id = ${tenantId} AND expires_at > now()) < ${most}
       RETURNING created_at, 0 AS first),
     added AS (${insertOf(sql, { tenantId, id }, items, sql`made`)})
@@ -59,7 +59,8 @@ export async function updateConversation(
   { metadata, days }: { metadata: Buffer; days: number },
 ): Promise<Date | undefined> {
   const [row] = await sql<{ created_at: Date }[]>`
-    UPDATE conversations c SET metadata = ${metadata}, expires_at = ${later(sql, days)}
+    UPDATE conversations c SET metadata = ${metadata}, expires_at = ${later(sql, days)},
+      bytes = bytes - octet_length(metadata) + ${metadata.length}
     WHERE ${named(sql, scope, id)} RETURNING created_at`
   return row?.created_at
 }

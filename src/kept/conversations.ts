@@ -7,7 +7,6 @@ import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversat
 import {
   addItems,
   appendTurn,
-  bytesOf,
   type ConversationScope,
   claimConversation,
   deleteConversation,
@@ -58,8 +57,6 @@ export interface ConversationParts {
   ask<T>(question: Question<T>): Promise<T>
   cipher: KeptCipher
   bounds: Bounds
-  /** Called when a tenant keeps more bytes, or fewer. */
-  onBytes(tenantId: string, bytes: number | 'fewer'): void
 }
 
 /** Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their id. */
@@ -67,13 +64,11 @@ export class Conversations {
   readonly #ask: <T>(question: Question<T>) => Promise<T>
   readonly #cipher: KeptCipher
   readonly #bounds: Bounds
-  readonly #onBytes: ConversationParts['onBytes']
 
   constructor(parts: ConversationParts) {
     this.#ask = parts.ask
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
-    this.#onBytes = parts.onBytes
   }
 
   async create(
@@ -87,10 +82,7 @@ export class Conversations {
     const createdAt = await this.#ask(({ sql }) =>
       insertConversation(sql, { tenantId, id, keyId, metadata: sealed, days }, added, conversationsMax),
     )
-    if (createdAt !== undefined) {
-      this.#onBytes(tenantId, bytesOf(added) + sealed.length)
-      return { id, createdAt, metadata }
-    }
+    if (createdAt !== undefined) return { id, createdAt, metadata }
     throw new GatewayError(
       'invalid_request',
       `This tenant has ${conversationsMax} conversations, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
@@ -123,7 +115,6 @@ export class Conversations {
   async delete(scope: ConversationScope, id: string): Promise<void> {
     const isGone = plainId.test(id) && (await this.#ask(({ sql }) => deleteConversation(sql, scope, id)))
     if (!isGone) throw noConversation(id)
-    this.#onBytes(scope.tenantId, 'fewer')
   }
 
   /** Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and where it is full. */
@@ -145,7 +136,6 @@ export class Conversations {
     if (verdict === 'none') throw noConversation(id)
     if (verdict === 'locked') throw locked()
     if (verdict === 'full') throw this.#full()
-    this.#onBytes(scope.tenantId, bytesOf(sealed))
     return added.map(({ id, text }) => shownItem(id, text))
   }
 
@@ -185,7 +175,6 @@ export class Conversations {
     const isGone =
       plainId.test(itemId) && (await this.#ask(({ sql }) => deleteItem(sql, scope.tenantId, id, itemId)))
     if (!isGone) throw noItem()
-    this.#onBytes(scope.tenantId, 'fewer')
     return found
   }
 
@@ -242,7 +231,6 @@ export class Conversations {
         { field: 'conversation', code: 'conversation_not_found' },
       )
     }
-    this.#onBytes(tenantId, bytesOf(sealed))
   }
 
   /** All that a request in this conversation sends again. Rejects as `begin` does. */

@@ -1,9 +1,9 @@
-import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { storageFull } from '../canonical/storage-full.ts'
 import type { Group } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Question } from '../db/pool.ts'
@@ -18,10 +18,10 @@ import {
   endClaim,
   type KeptProtocol,
   type KeptScope,
-  keptBytesOf,
   type NewKeptRow,
   readChain,
   readKeptAnswer,
+  storedBytesOf,
 } from './kept-queries.ts'
 import type { KeptBounds, KeptCipher } from './terms.ts'
 
@@ -48,8 +48,6 @@ const turn = z.object({
 
 /** Links of one chain. Each is a turn of a conversation. */
 const linksMax = 10_000
-/** The bytes that a tenant keeps are asked for again after this time: other processes add to them too. */
-const usedMs = 30_000
 
 /** Days for which answers of this key are kept; 0: none is kept. */
 export function keptDaysOf({ keptDays }: Pick<Identity, 'keptDays'>, group: Pick<Group, 'keptDays'>): number {
@@ -72,40 +70,28 @@ export class KeptAnswers {
   readonly #answers: Database['answers']
   readonly #cipher: KeptCipher
   readonly #bounds: KeptBounds
-  /** Bytes of tenants, as far as this process knows. */
-  readonly #used = new LRUCache<string, { bytes: number }>({ max: 10_000, ttl: usedMs })
 
   constructor(parts: { answers: Database['answers']; cipher: KeptCipher; bounds: KeptBounds }) {
     this.#answers = parts.answers
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
     const { cipher, bounds } = parts
-    this.conversations = new Conversations({
-      cipher,
-      bounds,
-      ask: (question) => this.#ask(question),
-      onBytes: (tenantId, bytes) => this.#count(tenantId, bytes),
-    })
+    this.conversations = new Conversations({ cipher, bounds, ask: (question) => this.#ask(question) })
   }
 
   /**
-   * Throws `invalid_request` where the tenant keeps as much as it may, and `unavailable` while Postgres is away. `field`: the member by which the
-   * client asks to keep more.
+   * Throws `rate_limited` where the storage of the tenant has no room for so many bytes more, and `unavailable` while Postgres is away. What
+   * stores them asks again, and refuses where others were faster; before, it costs nothing. `field`: the member by which the client asks to
+   * keep more.
    */
-  async requireRoom(tenantId: string, field: 'store' | 'conversation' = 'store'): Promise<void> {
+  async requireRoom(
+    tenantId: string,
+    bytes: number,
+    field: 'store' | 'conversation' = 'store',
+  ): Promise<void> {
     const { keptTenantBytesMax } = this.#bounds
-    let used = this.#used.get(tenantId)
-    if (used === undefined) {
-      used = { bytes: await this.#ask(({ sql }) => keptBytesOf(sql, tenantId)) }
-      this.#used.set(tenantId, used)
-    }
-    if (used.bytes < keptTenantBytesMax) return
-    const without = field === 'store' ? ', or send "store": false' : ''
-    throw new GatewayError(
-      'invalid_request',
-      `${field}: this tenant keeps ${keptTenantBytesMax} bytes of answers and conversations, as many as it may. Delete some with DELETE /v1/responses/{id} or /v1/conversations/{id}${without}.`,
-      { field, code: 'kept_answers_full' },
-    )
+    const stored = await this.#ask(({ sql }) => storedBytesOf(sql, tenantId))
+    if (stored + bytes > keptTenantBytesMax) throw storageFull(keptTenantBytesMax, field)
   }
 
   /** Resolves when Postgres has it. Rejects `unavailable`, and `upstream_error` for one that is too large. */
@@ -113,7 +99,6 @@ export class KeptAnswers {
     const row = this.rowOf(answer, turn)
     const { days, claimedFor } = answer
     await this.#ask(({ sql }) => addKeptAnswer(sql, row, { days, claimedFor }))
-    this.#count(answer.tenantId, row.bytes)
   }
 
   /**
@@ -129,7 +114,6 @@ export class KeptAnswers {
     const added = [...itemsAdded(itemsOf(turn.input)), ...itemsAnswered(itemsOf(turn.output))]
     this.#requireSmall(turn.input.length + turn.output.length)
     await this.conversations.append(running, added, kept)
-    if (kept !== undefined) this.#count(running.tenantId, kept.row.bytes)
   }
 
   /** The row of an answer. Throws `upstream_error` for one that is too large. */
@@ -154,15 +138,6 @@ export class KeptAnswers {
     )
   }
 
-  #count(tenantId: string, bytes: number | 'fewer'): void {
-    if (bytes === 'fewer') {
-      this.#used.delete(tenantId)
-      return
-    }
-    const used = this.#used.get(tenantId)
-    if (used !== undefined) used.bytes += bytes
-  }
-
   /** Undefined: this caller has none of this id. Rejects `unavailable`. */
   async read(scope: KeptScope, id: string): Promise<(KeptTurn & { previousId: string | null }) | undefined> {
     if (!plainId.test(id)) return undefined
@@ -174,7 +149,6 @@ export class KeptAnswers {
   /** Whether there was one. Rejects `unavailable`. */
   async delete(scope: KeptScope, id: string): Promise<boolean> {
     if (!plainId.test(id)) return false
-    this.#used.delete(scope.tenantId)
     return await this.#ask(({ db }) => deleteKeptAnswer(db, scope, id))
   }
 

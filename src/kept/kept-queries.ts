@@ -162,13 +162,10 @@ export async function endClaim(
     WHERE tenant_id = ${tenantId} AND id = ${answerId} AND claimed_for = ${requestId}`
 }
 
-/** The bytes that a tenant keeps, of answers and conversations. */
-export async function keptBytesOf(sql: Sql, tenantId: string): Promise<number> {
+/** The bytes that a tenant leaves in storage. */
+export async function storedBytesOf(sql: Sql, tenantId: string): Promise<number> {
   const [row] = await sql<{ bytes: number }[]>`
-    SELECT (
-      coalesce((SELECT sum(bytes) FROM kept_answers WHERE tenant_id = ${tenantId}), 0) +
-      coalesce((SELECT sum(bytes + octet_length(metadata)) FROM conversations WHERE tenant_id = ${tenantId}), 0)
-    )::float8 AS bytes`
+    SELECT bytes::float8 AS bytes FROM tenant_storage WHERE tenant_id = ${tenantId}`
   return row?.bytes ?? 0
 }
 

@@ -10,6 +10,7 @@ import {
   name,
   orNull,
   type RowOf,
+  trusted,
   uuid,
   word,
 } from './column.ts'
@@ -35,7 +36,7 @@ const typed = [
     "The moment inside the request's id."),
   column('ordinal', int2, ({ ordinal }) => ordinal, 'nowhere', 'facts',
     'Its place among the attempts of the request.'),
-  column('channel', name, ({ attempt }) => attempt.channel, 'list', 'facts',
+  column('channel', trusted(name, 'operators choose it, and find rows by it'), ({ attempt }) => attempt.channel, 'list', 'facts',
     'The channel.'),
   column('upstream_protocol', orNull(word), ({ attempt }) => attempt.upstreamProtocol, 'list', 'facts',
     'The format in which it was asked.'),

@@ -1,9 +1,9 @@
-import { messageCharactersMax } from '../redaction/redact.ts'
+import { messageCharactersMax, redactText } from '../redaction/redact.ts'
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
- * A kind of column and its bound. Every writer of a row truncates or clamps a value beyond the bound, so that Postgres
- * never refuses a row for it.
+ * A kind of column and its bound. Every writer of a row removes secrets from its texts, and truncates or clamps a value beyond the
+ * bound, so that Postgres never refuses a row for it.
  *
  * All types have the same members in the same order: V8 reads them several times faster.
  */
@@ -15,6 +15,8 @@ interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends bo
   readonly countMax: number
   /** True: null stands for an unknown value. */
   readonly nullable: Nullable
+  /** Why its texts are written without a search for secrets; undefined: they are searched. */
+  readonly trusted: string | undefined
   /** The value that the API shows for null. */
   readonly shownNull: unknown
 }
@@ -45,8 +47,8 @@ export const bool = type('bool')
 export const int2 = type('int2', 32_767)
 export const int4 = type('int4', 2_147_483_647)
 export const money = type('money')
-/** A word of our own, or of a vendor. */
-export const word = type('text', 64)
+/** A word of our own. */
+export const word = trusted(type('text', 64), 'the gateway has a list of these words, or works them out')
 /** Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest `longName`. */
 export const name = type('text', 256)
 export const longName = type('text', 512)
@@ -55,7 +57,12 @@ export const notes = type('array', 65_536)
 export const tagList = type('texts', 64, 16)
 
 function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): ColumnType<Kind, false> {
-  return { kind, max, countMax, nullable: false, shownNull: null }
+  return { kind, max, countMax, nullable: false, trusted: undefined, shownNull: null }
+}
+
+/** The same type, written without a search for secrets. `why`: neither a client nor an upstream can choose the text. */
+export function trusted<Kind extends keyof Kinds>(type: ColumnType<Kind, false>, why: string) {
+  return { ...type, trusted: why }
 }
 
 /** The same type, or null. `shownNull`: the value that the API shows for null. */
@@ -176,22 +183,35 @@ function writeColumn<Source>(out: TupleWriter, column: Column<Source>, source: S
     case 'text': {
       const value = column.from(source)
       if (value == null) out.null()
-      else out.text(value, column.max)
+      else out.text(cleanText(column, value), column.max)
       break
     }
     case 'texts': {
       const value = column.from(source)
       if (value == null) out.null()
-      else out.texts(value.slice(0, column.countMax), column.max)
+      else out.texts(cleanTexts(column, value), column.max)
       break
     }
     case 'array': {
       const value = column.from(source)
       if (value == null) out.null()
-      else out.text(fitArray(value, column.max), column.max)
+      else out.text(cleanArray(column, value), column.max)
       break
     }
   }
+}
+
+/** A text without secrets. It may still be longer than the column. */
+function cleanText({ trusted, max }: ColumnType, value: string): string {
+  return trusted === undefined ? redactText(value, [], max) : value
+}
+
+function cleanTexts(column: ColumnType, values: readonly string[]): string[] {
+  return values.slice(0, column.countMax).map((value) => cleanText(column, value))
+}
+
+function cleanArray(column: ColumnType, json: string): string {
+  return cleanText(column, fitArray(json, column.max))
 }
 
 /** The value of a column as JSON for `jsonb_populate_record`. */
@@ -208,13 +228,13 @@ export function jsonOf<Source>(column: Column<Source>, source: Source): unknown 
     case 'money':
       return mapped(column.from(source), (value) => String(clampNano(value)))
     case 'text':
-      return mapped(column.from(source), (value) => fitText(value, column.max))
+      return mapped(column.from(source), (value) => fitText(cleanText(column, value), column.max))
     case 'texts':
       return mapped(column.from(source), (values) =>
-        values.slice(0, column.countMax).map((value) => fitText(value, column.max)),
+        cleanTexts(column, values).map((value) => fitText(value, column.max)),
       )
     case 'array':
-      return mapped(column.from(source), (value) => fitText(fitArray(value, column.max), column.max))
+      return mapped(column.from(source), (value) => fitText(cleanArray(column, value), column.max))
   }
 }
 

@@ -1,7 +1,7 @@
 import { checksum } from './checksum.ts'
 import { writeAttemptTuple, writeCloseHalf, writeOpenHalf } from './halves.ts'
 import { type OldCloseFrame, type OldOpenFrame, readOldFrame } from './old-frame.ts'
-import type { CloseRecord, OpenRecord } from './record.ts'
+import { type CloseRecord, chargeOf, type OpenRecord } from './record.ts'
 import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
 
 /**
@@ -52,17 +52,18 @@ export function writeBareOpenFrame(out: TupleWriter, half: Buffer): void {
 }
 
 export function writeCloseFrame(out: TupleWriter, open: OpenRecord, close: CloseRecord): void {
-  const { accountId, costNano } = close
+  const { accountId } = close
+  const chargedNano = chargeOf(close)
   const { reservedAccountId } = open
   const start = beginFrame(out, closeHeadAt + headBytes + 16 + 8 + 16 + 4)
-  const isCharged = accountId !== null && costNano !== null && costNano > 0n
+  const isCharged = accountId !== null && chargedNano !== null && chargedNano > 0n
   out.buffer[start] = closeKind
   out.buffer[start + 1] = (isCharged ? charged : 0) | (reservedAccountId === null ? 0 : reserved)
   out.length = start + closeHeadAt
   out.head(open.id)
   if (isCharged) {
     writeUuid(out.view, accountId, out.length)
-    out.view.setBigInt64(out.length + 16, costNano, true)
+    out.view.setBigInt64(out.length + 16, chargedNano, true)
     out.length += 16 + 8
   }
   if (reservedAccountId !== null) {

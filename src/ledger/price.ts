@@ -22,8 +22,8 @@ export interface CostParts {
 /** The size of a request, as known before it is sent. */
 export interface RequestSize {
   bodyBytes: number
-  /** True: it has images, audio or files, so that its bytes do not bound its input tokens. */
-  hasMedia: boolean
+  /** True: it may have input beyond its body, so that its bytes do not bound its input tokens. */
+  hasHiddenInput: boolean
   maxOutputTokens: number | undefined
   choices: number
   /** How often the vendor may read the whole input and write a whole answer. Default 1. */
@@ -113,7 +113,7 @@ export function priceRequest(
 
 /**
  * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte, so the bytes
- * of the body bound the input tokens. With media, the context length of the model bounds them. All input tokens cost the
+ * of the body bound the input tokens. With hidden input, the context length of the model bounds them. All input tokens cost the
  * highest input rate, and all output tokens the highest output rate, of all tiers that the request may come to. Undefined
  * when a price, the context length or the bound of the output is unknown.
  */
@@ -124,7 +124,7 @@ export function worstCaseNano(
 ): bigint | undefined {
   const { price, contextLength } = model
   const { passes = 1, webSearches = 0, at = Date.now() } = size
-  const inputTokens = size.hasMedia
+  const inputTokens = size.hasHiddenInput
     ? contextLength
     : Math.min(size.bodyBytes, contextLength ?? size.bodyBytes)
   const choiceTokens = size.maxOutputTokens ?? model.maxOutputTokens ?? contextLength
@@ -210,7 +210,7 @@ export function worstCaseImagesNano(
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
   // Some upstreams make one image a call: then each call sends the whole prompt.
-  const call = { bodyBytes, hasMedia: hasMore, maxOutputTokens: undefined, choices: 1 }
+  const call = { bodyBytes, hasHiddenInput: hasMore, maxOutputTokens: undefined, choices: 1 }
   const most = worstCaseNano(call, model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
 }

@@ -61,6 +61,7 @@ export interface SummaryRow {
   reasoning_tokens: string
   images: string
   cost_nano: string
+  charged_nano: string
   unpriced_requests: string
 }
 
@@ -187,7 +188,7 @@ export function summariseRequests(
     select
       to_char(day, 'YYYY-MM-DD') as day, model, requests, coalesce(succeeded, 0) as succeeded,
       requests - coalesce(succeeded, 0) as failed, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens,
-      reasoning_tokens, images, cost_nano, coalesce(unpriced_requests, 0) as unpriced_requests
+      reasoning_tokens, images, cost_nano, charged_nano, coalesce(unpriced_requests, 0) as unpriced_requests
     from (
       select
         (created_at at time zone 'UTC')::date as day,
@@ -201,6 +202,7 @@ export function summariseRequests(
         coalesce(sum(reasoning_tokens), 0) as reasoning_tokens,
         coalesce(sum(images), 0) as images,
         coalesce(sum(cost_nano), 0) as cost_nano,
+        coalesce(sum(coalesce(charged_nano, cost_nano)), 0) as charged_nano,
         sum(folded) filter (where cost_nano is null) as unpriced_requests
       from requests where ${conditions(sql, scope, times, undefined)} ${named}
       group by 1, 2

@@ -44,9 +44,11 @@ export interface CloseRecord {
   /** Images that were delivered, or only previewed by a job without a result; absent unless the request is for images. */
   images?: number | null
   streamEnd: StreamEnd | null
-  /** Nano-USD; null: unknown. */
+  /** What the counts cost at their price, in nano-USD; null: unknown. */
   costNano: bigint | null
-  /** The account to charge; null: nothing is charged. */
+  /** What its account pays: where money is limited, at most what was held. Absent: the cost. */
+  chargedNano?: bigint | null
+  /** The account that pays; null: nothing is charged. */
   accountId: string | null
   priceId: string | null
   priceMultiplier: string | null
@@ -61,6 +63,19 @@ export interface CloseRecord {
   notes: string | null
   /** Number of requests that the row stands for. */
   folded: number
+}
+
+/** What the account of a request pays, in nano-USD; null: not known, so nothing. */
+export function chargeOf({
+  chargedNano,
+  costNano,
+}: Pick<CloseRecord, 'chargedNano' | 'costNano'>): bigint | null {
+  return chargedNano === undefined ? costNano : chargedNano
+}
+
+/** The cost, but no more than was held. `heldNano` nullish: money is not limited. */
+export function atMostHeld(costNano: bigint | null, heldNano: bigint | null | undefined): bigint | null {
+  return costNano !== null && heldNano != null && costNano > heldNano ? heldNano : costNano
 }
 
 /** Told of every row where it is written, with both of its halves. `job`: a job has made the request. */

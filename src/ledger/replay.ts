@@ -21,7 +21,7 @@ export type Replay =
   | { verdict: 'refused'; why: string }
 
 /** The columns that a replay never changes: they name the request, or its money. */
-const fixedColumns = ['id', 'created_at', 'tenant_id', 'key_id', 'group_id', 'cost_nano']
+const fixedColumns = ['id', 'created_at', 'tenant_id', 'key_id', 'group_id', 'cost_nano', 'charged_nano']
 
 /** Why the mended row cannot take the place of the frame; undefined: it can. */
 export function problemWith(content: SetAsideRow | SetAsideBody, mended: MendedRow): string | undefined {

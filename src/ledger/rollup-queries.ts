@@ -14,7 +14,7 @@ import {
   type Step,
 } from './summary-range.ts'
 
-export type SummarySort = 'requests' | 'errors' | 'cost' | 'tokens' | 'latency'
+export type SummarySort = 'requests' | 'errors' | 'cost' | 'uncharged' | 'tokens' | 'latency'
 
 export interface SummaryQuestion extends Span {
   parts: readonly Part[]
@@ -45,6 +45,7 @@ export interface Sums {
   images: string
   cost_nano: string
   unpriced: string
+  uncharged_nano: string
   total: LatencyJson | null
   firstToken: LatencyJson | null
 }
@@ -233,6 +234,7 @@ const sortKeys: Readonly<Record<SummarySort, string>> = {
   requests: 'requests',
   errors: 'refused + failed + orphaned',
   cost: 'cost_nano',
+  uncharged: 'uncharged_nano',
   tokens: 'input_tokens + cache_read_tokens + cache_write_tokens + output_tokens + reasoning_tokens',
   latency: 'latency_bucket_at(total_latency, 0.95)',
 }

@@ -13,10 +13,11 @@ import {
   orNull,
   type RowOf,
   tagList,
+  trusted,
   uuid,
   word,
 } from './column.ts'
-import { type CloseRecord, callsIn, type OpenRecord } from './record.ts'
+import { type CloseRecord, callsIn, chargeOf, type OpenRecord } from './record.ts'
 import { momentOf } from './tuple.ts'
 
 const opened = columnsFrom<OpenRecord, 'open'>('open')
@@ -53,7 +54,7 @@ export const requestColumns = [
     'The model that the client asked for.'),
   closed('served_model', orNull(longName), (close) => close.servedModel, 'list', 'facts',
     "The model that answered, in the upstream's words."),
-  closed('channel', orNull(name), (close) => close.channel, 'list', 'facts',
+  closed('channel', orNull(trusted(name, 'operators choose it, and find rows by it')), (close) => close.channel, 'list', 'facts',
     'The channel that answered, or was asked last.'),
   opened('stream', bool, (open) => open.stream, 'list', 'facts',
     'Whether the client asked for a stream.'),
@@ -88,11 +89,13 @@ export const requestColumns = [
   closed('images', orNull(int2), (close) => close.images, 'list', 'facts',
     'Images delivered, or only previewed by a job without result; else null.'),
   closed('usage_source', word, (close) => close.usageSource, 'list', 'facts',
-    'Where the tokens come from: `upstream`, `partial`, `estimated` or `none`.'),
+    'Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used.'),
   closed('stream_end', orNull(word), (close) => close.streamEnd, 'list', 'facts',
     '`complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`.'),
   closed('cost_nano', orNull(money), (close) => close.costNano, 'list', 'facts',
-    'Nano-USD in decimal digits; null where the cost is not known.', 'cost_nano_usd'),
+    'What the counts cost, in nano-USD as decimal digits; null where that is not known.', 'cost_nano_usd'),
+  closed('charged_nano', orNull(money), chargeOf, 'list', 'facts',
+    'What was charged: the cost, but where money is limited at most what was held.', 'charged_nano_usd'),
   closed('queue_ms', orNull(int4), (close) => close.queueMs, 'list', 'facts',
     'From arrival to the first call upstream.', 'latency_ms.queue'),
   closed('first_token_ms', orNull(int4), (close) => close.firstTokenMs, 'list', 'facts',
@@ -122,6 +125,11 @@ export const requestColumns = [
 ] as const
 
 type RequestColumn = (typeof requestColumns)[number]
+
+/** The value of a column. Rows of older releases, which have no charge of their own, were charged their cost. */
+export function valueIn(row: Readonly<Record<string, unknown>>, name: string): unknown {
+  return row[name] ?? (name === 'charged_nano' ? (row.cost_nano ?? null) : row[name])
+}
 
 /** A row in a list. */
 export type ListRow = RowOf<Extract<RequestColumn, { shown: 'list' }>>

@@ -18,6 +18,7 @@ export const sumNames = [
   'unpriced',
   'total_latency',
   'first_token_latency',
+  'uncharged_nano',
 ] as const
 
 export const partColumns: Readonly<Record<Part, string>> = {
@@ -40,7 +41,8 @@ const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_t
   CASE WHEN outcome <> 'orphaned' AND total_ms IS NOT NULL
     THEN latency_count(total_ms) ELSE 0 END AS total_latency,
   CASE WHEN outcome <> 'orphaned' AND first_token_ms IS NOT NULL
-    THEN latency_count(first_token_ms) ELSE 0 END AS first_token_latency`
+    THEN latency_count(first_token_ms) ELSE 0 END AS first_token_latency,
+  coalesce(cost_nano - charged_nano, 0)::numeric AS uncharged_nano`
 
 /** The model under which a row of the usage log counts. */
 const rowModel = `CASE WHEN error_kind = 'model_not_found' THEN NULL ELSE requested_model END`

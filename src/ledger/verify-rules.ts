@@ -13,6 +13,9 @@ export interface Rule {
   query: string
 }
 
+/** Rows of older releases were charged their cost. */
+const chargedOfRow = 'coalesce(charged_nano, cost_nano)'
+
 /** Broken after a restore, until a gateway starts: the processes of before are gone. */
 export const heardOfRule = 'every live process was heard of within the last hour'
 
@@ -56,24 +59,24 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
     {
       // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than the log shows when
       // the log no longer reaches back to its start. For a total we cannot know whether it does.
-      rule: 'every budget has spent what the requests of its period cost',
-      query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.cost AS sample
+      rule: 'every budget has spent what the requests of its period were charged',
+      query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.charged AS sample
         FROM budget_periods p
         JOIN budgets b ON b.owner_id = p.owner_id AND b.period = p.period
         JOIN (
-          SELECT q.id, coalesce(sum(c.cost), 0) AS cost
+          SELECT q.id, coalesce(sum(c.charged), 0) AS charged
           FROM budget_periods q LEFT JOIN (
-            SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.cost_nano) AS cost
+            SELECT o.owner_id, date_trunc('day', r.created_at, 'UTC') AS day, sum(r.charged) AS charged
             FROM (
-              SELECT created_at, key_id, group_id, cost_nano FROM requests
-              UNION ALL SELECT minute, key_id, group_id, cost_nano FROM deleted_sums
+              SELECT created_at, key_id, group_id, ${chargedOfRow} AS charged FROM requests
+              UNION ALL SELECT minute, key_id, group_id, cost_nano - uncharged_nano FROM deleted_sums
             ) AS r LEFT JOIN keys k ON k.id = r.key_id
             CROSS JOIN LATERAL (VALUES (r.key_id), (k.parent_id), (r.group_id)) AS o (owner_id)
-            WHERE r.cost_nano > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
+            WHERE r.charged > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
           ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
           GROUP BY q.id
         ) AS l ON l.id = p.id
-        WHERE p.spent_nano < l.cost OR p.spent_nano > l.cost AND p.period <> 'total' AND p.starts_at >= '${since}'
+        WHERE p.spent_nano < l.charged OR p.spent_nano > l.charged AND p.period <> 'total' AND p.starts_at >= '${since}'
           AND to_regclass('requests_' || to_char(p.starts_at AT TIME ZONE 'UTC', 'YYYYMMDD')) IS NOT NULL`,
     },
     {
@@ -101,19 +104,24 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
         FROM instances WHERE state = 'live' AND heartbeat_at < now() - interval '1 hour'`,
     },
     {
-      rule: 'every request that cost something was charged that much',
-      query: `SELECT r.id || ': cost ' || r.cost_nano || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
-        FROM (SELECT id, created_at, cost_nano FROM requests
-          WHERE cost_nano > 0 AND tenant_id IS NOT NULL AND created_at >= '${bothFrom}') AS r
+      rule: 'every request was charged what its row says',
+      query: `SELECT r.id || ': row ' || r.charged || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
+        FROM (SELECT id, created_at, ${chargedOfRow} AS charged FROM requests
+          WHERE ${chargedOfRow} > 0 AND tenant_id IS NOT NULL AND created_at >= '${bothFrom}') AS r
         LEFT JOIN (SELECT id, created_at, amount_nano FROM entries WHERE created_at >= '${bothFrom}') AS e
           ON e.id = r.id AND e.created_at = r.created_at
-        WHERE e.amount_nano IS DISTINCT FROM -r.cost_nano`,
+        WHERE e.amount_nano IS DISTINCT FROM -r.charged`,
     },
     {
-      // Of rows that were deleted since, a tenant's charges of a day cost together what the sums of these rows say.
+      rule: 'no request was charged more than it cost',
+      query: `SELECT id || ': cost ' || coalesce(cost_nano::text, 'not known') || ', charged ' || charged_nano AS sample FROM requests
+        WHERE charged_nano > coalesce(cost_nano, 0) AND ${isIn('requests')}`,
+    },
+    {
+      // Of rows that were deleted since, a tenant's charges of a day are together what the sums of these rows say.
       rule: 'every charge has its request',
       query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || (coalesce(c.day, d.day) AT TIME ZONE 'UTC')::date || ': charged '
-          || coalesce(c.nano, 0) || ' without a request, deleted rows cost ' || coalesce(d.nano, 0)
+          || coalesce(c.nano, 0) || ' without a request, deleted rows ' || coalesce(d.nano, 0)
           || coalesce(', the first of them ' || c.sample, '') AS sample
         FROM (
           SELECT e.account_id, date_trunc('day', e.created_at, 'UTC') AS day, -sum(e.amount_nano) AS nano, min(e.id::text) AS sample
@@ -123,8 +131,8 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
             ON r.id = e.id AND r.created_at = e.created_at
           WHERE r.id IS NULL GROUP BY 1, 2
         ) AS c FULL JOIN (
-          SELECT tenant_id, date_trunc('day', minute, 'UTC') AS day, sum(cost_nano) AS nano FROM deleted_sums
-          WHERE cost_nano > 0 AND minute >= date_trunc('day', '${bothFrom}'::timestamptz, 'UTC') GROUP BY 1, 2
+          SELECT tenant_id, date_trunc('day', minute, 'UTC') AS day, sum(cost_nano - uncharged_nano) AS nano FROM deleted_sums
+          WHERE cost_nano - uncharged_nano > 0 AND minute >= date_trunc('day', '${bothFrom}'::timestamptz, 'UTC') GROUP BY 1, 2
         ) AS d ON d.tenant_id = c.account_id AND d.day = c.day
         WHERE coalesce(c.nano, 0) > coalesce(d.nano, 0)
           OR coalesce(c.nano, 0) < d.nano AND coalesce(c.day, d.day) >= '${bothFrom}'::timestamptz`,
@@ -167,6 +175,20 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
       query: `SELECT p.request_id::text AS sample
         FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
         WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p')}`,
+    },
+    {
+      // Refusals of what is stored follow this sum.
+      rule: "every tenant's storage is the sum of what is kept for it",
+      query: `SELECT coalesce(s.tenant_id, k.tenant_id) || ': booked ' || coalesce(s.bytes, 0) || ', kept ' || coalesce(k.bytes, 0) AS sample
+        FROM tenant_storage s FULL JOIN (
+          SELECT a.tenant_id, sum(a.bytes) AS bytes
+          FROM (
+            SELECT tenant_id, bytes FROM kept_answers UNION ALL SELECT tenant_id, bytes FROM conversations
+            UNION ALL SELECT tenant_id, bytes FROM files UNION ALL SELECT tenant_id, bytes FROM idempotency_keys
+            UNION ALL SELECT tenant_id, bytes FROM background_answers
+          ) AS a WHERE a.tenant_id IS NOT NULL GROUP BY 1
+        ) AS k ON k.tenant_id = s.tenant_id
+        WHERE coalesce(s.bytes, 0) <> coalesce(k.bytes, 0)`,
     },
   ]
 }

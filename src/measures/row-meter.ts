@@ -1,6 +1,12 @@
 import { errorKinds } from '../canonical/error.ts'
 import type { Usage } from '../canonical/usage.ts'
-import type { AttemptRecord, CloseRecord, OnRow, OpenRecord } from '../ledger/record.ts'
+import {
+  type AttemptRecord,
+  type CloseRecord,
+  chargeOf,
+  type OnRow,
+  type OpenRecord,
+} from '../ledger/record.ts'
 import { declared, namesMax } from '../telemetry/metrics/declarations.ts'
 import { type Cell, type Distribution, none, other } from '../telemetry/metrics/family.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
@@ -79,6 +85,8 @@ export class RowMeter {
     if (close.error !== null) this.#metrics.cells(declared.errors).at(close.error.kind).value += 1
     if (close.firstTokenMs !== null) this.#timeTokens(channel, open, close, close.firstTokenMs)
     if (close.costNano === null) channel.unknownCost.value += 1
+    if (close.usageSource === 'implausible')
+      this.#metrics.cells(declared.implausible).at(channel.label).value += 1
     if (close.usage !== null || close.costNano !== 0n || close.images) this.#countModel(channel, open, close)
     for (const attempt of close.attempts) this.#countAttempt(attempt)
   }
@@ -227,9 +235,12 @@ class ModelSeries {
     this.#cost = metrics.cells(declared.cost).at(channel, model)
   }
 
-  count({ usage, costNano, images }: CloseRecord): void {
+  count(close: CloseRecord): void {
+    const { usage, costNano, images } = close
     // Some upstreams give money back. A counter never falls.
     if (costNano !== null && costNano > 0n) this.#cost.value += Number(costNano)
+    const uncharged = (costNano ?? 0n) - (chargeOf(close) ?? 0n)
+    if (uncharged > 0n) this.#metrics.cells(declared.uncharged).at(...this.#labels).value += Number(uncharged)
     if (images) this.#metrics.cells(declared.images).at(...this.#labels).value += images
     if (usage === null) return
     this.#countTokens('input', usage.input)

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Identity } from '../access/identity.ts'
+import { ownSecrets } from '../canonical/own-secrets.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import { chat } from '../gateway/chat.ts'
@@ -29,7 +30,7 @@ export async function startProbeServer(
   probed: ProbedOffer,
   identity: Identity,
 ): Promise<ProbeServer> {
-  const key = `probe-${randomBytes(24).toString('hex')}`
+  const key = `${ownSecrets.probe}${randomBytes(24).toString('hex')}`
   const snapshot = snapshotOf(gateway.catalog.snapshot, probed, identity)
   const own: Gateway = {
     ...gateway,
@@ -88,6 +89,7 @@ function snapshotOf(
     anyModel: undefined,
     channels: new Map([[channel.id, only]]),
     groups: new Map([[groupId, groupOf(groupId)]]),
+    soleTenants: new Map(),
     tenants: new Map([
       [tenantId, { id: tenantId, name: probeTenant, disabled: false, limited: false, limits: unlimited }],
     ]),
@@ -104,7 +106,7 @@ const groupOf = (id: string): Group => ({
   captureAnswers: false,
   keptDays: 0,
   compactModel: undefined,
-  clientGone: { policy: 'abort', seconds: 0 },
+  clientGone: { policy: 'abort', seconds: 0, unseen: 'estimate' },
   limits: unlimited,
   totalLimits: unlimited,
   budgeted: false,

@@ -57,6 +57,7 @@ export function offersToTest(
       offers: rows.offers.filter(({ channelId }) => channelId === row.id),
       groups: [],
       tenants: [],
+      groupTenants: [],
       verdicts: [],
       libraryPrices: [],
     },

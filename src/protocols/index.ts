@@ -3,6 +3,7 @@ import { gemini } from './gemini/index.ts'
 import type { ImageClient, ImageSide } from './image-protocol.ts'
 import { openaiChatImages } from './openai-chat/images.ts'
 import { openaiChat } from './openai-chat/index.ts'
+import { plainTexts } from './openai-chat/plain-input.ts'
 import { type PlainFormat, plainReader } from './openai-chat/plain-request.ts'
 import { openaiImages, openaiImagesClient } from './openai-images/index.ts'
 import * as backgroundAnswers from './openai-responses/background.ts'
@@ -42,7 +43,7 @@ export const background = backgroundAnswers
 
 /** The reader of requests for an endpoint that we only pass on. It has the errors of OpenAI's chat. */
 export function plainClient(format: PlainFormat): ClientSide {
-  return { ...clientSide('openai-chat'), readRequest: plainReader(format) }
+  return { ...clientSide('openai-chat'), readRequest: plainReader(format), plainInput: plainTexts }
 }
 
 /** How upstreams speak the protocol of a target. Throws for a protocol that has no upstream side here. */

@@ -3,7 +3,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { placeOf } from './json-place.ts'
-import { isWord, nameAt, nameLike, parsedOrNothing, type Watch, type WordSet } from './json-words.ts'
+import { nameAt, nameLike, parsedOrNothing } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
 export interface Span {
@@ -17,17 +17,16 @@ export interface JsonBounds {
   jsonValuesMax: number
 }
 
-export interface ScanOptions<Name extends string = string> {
+export interface ScanOptions {
   /** Deepest nesting allowed. The scanned object itself is depth 1. */
   depthMax: number
   /**
-   * Most keys and values in the whole document: parsing it must not stall the process. Default: no bound, for parts of
+   * Most keys and values in the whole document: parsing it must not stall the process. One that is nested n * 16 deep counts as n more. Default: no bound, for parts of
    * a document that an earlier scan counted.
    */
   valuesMax?: number
   /** Path of the object in the body, for messages; empty for the body itself. */
   path?: string
-  watch?: Watch<Name>
 }
 
 /**
@@ -44,7 +43,7 @@ export function scanMembers<Name extends string>(
   bytes: Buffer,
   span: Span,
   names: readonly Name[],
-  options: ScanOptions<Name>,
+  options: ScanOptions,
 ): Partial<Record<Name, Span>> {
   const members: Partial<Record<Name, Span>> = {}
   const path = options.path ?? ''
@@ -64,7 +63,6 @@ export function scanMembers<Name extends string>(
     const name = nameAt(bytes, keyStart, keyEnd, names)
     if (name === undefined) refuseLike(bytes, keyStart, keyEnd, names, path)
     const start = skipSpace(bytes, afterColon(text, keyEnd), span.end)
-    text.watch = options.watch && options.watch.member === name ? options.watch : undefined
     const end = endOfValue(text, start)
     if (name !== undefined) {
       if (members[name]) throw invalid(path ? `${path}.${name}` : name, 'given twice in one object')
@@ -181,7 +179,6 @@ interface Text {
   valuesLeft: number
   /** Only for documents in which the scan skips long strings. */
   words: Int32Array | undefined
-  watch: { words: WordSet; found: boolean } | undefined
 }
 
 /** More than any body has, and still a small integer in V8. */
@@ -196,7 +193,6 @@ function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted 
     valuesMax,
     valuesLeft: valuesMax,
     words,
-    watch: undefined,
   }
 }
 
@@ -248,6 +244,8 @@ function endOfValue(text: Text, from: number): number {
     if (--left < 0) throw tooMany(text)
     if (byte === openBrace || byte === openBracket) {
       if (closers.length >= text.depthMax) throw invalid('body', 'nested too deep')
+      // What reads nested values needs more time for each of them than for flat ones.
+      left -= closers.length >> 4
       // In ASCII, `]` and `}` come two places after `[` and `{`.
       closers.push(byte + 2)
       at = skipSpace(bytes, at + 1, end)
@@ -337,17 +335,14 @@ function endOfDigits(text: Text, from: number): number {
 
 /** Offset past the closing quote of the string that starts at `start`. */
 function endOfString(text: Text, start: number): number {
-  const { bytes, watch } = text
+  const { bytes } = text
   const near = text.words === undefined ? text.end : Math.min(start + hopFromBytes, text.end)
   let at = start + 1
   while (at < near) {
     while (at < near && stringBreaks[bytes[at] ?? 0] === 0) at++
     if (at >= near) break
     const byte = bytes[at]
-    if (byte === quote) {
-      if (watch && !watch.found) watch.found = isWord(bytes, start, at + 1, watch.words)
-      return at + 1
-    }
+    if (byte === quote) return at + 1
     if (byte !== backslash) throw fault(text, at, 'control character in a string')
     at += escapeBytes(text, at)
   }
@@ -361,7 +356,7 @@ function endOfLongString(text: Text, from: number): number {
   return closing + 1
 }
 
-/** Strings are skipped from here on. A watched word is shorter, even with six bytes for each letter. */
+/** Strings are skipped from here on. */
 const hopFromBytes = 100
 
 function escapeBytes(text: Text, at: number): number {

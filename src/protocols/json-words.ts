@@ -1,37 +1,3 @@
-/** Sets `found` if one of the words is a whole string, key or value, anywhere inside the member. */
-export interface Watch<Name extends string = string> {
-  member: Name
-  words: WordSet
-  found: boolean
-}
-
-/** ASCII words to look for among the strings of a document. Made once. */
-export interface WordSet {
-  words: ReadonlySet<string>
-  bytesMax: number
-  /** 1 for each byte that a word may start with, escaped or not. Most strings need no further look. */
-  starts: Uint8Array
-}
-
-/** Make a WordSet. */
-export function wordSet(...words: string[]): WordSet {
-  const starts = new Uint8Array(256)
-  for (const word of words) starts[word.charCodeAt(0)] = 1
-  starts[backslash] = 1
-  return { words: new Set(words), bytesMax: Math.max(...words.map((word) => word.length)), starts }
-}
-
-/** Whether the string between these quotes is one of the words. */
-export function isWord(bytes: Buffer, start: number, end: number, set: WordSet): boolean {
-  const length = end - start - 2
-  // An escaped character may have six bytes.
-  if (length > 6 * set.bytesMax || set.starts[bytes[start + 1] ?? 0] === 0) return false
-  if (length <= set.bytesMax && set.words.has(bytes.toString('latin1', start + 1, end - 1))) return true
-  if (!bytes.subarray(start, end).includes('\\u')) return false
-  const word = parsedOrNothing(bytes.toString('utf8', start, end))
-  return typeof word === 'string' && set.words.has(word)
-}
-
 /** The name that the key between these quotes is, if any. Keys may have escapes. */
 export function nameAt<Name extends string>(
   bytes: Buffer,

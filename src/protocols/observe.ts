@@ -67,6 +67,7 @@ export class EventObserver {
         return
       case 'error':
         this.#error = event.error
+        this.#usage ??= event.usage
         return
     }
   }

@@ -7,6 +7,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
+import type { PlainPlace } from './hidden-input.ts'
 import type { JsonBounds, Span } from './json-scan.ts'
 import type { KeptWishes } from './kept-wishes.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
@@ -35,6 +36,8 @@ export interface ClientSide {
    * path of the bad field.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
+  /** What of a request has all its input in the body. */
+  plainInput: PlainPlace
   /** Throws GatewayError `invalid_request` with the header if a required one is missing or a value is unknown. */
   checkHeaders?(headers: Headers): void
   /** The header in which the format's own SDK looks for the request id, besides `x-request-id`. */
@@ -151,12 +154,10 @@ export interface RenderedError {
 export interface RequestFacts {
   model: string
   stream: boolean
-  /** The client's bound of output tokens for each choice, if it set one. */
+  /** The client's bound of output tokens for each choice, if it set one; 0: there is no output, and no bound of that. */
   maxOutputTokens: number | undefined
   /** Number of answers that the client wants. Default 1. */
   choices: number
-  /** True if the request has, or may have, parts other than text: its bytes then do not bound the input tokens. */
-  hasMedia: boolean
   /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
   wantsUsageFrame: boolean
   /** Present where the request begins or continues a conversation that is kept between requests. */

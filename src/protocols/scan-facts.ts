@@ -9,7 +9,6 @@ import {
   scanMembers,
   skipSpace,
 } from './json-scan.ts'
-import type { Watch } from './json-words.ts'
 import { modelName } from './model-name.ts'
 
 /**
@@ -22,11 +21,10 @@ export function scanBody<Name extends string>(
   raw: Buffer,
   names: readonly Name[],
   { jsonDepthMax, jsonValuesMax }: JsonBounds,
-  watch?: Watch<Name>,
 ): Partial<Record<Name, Span>> {
   checkText(raw)
   const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax }
-  return scanMembers(raw, { start: 0, end: raw.length }, names, watch ? { ...bounds, watch } : bounds)
+  return scanMembers(raw, { start: 0, end: raw.length }, names, bounds)
 }
 
 /** The id of a model, as `modelName` reads it. Throws GatewayError `invalid_request`. */
@@ -72,6 +70,24 @@ export function readInteger(
     throw invalid(path, `expected an integer ${range}, got ${value}`)
   }
   return value
+}
+
+/**
+ * The bound of output tokens that these members set: the highest of them. Undefined if there is none or one is 0, which an
+ * upstream may read as no bound.
+ */
+export function readTokensMax<Name extends string>(
+  raw: Buffer,
+  members: Partial<Record<Name, Span>>,
+  ...names: readonly Name[]
+): number | undefined {
+  let most: number | undefined
+  for (const name of names) {
+    const value = readInteger(raw, members[name], name, 0)
+    if (value === 0) return undefined
+    if (value !== undefined && (most === undefined || value > most)) most = value
+  }
+  return most
 }
 
 /** The span if it is a string that is not empty. */

@@ -1,30 +1,38 @@
 import {
   backslashes,
   bareCharacters,
+  base64Characters,
+  capitals,
   gaps,
+  isAt,
   isWord,
+  letters,
   notAtSigns,
   quotedCharacters,
+  quotes,
   runEnd,
   runStart,
   schemeCharacters,
   spaces,
   urlUserCharacters,
   valueEnd,
+  wordCharacters,
 } from './runs.ts'
 import type { SecretSpan } from './secret-span.ts'
+import { pemAt } from './secret-tokens.ts'
+import { webhooks } from './vendor-forms.ts'
 
-// Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`.
+// Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`, `<password>x`.
 
 /** The endings of the names in `secretName`. Other words mostly differ in the last letter, which refuses them cheaply. */
 const nameEnding =
-  '(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]' +
-  '|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|nature|[?&]sig)'
+  '(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS|oki|OKI|_bas|_BAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]' +
+  '|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|(?:pas|Pas|PAS)[sS]|(?:aut|AUT)[hH]|nature|[?&]sig)'
 
-/** The pattern of a `:` or `=` behind the name of a secret, for one scan. */
+/** The pattern of a `:`, `=` or `>` behind the name of a secret, for one scan. */
 export const announcement =
   // Most colons stand behind other letters and other quotes. The first alternatives refuse the commonest.
-  `[:=](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=])`
+  `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=>])`
 
 /** The value of `Bearer x` or `Basic x`, but not of "basic understanding". `from` is the first letter. */
 export function schemeAt(text: string, from: number): SecretSpan | undefined {
@@ -60,7 +68,7 @@ function lengthOf(text: string, start: number, end: number): number {
 
 const urlUserLengthMax = 512
 
-/** The user and password of a URL; `from` is its colon, and slashes follow it, perhaps escaped. */
+/** The user and password of a URL, or the secret part of a webhook's address; `from` is its colon, and slashes follow it, perhaps escaped. */
 export function urlAt(text: string, from: number): SecretSpan | undefined {
   const first = runEnd(text, from + 1, backslashes)
   const second = runEnd(text, first + 1, backslashes)
@@ -69,14 +77,29 @@ export function urlAt(text: string, from: number): SecretSpan | undefined {
   const runsTo = runEnd(text, start, urlUserCharacters, start + urlUserLengthMax + 1)
   const until = runStart(text, runsTo, notAtSigns, start)
   const end = until - 1
-  if (end <= start) return undefined
-  if (end - start < 16 && !text.slice(start, end).includes(':')) return undefined
+  if (end <= start || (end - start < 16 && !text.slice(start, end).includes(':')))
+    return webhookAt(text, from, start, runsTo)
   return { from, start, end, until, kind: 'url-credentials' }
+}
+
+/** `start` to `end`: the host. */
+function webhookAt(text: string, from: number, start: number, end: number): SecretSpan | undefined {
+  for (const { host, path } of webhooks) {
+    if (end - start < host.length || !text.startsWith(host, end - host.length)) continue
+    path.lastIndex = end
+    if (!path.test(text)) return undefined
+    const secret = path.lastIndex
+    const until = valueEnd(text, secret, bareCharacters)
+    return until - secret < 2 * valueLengthMin
+      ? undefined
+      : { from, start: secret, end: until, until, kind: 'webhook-address' }
+  }
+  return undefined
 }
 
 /** The names of secrets, and the quotes behind them, before its place. Group 1 is all of it. */
 const secretName =
-  /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig))[\\"'`* ]{0,7}))/iy
+  /(?<=((?:(api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?|(password|passwd|passphrase|pwd)|(secret)|(token)|(credentials?)|(authorization)|x-amz-(signature)|[?&](sig)|(pass)|(cookie)|(auth))[\\"'`* ]{0,7}))/iy
 const secretNameKinds = [
   'api-key',
   'password',
@@ -86,38 +109,109 @@ const secretNameKinds = [
   'authorization',
   'signature',
   'signature',
-]
+  'pass',
+  'cookie',
+  'auth',
+] as const
 const scheme = /(?:Bearer|Basic|Token|ApiKey|Digest)(?=[ +])/iy
 const valueLengthMin = 8
 
-/** The value of `password: x` or `api_key=x`; `at` is just behind the `:` or `=`. */
-export function valueAt(text: string, at: number): SecretSpan | undefined {
-  secretName.lastIndex = at - 1
+/** The name of a secret that ends before `at`, where it begins, and the kind that it has in a placeholder. */
+export function secretNameBefore(text: string, at: number): { from: number; kind: string } | undefined {
+  secretName.lastIndex = at
   const name = secretName.exec(text)
   if (name === null) return undefined
-  const kind =
-    secretNameKinds[name.findIndex((group, index) => index > 1 && group !== undefined) - 2] ?? 'secret'
-  const from = at - 1 - (name[1] ?? '').length
+  const kind = secretNameKinds[name.findIndex((group, index) => index > 1 && group !== undefined) - 2]
+  const from = at - (name[1] ?? '').length
+  if (kind !== 'pass') return { from, kind: kind ?? 'secret' }
+  return isPassword(text, from, at) ? { from, kind: 'password' } : undefined
+}
+
+/** "bypass" and "compass" are words, and "PASS:" is the verdict of a test; "dbPass" and "SMTP_PASS" are names. */
+function isPassword(text: string, from: number, at: number): boolean {
+  const begins = !isAt(text, from - 1, letters) || isEscape(text, from - 1)
+  if (!begins) return text.charAt(from) === 'P' && !isAt(text, from - 1, capitals)
+  const isVerdict = text.startsWith('PASS', from) && text.charAt(at) === ':'
+  return !isVerdict || (isAt(text, from - 1, wordCharacters) && !isEscape(text, from - 1))
+}
+
+/** True for the letter of a JSON escape such as `\n`. */
+function isEscape(text: string, at: number): boolean {
+  return isAt(text, at - 1, backslashes) && 'nrtbf'.includes(text.charAt(at))
+}
+
+/** The value of `password: x`, `api_key=x` or `<password>x`; `at` is just behind the `:`, `=` or `>`. */
+export function valueAt(text: string, at: number): SecretSpan | undefined {
+  const name = secretNameBefore(text, at - 1)
+  if (name === undefined) return undefined
+  const { kind } = name
+  const announced = text.charCodeAt(at - 1)
+  const from = announced === greaterCode ? elementAt(text, name.from) : name.from
+  if (from === -1) return undefined
   const operator = text.charCodeAt(at)
-  const slashes = runEnd(text, operator === equalsCode || operator === greaterCode ? at + 1 : at, spaces)
-  const opened = runEnd(text, slashes, backslashes)
-  const quote = text.charAt(opened)
-  if (quote !== '"' && quote !== "'" && quote !== '`') {
+  const behind = runEnd(text, operator === equalsCode || operator === greaterCode ? at + 1 : at, spaces)
+  if (kind === 'cookie') return announced === colonCode ? cookiesAt(text, behind, from) : undefined
+  if (kind === 'auth') return loginAt(text, behind, from)
+  const { start, end, isQuoted } = valueBehind(text, behind)
+  // The lines of a private key do not end where a value does.
+  const key = text.startsWith('-----BEGIN', start) ? pemAt(text, start + 5) : undefined
+  if (key !== undefined) return { ...key, from }
+  const length = end - start
+  if (!isQuoted) {
     // A JSON number, object or null: replacing it by text would break the JSON.
     if (text.charAt(at - 2) === '"') return undefined
-    const start = bareStart(text, opened)
-    const end = valueEnd(text, start, bareCharacters)
-    const length = end - start
     if (length < valueLengthMin || (length < wordLengthMax && isWord(text, start, end))) return undefined
-    return { from, start, end, until: end, kind }
-  }
-  const start = opened + 1
-  const end =
-    quote === '"' ? nestedClosingQuote(text, start, opened - slashes) : runEnd(text, start, quotedCharacters)
-  if (end - start < (kind === 'token' ? 2 * valueLengthMin : valueLengthMin)) return undefined
+  } else if (length < (kind === 'token' ? 2 * valueLengthMin : valueLengthMin)) return undefined
   return { from, start, end, until: end, kind }
 }
 
+/** Where the element of XML with this end of a name begins, such as `<db_password>`; -1: it is none. */
+function elementAt(text: string, from: number): number {
+  const start = runStart(text, from, wordCharacters, Math.max(0, from - 32)) - 1
+  return text.charAt(start) === '<' ? start : -1
+}
+
+const cookieName = /[\w!#$%&*.^|~-]{1,64}=/y
+
+/** All that a line has behind `Cookie:` or `Set-Cookie:`. */
+function cookiesAt(text: string, behind: number, from: number): SecretSpan | undefined {
+  const opened = runEnd(text, behind, backslashes)
+  const start = isAt(text, opened, quotes) ? opened + 1 : behind
+  cookieName.lastIndex = start
+  if (!cookieName.test(text)) return undefined
+  const end = runEnd(text, start, quotedCharacters)
+  if (end - start < valueLengthMin) return undefined
+  return { from, start, end, until: end, kind: 'cookie' }
+}
+
+/** The user and password in base64 that Docker keeps as `"auth"`. */
+function loginAt(text: string, behind: number, from: number): SecretSpan | undefined {
+  const opened = runEnd(text, behind, backslashes)
+  if (text.charAt(opened) !== '"' || text.charAt(from - 1) !== '"') return undefined
+  const start = opened + 1
+  const end = valueEnd(text, start, base64Characters)
+  const closing = runEnd(text, end, backslashes)
+  if (text.charAt(closing) !== '"' || end - start < valueLengthMin) return undefined
+  const value = text.slice(start, end)
+  if (/[-_]/.test(value) || (value.length < wordLengthMax && !/[0-9+/=]/.test(value))) return undefined
+  return { from: from - 1, start, end, until: closing + 1, kind: 'basic-credentials' }
+}
+
+/** The value that begins at `at`, perhaps in quotes, or behind the scheme of a header. */
+export function valueBehind(text: string, at: number): { start: number; end: number; isQuoted: boolean } {
+  const opened = runEnd(text, at, backslashes)
+  const quote = text.charAt(opened)
+  if (quote !== '"' && quote !== "'" && quote !== '`') {
+    const start = bareStart(text, opened)
+    return { start, end: valueEnd(text, start, bareCharacters), isQuoted: false }
+  }
+  const start = opened + 1
+  const end =
+    quote === '"' ? nestedClosingQuote(text, start, opened - at) : runEnd(text, start, quotedCharacters)
+  return { start, end, isQuoted: true }
+}
+
+const colonCode = 0x3a
 const equalsCode = 0x3d
 const greaterCode = 0x3e
 

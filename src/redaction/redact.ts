@@ -50,11 +50,37 @@ export function redactText(
   charactersMax = messageCharactersMax,
 ): string {
   const isLong = text.length > charactersMax
+  if (!isLong && cleanTexts.has(text) && !exact.some((secret) => text.includes(secret))) return text
   const spans = findSecrets(isLong ? text.slice(0, charactersMax + edgeCharacters(exact)) : text, exact)
   const end = isLong ? charactersMax - (isHigh(text.charCodeAt(charactersMax - 1)) ? 1 : 0) : text.length
   const clean = spans.length === 0 ? text.slice(0, end) : replaceSpans(text, spans, end)
-  return (clean.includes('\0') ? clean.replaceAll('\0', '\\u0000') : clean).toWellFormed()
+  const storable = (clean.includes('\0') ? clean.replaceAll('\0', '\\u0000') : clean).toWellFormed()
+  if (storable === text) cleanTexts.add(text)
+  return storable
 }
+
+/** Short texts that had no secret: the names in rows are mostly the same. */
+class CleanTexts {
+  #newer = new Set<string>()
+  #older = new Set<string>()
+
+  has(text: string): boolean {
+    return text.length <= nameCharactersMax && (this.#newer.has(text) || this.#older.has(text))
+  }
+
+  add(text: string): void {
+    if (text.length > nameCharactersMax) return
+    if (this.#newer.size >= namesMax) {
+      this.#older = this.#newer
+      this.#newer = new Set()
+    }
+    this.#newer.add(text)
+  }
+}
+
+const nameCharactersMax = 256
+const namesMax = 1_000
+const cleanTexts = new CleanTexts()
 
 /** How far behind the end of a text to look for the end of a secret. A longer one shows by its beginning. */
 function edgeCharacters(exact: readonly string[]): number {
@@ -68,18 +94,9 @@ function isHigh(code: number): boolean {
 
 /** Reads the bytes as latin1: secrets are ASCII, every byte keeps its place, and nothing needs decoding. */
 function scrubBytes(bytes: Buffer, exact: readonly string[]): Buffer {
-  const raw = bytes.toString('latin1', 0, bytes.length)
-  const text = raw.includes('\\u00') ? plainAscii(raw) : raw
+  const text = bytes.toString('latin1', 0, bytes.length)
   const spans = findSecrets(text, exact)
   return spans.length === 0 ? bytes : Buffer.from(replaceSpans(text, spans), 'latin1')
-}
-
-/** Some serializers escape `=`, `&` or `'`. Printable ASCII means the same without its escape. */
-export function plainAscii(text: string): string {
-  return text.replace(/\\\\|\\u00([2-7][0-9a-fA-F])/g, (written, hex: string | undefined) => {
-    if (hex === undefined || hex === '22' || /^5c|7f$/i.test(hex)) return written
-    return String.fromCharCode(Number.parseInt(hex, 16))
-  })
 }
 
 function storable(bytes: Buffer): Buffer {

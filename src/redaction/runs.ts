@@ -21,16 +21,20 @@ function kindOf(pattern: RegExp): Kind {
   return kind
 }
 
-const digits = kindOf(/[0-9]/)
-const capitals = kindOf(/[A-Z]/)
+export const digits = kindOf(/[0-9]/)
+export const capitals = kindOf(/[A-Z]/)
 const smallLetters = kindOf(/[a-z]/)
 
 /** Asterisks: upstreams show keys half masked in their errors. */
 export const keyCharacters = kindOf(/[\w*-]/)
 export const wordCharacters = kindOf(/[\w-]/)
+export const hexDigits = kindOf(/[0-9a-fA-F]/)
+export const base64Characters = kindOf(/[\w+/=-]/)
 export const dottedCharacters = kindOf(/[\w.-]/)
 export const slackCharacters = kindOf(/[\w%.-]/)
 export const capitalsAndDigits = kindOf(/[A-Z0-9]/)
+export const letters = kindOf(/[A-Za-z]/)
+export const quotes = kindOf(/["'`]/)
 export const lettersAndDigits = kindOf(/[A-Za-z0-9]/)
 export const schemeCharacters = kindOf(/[\w.~+/=*%-]/)
 export const pemCharacters = kindOf(/[A-Za-z0-9+/=\s:,]/)
@@ -39,6 +43,8 @@ export const bareCharacters = kindOf(/[^\s"'`\\,;&<>(){}[\]|]/)
 export const urlUserCharacters = kindOf(/[^\s"'<>\\/?#]/)
 export const notAtSigns = kindOf(/[^@]/)
 export const quotedCharacters = kindOf(/[^'"`\\\r\n]/)
+/** Of a value in quotes, which may have backticks. */
+export const lineCharacters = kindOf(/[^'"\\\r\n]/)
 export const spaces = kindOf(/\s/)
 export const gaps = kindOf(/[ +]/)
 export const lineBreaks = kindOf(/[\r\n]/)
@@ -107,7 +113,10 @@ export function isWord(text: string, start: number, end: number): boolean {
  */
 export class Runs {
   readonly #text: string
-  readonly #runs = new Map<Kind, Run>()
+  #runs: Map<Kind, Run> | undefined
+  #lastWord = Number.NEGATIVE_INFINITY
+  /** -1: there is none any more. */
+  #nextWord: number | undefined
 
   constructor(text: string) {
     this.#text = text
@@ -124,7 +133,19 @@ export class Runs {
     return digit >= at && capital >= at && small >= at
   }
 
+  /** Where the word stands last before `at`; below any place when it does not. One word for each text. */
+  lastOf(word: string, at: number): number {
+    let next = this.#nextWord ?? this.#text.indexOf(word)
+    while (next !== -1 && next < at) {
+      this.#lastWord = next
+      next = this.#text.indexOf(word, next + 1)
+    }
+    this.#nextWord = next
+    return this.#lastWord
+  }
+
   #around(at: number, kind: Kind): Run {
+    this.#runs ??= new Map()
     const known = this.#runs.get(kind)
     if (known !== undefined && at >= known.start && at <= known.end) return known
     const run = readRun(this.#text, at, kind)

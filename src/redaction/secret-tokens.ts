@@ -1,49 +1,98 @@
 import {
   backslashes,
-  capitalsAndDigits,
+  base64Characters,
   dottedCharacters,
+  hexDigits,
   hyphens,
   isAt,
-  keyCharacters,
   lettersAndDigits,
   pemCharacters,
   pemTailCharacters,
   type Runs,
   runEnd,
   runStart,
-  slackCharacters,
+  valueEnd,
   wordCharacters,
 } from './runs.ts'
 import type { SecretSpan } from './secret-span.ts'
+import { jwtCharacters, shapes, tokens } from './vendor-forms.ts'
 
 // Secrets that their own form identifies: keys with a prefix, JWTs and private keys.
 
-/** Patterns of the characters that may begin a token, for one scan: each ends with the trigger of some tokens. */
-export function tokenTriggers(): string[] {
-  return byLastCharacter().map(([last, triggers]) => `${last}(?<=${triggers.join('|')})`)
+/**
+ * Patterns of the characters by which a scan finds tokens: each matches the last character of some triggers. `rare`: those of characters
+ * that are rare in text.
+ */
+export function tokenTriggers(rare: boolean): string[] {
+  const isWanted = (pattern: string) => /^[A-Z9v_:-]/.test(pattern) === rare
+  const byLast = Map.groupBy(
+    tokens.map(({ start, trigger }) => ({ trigger, next: start.charAt(trigger.length) })),
+    ({ trigger }) => trigger.slice(-1),
+  )
+  const prefixes = [...byLast].map(([last, triggers]) => {
+    const following = [...new Set(triggers.map(({ next }) => next))]
+    const next = following.includes('') ? '' : `(?=[${following.join('')}])`
+    return `${last}${next}(?<=${backwards(triggers.map(({ trigger }) => trigger))})`
+  })
+  return [...prefixes, ...shapes.map(({ middle }) => middle.source)].filter(isWanted)
 }
 
-function byLastCharacter(): [string, string[]][] {
-  return [...tokensByEnd.values()].map((group) => {
-    const triggers = new Set(group.map(({ trigger }) => trigger))
-    return [group[0]?.trigger.slice(-1) ?? '', [...triggers]]
-  })
+/** A pattern of these words for a lookbehind, which reads from their ends: what they share is read once. */
+function backwards(words: readonly string[]): string {
+  if (words.includes('')) return ''
+  const byLast = Map.groupBy(words, (word) => word.slice(-1))
+  const endings = [...byLast].map(
+    ([last, ending]) => backwards(ending.map((word) => word.slice(0, -1))) + last,
+  )
+  return endings.length === 1 ? endings.join('') : `(?:${endings.join('|')})`
 }
 
 /** The token whose trigger ends just before `at`. `runs`: of the text. */
 export function tokenAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
-  for (const { start, trigger, kind, characters, least } of tokensByEnd.get(text.charCodeAt(at - 1)) ?? []) {
+  const ending = lastTwo(text.charCodeAt(at - 2), text.charCodeAt(at - 1))
+  for (const { start, trigger, kind, characters, least } of tokensByEnd.get(ending) ?? []) {
     const from = at - trigger.length
     if (from < 0 || !text.startsWith(start, from)) continue
+    const begins = startsToken(text, from)
+    // Slashes may be escaped, so the run of a base64 is read at once, and only where it begins.
+    if (characters === base64Characters) {
+      const end = begins ? valueEnd(text, at, characters) : at
+      if (end - at < least) continue
+      return { from, start: from, end, until: end, kind }
+    }
     const all = characters === jwtCharacters ? jwtCharactersAt(text, at, runs) : characters
     if (all === undefined) continue
     const end = runs.end(at, all)
     if (end - at < least) continue
     // "task-..." and "desk-..." are words: behind a letter, a key must look random.
-    if (!startsToken(text, from) && !runs.looksRandom(at, all)) continue
+    if (!begins && !runs.looksRandom(at, all)) continue
     return { from, start: from, end, until: end, kind }
   }
+  return shapeAt(text, at)
+}
+
+/** The secret whose middle is the character just before `at`. */
+function shapeAt(text: string, at: number): SecretSpan | undefined {
+  for (const { kind, middle, before, behind } of shapesByMiddle.get(text.charCodeAt(at - 1)) ?? []) {
+    const { characters, least, most } = before
+    const from =
+      least === most
+        ? at - 1 - most
+        : behindEscape(text, runStart(text, at - 1, characters, Math.max(0, at - 1 - most - 2)))
+    if (at - 1 - from < least || at - 1 - from > most || from < 0) continue
+    middle.lastIndex = at - 1
+    behind.lastIndex = at
+    if (!middle.test(text) || !behind.test(text) || !startsToken(text, from)) continue
+    return { from, start: from, end: behind.lastIndex, until: behind.lastIndex, kind }
+  }
   return undefined
+}
+
+/** A run may begin with the letter of a JSON escape, or with the digits of one of a URL. */
+function behindEscape(text: string, at: number): number {
+  const before = text.charAt(at - 1)
+  if (before === '%') return at + 2
+  return before === '\\' && 'nrtbf'.includes(text.charAt(at) || '-') ? at + 1 : at
 }
 
 /** True when no letter or digit stands before `at`, except the last one of a JSON or URL escape. */
@@ -64,67 +113,21 @@ function jwtCharactersAt(text: string, at: number, runs: Runs): number | undefin
 
 const dotCode = 0x2e
 
-interface Token {
-  /** The characters that it begins with. `trigger`: those up to the first rare one. */
-  start: string
-  trigger: string
-  kind: string
-  /** The kind of its characters after the trigger. */
-  characters: number
-  /** How many of them it has at least. */
-  least: number
+/** By the last two characters of their triggers. */
+const tokensByEnd = Map.groupBy(tokens, ({ trigger }) =>
+  lastTwo(trigger.charCodeAt(trigger.length - 2), trigger.charCodeAt(trigger.length - 1)),
+)
+
+function lastTwo(first: number, second: number): number {
+  return first * 0x1_0000 + second
 }
 
-const token = (
-  kind: string,
-  start: string,
-  trigger: string,
-  least: number,
-  characters = keyCharacters,
-): Token => ({ kind, start, trigger, characters, least })
+const shapesByMiddle = Map.groupBy(shapes, ({ middle }) => middle.source.replace('\\', '').charCodeAt(0))
 
-/** No kind: see `jwtCharactersAt`. */
-const jwtCharacters = 0
-
-/** The first token that matches names the kind: a longer start stands before a shorter one, and `csk-` before `sk-`. */
-export const tokens: readonly Token[] = [
-  token('anthropic-key', 'sk-ant-', 'sk-', 16),
-  token('openrouter-key', 'sk-or-', 'sk-', 16),
-  token('cerebras-key', 'csk-', 'csk-', 16),
-  token('openai-key', 'sk-', 'sk-', 12),
-  token('groq-key', 'gsk_', 'gsk_', 16),
-  token('stripe-key', 'sk_live_', 'sk_', 16),
-  token('stripe-key', 'sk_test_', 'sk_', 16),
-  token('stripe-key', 'rk_live_', 'rk_', 16),
-  token('api-key', 'sk_', 'sk_', 24),
-  token('google-key', 'AIza', 'AI', 26, wordCharacters),
-  token('google-token', 'GOCSPX-', 'GOCSPX-', 16),
-  token('aws-key-id', 'AKIA', 'AKI', 13, capitalsAndDigits),
-  token('aws-key-id', 'ASIA', 'ASI', 13, capitalsAndDigits),
-  token('github-token', 'github_pat_', 'github_', 20),
-  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((start) => token('github-token', start, start, 16)),
-  token('gitlab-token', 'glpat-', 'glpat-', 12, dottedCharacters),
-  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xoxc-', 'xoxd-', 'xapp-'].map((start) =>
-    token('slack-token', start, start, 10, slackCharacters),
-  ),
-  token('huggingface-token', 'hf_', 'hf_', 16),
-  token('xai-key', 'xai-', 'xai-', 16),
-  token('replicate-token', 'r8_', 'r8_', 16),
-  token('perplexity-key', 'pplx-', 'pplx-', 16),
-  token('nvidia-key', 'nvapi-', 'nvapi-', 16),
-  token('npm-token', 'npm_', 'npm_', 16),
-  token('pypi-token', 'pypi-', 'pypi-', 16),
-  token('sendgrid-key', 'SG.', 'SG', 17, dottedCharacters),
-  token('jwt', 'eyJ', 'eyJ', 8, jwtCharacters),
-  token('tollgate-key', 'tg-', 'tg-', 12),
-]
-
-/** By the code of the last character of their triggers. */
-const tokensByEnd = Map.groupBy(tokens, ({ trigger }) => trigger.charCodeAt(trigger.length - 1))
-
-const pemHeader = /BEGIN (?:[A-Z0-9]{1,32} ){0,3}PRIVATE KEY(?: BLOCK)?-----/y
-const pemEnd = /-----END [A-Z0-9 ]{0,40}-----/y
-const pemFooter = /END (?:[A-Z0-9]{1,32} ){0,3}PRIVATE KEY/y
+// In a URL, a plus is a space.
+const pemHeader = /BEGIN[ +](?:[A-Z0-9]{1,32}[ +]){0,3}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----/y
+const pemEnd = /-----END[ +][A-Z0-9 +]{0,40}-----/y
+const pemFooter = /END[ +](?:[A-Z0-9]{1,32}[ +]){0,3}PRIVATE[ +]KEY/y
 
 /** A private key from its first line on. Its last line may be missing. */
 export function pemAt(text: string, at: number): SecretSpan | undefined {
@@ -136,7 +139,10 @@ export function pemAt(text: string, at: number): SecretSpan | undefined {
   return { from: at - 5, start: at - 5, end, until: end, kind: 'private-key' }
 }
 
-/** Lines of base64, with escapes of their ends and of slashes, up to five hyphens. */
+/**
+ * Lines of base64, with escapes of their ends and of slashes, up to five hyphens. In a URL, the backslash of an escape is
+ * percent-encoded, and may be so twice.
+ */
 function pemBodyEnd(text: string, start: number): number {
   for (let at = start; ; ) {
     const end = runEnd(text, at, pemCharacters)
@@ -144,9 +150,13 @@ function pemBodyEnd(text: string, start: number): number {
     const dashes = runEnd(text, end, hyphens)
     if (escaped > end && 'nrt/'.includes(text.charAt(escaped) || '-')) at = escaped + 1
     else if (dashes > end && dashes - end < 5) at = dashes
+    else if (text.charCodeAt(end) === percentCode && runEnd(text, end + 1, hexDigits, end + 3) === end + 3)
+      at = end + 3
     else return end
   }
 }
+
+const percentCode = 0x25
 
 /** The end of a private key whose first line is missing. */
 export function pemTailAt(text: string, at: number, least: number): SecretSpan | undefined {

@@ -1,16 +1,25 @@
 import { announcement, schemeAt, urlAt, valueAt } from './announced-secrets.ts'
-import { percentDecoded } from './percent-encoding.ts'
+import { definedAt, optionAt, passwordAfterLogin } from './command-secrets.ts'
+import { percentDecoded, unicodeDecoded } from './escapes.ts'
 import { Runs } from './runs.ts'
 import { mergeSpans, type SecretSpan } from './secret-span.ts'
 import { pemAt, pemTailAt, tokenAt, tokenTriggers } from './secret-tokens.ts'
 
 /**
- * Every secret in a text, in order, without overlaps. Percent-encoded secrets are found too, as in the query of a URL. The text needs readable ASCII only, so bytes decoded as latin1 will
- * do. `exact`: secrets known by value, whatever their form; those shorter than 8 characters are ignored.
+ * Every secret in a text, in order, without overlaps. Secrets with escapes are found too: percent-encoded, as in the query of a URL, or
+ * as `\u002d`. The text needs readable ASCII only, so bytes decoded as latin1 will do. `exact`: secrets known by value, whatever
+ * their form; those shorter than 8 characters are ignored.
  *
  * One scan finds rare trigger characters by the characters before them. Only there do the slower patterns run.
  */
 export function findSecrets(text: string, exact: readonly string[] = []): SecretSpan[] {
+  const decoded = unicodeDecoded(text)
+  if (decoded === undefined) return findInUrl(text, exact)
+  const spans = findInUrl(decoded.text, exact)
+  return spans.length === 0 ? spans : spans.map(decoded.original)
+}
+
+function findInUrl(text: string, exact: readonly string[]): SecretSpan[] {
   const spans = findPlainSecrets(text, exact)
   const decoded = percentDecoded(text)
   if (decoded === undefined) return spans
@@ -18,38 +27,56 @@ export function findSecrets(text: string, exact: readonly string[] = []): Secret
 }
 
 function findPlainSecrets(text: string, exact: readonly string[]): SecretSpan[] {
+  let spans = scan(text, rareTriggers)
+  const others = text.length <= shortTextMax ? scan(text, otherTriggers) : none
+  // A secret may begin in the end of another one.
+  if (spans.length + others.length > 1 || others !== none) spans = mergeSpans([...spans, ...others])
+  for (const secret of exact) {
+    if (secret.length < exactLengthMin || secret.length > text.length) continue
+    if (!text.includes(rarePart(secret)) || !text.includes(secret)) continue
+    spans = mergeSpans([...spans, ...occurrences(text, secret)])
+  }
+  return spans
+}
+
+function scan(text: string, triggers: RegExp): SecretSpan[] {
   let spans = none
   let end = 0
   const runs = new Runs(text)
-  trigger.lastIndex = 0
-  while (trigger.test(text)) {
-    const span = secretAt(text, trigger.lastIndex, end, runs)
+  triggers.lastIndex = 0
+  while (triggers.test(text)) {
+    const span = secretAt(text, triggers.lastIndex, end, runs)
     if (span === undefined) continue
     if (spans === none) spans = []
     spans.push(span)
     end = span.end
-    trigger.lastIndex = end
-  }
-  for (const secret of exact) {
-    if (secret.length < exactLengthMin || !text.includes(rarePart(secret)) || !text.includes(secret)) continue
-    spans = mergeSpans([...spans, ...occurrences(text, secret)])
+    triggers.lastIndex = end
   }
   return spans
 }
 
 const none: SecretSpan[] = []
 const exactLengthMin = 8
+/** As long as the longest text of a column. */
+export const shortTextMax = 4_096
 
-const trigger = new RegExp(
+/**
+ * Two scans: V8 skips the characters between those of a pattern fast as long as these are few, and each of `otherTriggers` is common in
+ * text. So a long text is not searched for these.
+ */
+const rareTriggers = new RegExp(
   [
-    ...tokenTriggers(),
-    '-(?=BEGIN |END )(?<=-----)',
+    '[bB](?=earer[ +]|asic )',
     ':(?=\\\\{0,63}/\\\\{0,63}/)',
     announcement,
-    '[bB](?=earer[ +]|asic )',
+    '-(?=[A-Za-z])(?<=--)',
+    '-(?=[up][ "\'\\\\])',
+    '_(?=(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\\\{0,7}["\'])',
+    ...tokenTriggers(true),
   ].join('|'),
   'g',
 )
+const otherTriggers = new RegExp(['g(?=in[\\s\\\\])(?<=log)', ...tokenTriggers(false)].join('|'), 'g')
 
 /** The secret of the trigger character just before `at`. It may not begin before `least`. */
 function secretAt(text: string, at: number, least: number, runs: Runs): SecretSpan | undefined {
@@ -61,12 +88,18 @@ function secretAt(text: string, at: number, least: number, runs: Runs): SecretSp
     case ':':
       return text[at] === '/' || text[at] === '\\'
         ? (urlAt(text, at - 1) ?? valueAt(text, at))
-        : valueAt(text, at)
+        : (valueAt(text, at) ?? tokenAt(text, at, runs))
     case '=':
+    case '>':
       return valueAt(text, at)
     case '-':
-      if (text.startsWith('BEGIN ', at)) return pemAt(text, at)
-      if (text.startsWith('END ', at)) return pemTailAt(text, at, least)
+      if (text.startsWith('-----BEGIN', at - 5)) return pemAt(text, at)
+      if (text.startsWith('-----END', at - 5)) return pemTailAt(text, at, least)
+      return tokenAt(text, at, runs) ?? optionAt(text, at, runs)
+    case '_':
+      return tokenAt(text, at, runs) ?? definedAt(text, at)
+    case 'g':
+      return passwordAfterLogin(text, at)
   }
   return tokenAt(text, at, runs)
 }

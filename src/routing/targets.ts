@@ -19,11 +19,13 @@ export interface ModelCandidates {
   refused?: { channel: Channel | undefined; reason: string }
 }
 
-/** A candidate that cannot do what the request needs, so that it is not called. */
+/** A candidate that cannot do what the request needs, or may not get it, so that it is not called. */
 export interface LeftOut {
   candidate: Candidate
   /** Undefined: the request needs nothing that others do not need. */
   need: Need | undefined
+  /** The path of an id that may not go to its vendor. */
+  state?: string
   reason: string
 }
 

@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { WebSocketServer } from 'ws'
+import { prepareTurn } from '../gateway/prepare-turn.ts'
+import { bodyOwnerOf } from '../http/body-memory.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import { takeUpgrade } from '../http/upgrade.ts'
 import { end } from '../stages/end.ts'
@@ -27,6 +29,7 @@ export function acceptSockets(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
 ) {
   const format = formatAt(socketPath)
+  const prepare = prepareTurn(gateway, format)
   const server = new WebSocketServer({
     noServer: true,
     clientTracking: false,
@@ -46,10 +49,12 @@ export function acceptSockets(
         bounds: gateway.bounds,
         sockets: gateway.sockets,
         stream: upgrade.socket,
+        beginShare: () => gateway.bodies.begin(bodyOwnerOf(identity)),
         client: format.client,
         headers: headersOfRequests(request),
         clientAddress,
         handle,
+        prepare: (request: IncomingMessage, response: ServerResponse) => void prepare(request, response),
         isDraining: () => gateway.draining,
       }
       const responses = new ResponsesSocket(socket, parts)

@@ -1,14 +1,14 @@
-import { randomUUID } from 'node:crypto'
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
 import { GatewayError } from '../canonical/error.ts'
-import { type Json, parseObject } from '../canonical/json.ts'
+import type { Json } from '../canonical/json.ts'
 import type { Bounds } from '../config.ts'
 import { itemsIn, withHistory } from '../gateway/turn-items.ts'
-import { preparedAnswer } from '../protocols/index.ts'
+import type { BodyShare } from '../http/body-memory.ts'
 import type { ClientSide, RequestFacts } from '../protocols/protocol.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { readCreateFrame } from './create-frame.ts'
+import { FrameMemory } from './frame-memory.ts'
 import { type LaneState, stateAfter } from './lane-state.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import { requireCalls } from './result-calls.ts'
@@ -19,6 +19,10 @@ export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clien
   sockets: Pick<OpenSockets, 'remember'>
   /** Below the WebSocket. */
   stream: Duplex
+  /** A share of the memory that its key may use. */
+  beginShare(): BodyShare
+  /** As `handle`, for a frame that only prepares the next request. */
+  prepare: TurnParts['handle']
   /** How its requests are read, and its errors written. */
   client: ClientSide
   /** The process ends. */
@@ -32,6 +36,7 @@ export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clien
 export class ResponsesSocket implements OpenSocket {
   readonly #socket: WebSocket
   readonly #parts: ResponsesSocketParts
+  readonly #frames: FrameMemory
   #turn: Turn | undefined
   #remembered: LaneState | undefined
   /** It gets no new request. */
@@ -45,6 +50,10 @@ export class ResponsesSocket implements OpenSocket {
   constructor(socket: WebSocket, parts: ResponsesSocketParts) {
     this.#socket = socket
     this.#parts = parts
+    this.#frames = new FrameMemory(parts.beginShare)
+    // Before `ws` has it.
+    parts.stream.prependListener('data', (chunk: Buffer) => this.#arrive(chunk))
+    parts.stream.on('drain', () => this.#drained())
     const { socketAgeMs, socketIdleMs, keepAliveMs } = parts.bounds
     this.#age = setTimeout(() => this.#endOfAge(), socketAgeMs)
     this.#idle = setTimeout(() => this.#close(closeCodes.normal, 'idle'), socketIdleMs)
@@ -68,20 +77,44 @@ export class ResponsesSocket implements OpenSocket {
     this.#socket.terminate()
   }
 
+  #arrive(chunk: Buffer): void {
+    try {
+      this.#frames.arrive(chunk)
+    } catch (error) {
+      this.#refuse(asGatewayError(error))
+      this.#close(closeCodes.tryAgain, 'no memory for this frame')
+      this.#readNoMore()
+      return
+    }
+    // Pings and refused frames are answered too: a client that sends them and takes no answer must stop.
+    if (this.#socket.bufferedAmount > answersBytesMax && !this.#mayTakeMore()) this.#socket.pause()
+  }
+
+  /** The client has a moment to read why: a connection that ends with unread bytes is reset. */
+  #readNoMore(): void {
+    this.#parts.stream.removeAllListeners('data').pause()
+    setTimeout(() => this.#socket.terminate(), lastWordsMs).unref()
+  }
+
   #take(data: Buffer, isBinary: boolean): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return
+    const share = this.#frames.take()
+    if (this.#socket.readyState !== this.#socket.OPEN) {
+      share.release()
+      return
+    }
     try {
       if (isBinary) throw new GatewayError('invalid_request', 'Send text frames: a binary frame is not read.')
       if (this.#turn !== undefined) throw oneAtATime()
       if (this.#isClosing) throw shuttingDown()
-      this.#begin(data)
+      this.#begin(data, share)
     } catch (error) {
+      share.release()
       this.#refuse(asGatewayError(error))
     }
   }
 
-  #begin(frame: Buffer): void {
-    const { bounds, client } = this.#parts
+  #begin(frame: Buffer, share: BodyShare): void {
+    const { bounds, client, handle, prepare } = this.#parts
     const { body, previousId, generates } = readCreateFrame(frame, bounds)
     const facts = client.readRequest(body, bounds)
     const state = previousId === undefined || this.#state?.id !== previousId ? undefined : this.#state
@@ -89,27 +122,27 @@ export class ResponsesSocket implements OpenSocket {
     const asked = [state?.items ?? '', itemsIn(body, facts.conversation)]
       .filter((each) => each !== '')
       .join(',')
-    if (!generates) {
-      if (facts.runsIn !== undefined) throw notPrepared()
-      this.#prepare({ asked, before }, body, facts)
-      return
-    }
+    if (!generates && facts.runsIn !== undefined) throw notPrepared()
     const { heldSpan } = facts
-    if (state !== undefined && before === undefined) this.#requireCalls(body, facts, state)
+    if (generates && state !== undefined && before === undefined) this.#requireCalls(body, facts, state)
     const whole =
-      state === undefined || heldSpan === undefined
+      !generates || state === undefined || heldSpan === undefined
         ? body
         : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items, before)
+    share.set(whole.length)
     this.#idle.refresh()
     this.#turn = new Turn({
       ...this.#parts,
       body: whole,
+      share,
+      handle: generates ? handle : prepare,
       eventBytesMax: bounds.watchedAnswerBytesMax,
       send: (frames) => this.#sendFrames(frames),
       done: (result) =>
         this.#done(result, {
           asked: facts.runsIn === undefined ? { asked, before } : undefined,
           continued: state,
+          generates,
         }),
     })
   }
@@ -133,18 +166,17 @@ export class ResponsesSocket implements OpenSocket {
     }
   }
 
-  /** A request that only prepares the next one: no model answers, so it costs nothing and has no row. */
-  #prepare(asked: Conversation, body: Buffer, { model }: RequestFacts): void {
-    const settings = this.#parts.client.answerSettings(parseObject(body.toString('utf8')) ?? {})
-    const { id, events } = preparedAnswer(randomUUID(), model, settings)
-    this.#state = stateAfter({ id, output: [] }, asked, this.#parts.bounds.socketStateBytesMax)
-    for (const event of events) this.#send(JSON.stringify(event))
-  }
-
-  /** `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not remembered. */
+  /**
+   * `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not remembered. What a request prepares,
+   * where `generates` is false, is kept nowhere else.
+   */
   #done(
     result: TurnResult,
-    { asked, continued }: { asked: Conversation | undefined; continued: LaneState | undefined },
+    {
+      asked,
+      continued,
+      generates,
+    }: { asked: Conversation | undefined; continued: LaneState | undefined; generates: boolean },
   ): void {
     this.#turn = undefined
     this.#idle.refresh()
@@ -152,7 +184,7 @@ export class ResponsesSocket implements OpenSocket {
     switch (result.kind) {
       case 'answered': {
         const { id, output, store } = result.response
-        const isOurs = store !== true && typeof id === 'string' && Array.isArray(output)
+        const isOurs = (store !== true || !generates) && typeof id === 'string' && Array.isArray(output)
         this.#state =
           isOurs && asked !== undefined ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined
         break
@@ -213,6 +245,7 @@ export class ResponsesSocket implements OpenSocket {
     }
     clearTimeout(this.#stalled)
     this.#stalled = undefined
+    this.#socket.resume()
     this.#turn?.drained()
   }
 
@@ -252,6 +285,7 @@ export class ResponsesSocket implements OpenSocket {
     clearTimeout(this.#stalled)
     clearInterval(this.#pings)
     this.#state = undefined
+    this.#frames.release()
     this.#turn?.leave()
   }
 }
@@ -263,10 +297,13 @@ interface Conversation {
 }
 
 /** https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */
-const closeCodes = { normal: 1000, policy: 1008, restart: 1012 } as const
+const closeCodes = { normal: 1000, policy: 1008, restart: 1012, tryAgain: 1013 } as const
 
 /** Bytes that wait for the client before the upstream is paused. */
 const bufferedMax = 256 * 1024
+/** Bytes that wait for the client before nothing more is read from it. */
+const answersBytesMax = 4 * bufferedMax
+const lastWordsMs = 1_000
 
 function errorFrame(status: number, error: Json, retryAfter: string | undefined): string {
   const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }

@@ -1,10 +1,13 @@
 import { isRecord, type Json } from '../canonical/json.ts'
+import type { BodyShare } from '../http/body-memory.ts'
 import { type InnerExchange, innerExchange } from '../http/inner-exchange.ts'
 import { EventFrames } from './event-frames.ts'
 
 /** The request of one frame, and where its answer goes. */
 export interface TurnParts {
   body: Buffer
+  /** Counts the body. */
+  share: BodyShare
   headers: Record<string, string>
   clientAddress: string
   eventBytesMax: number
@@ -42,6 +45,7 @@ export class Turn {
         path: '/v1/responses',
         headers: parts.headers,
         body: parts.body,
+        share: parts.share,
         clientAddress: parts.clientAddress,
       },
       {

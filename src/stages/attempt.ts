@@ -1,4 +1,5 @@
-import { longName } from '../ledger/column.ts'
+import { type Headers, headerText } from '../canonical/headers.ts'
+import { longName, name } from '../ledger/column.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -31,6 +32,12 @@ export function newAttempt({
     upstreamRequestId: null,
     credential: credential === undefined || credential.secret === '' ? null : credential.name,
   }
+}
+
+/** An upstream's own id of a call. An upstream may write anything there, also our credential: it is one of `secrets`. */
+export function requestIdIn(headers: Headers, secrets: readonly string[]): string | null {
+  const id = headerText(headers['x-request-id'])
+  return id === undefined ? null : redactText(id, secrets, name.max)
 }
 
 /** The record of a candidate that we do not call, with the reason. */

@@ -1,3 +1,4 @@
+import { longName } from '../ledger/column.ts'
 import { type CloseRecord, callsIn, type OpenRecord } from '../ledger/record.ts'
 import { redactText } from '../redaction/redact.ts'
 import { closeRecordOf, type Ending } from './ending.ts'
@@ -66,7 +67,7 @@ const leftStatus = 499
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life, trace } = arrival
   trace?.station('record')
-  const close = closeRecordOf(arrival, redactEnding(arrival, ending))
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending), secretsOf(arrival))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
@@ -106,17 +107,20 @@ function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
   return calls === 0 || (calls === 1 && outcome === 'succeeded')
 }
 
-/** Error texts come from upstreams and may hold anything. */
+/** Error texts come from upstreams and may hold anything. The name of a model may be the client's own key. */
 function redactEnding(arrival: Arrival, ending: Ending): Ending {
+  const secrets = secretsOf(arrival)
   for (const attempt of arrival.row.attempts) {
-    if (attempt.error === null) continue
-    attempt.error = { ...attempt.error, message: redactText(attempt.error.message, secretsOf(arrival)) }
+    const { upstreamModel, error } = attempt
+    if (upstreamModel !== null) attempt.upstreamModel = redactText(upstreamModel, secrets, longName.max)
+    if (error !== null) attempt.error = { ...error, message: redactText(error.message, secrets) }
   }
   return ending.error === null ? ending : { ...ending, error: redactError(arrival, ending.error) }
 }
 
-function tokensOf({ usage }: Metered): number {
-  return usage === null
+/** Counts that cannot be are none: they would use up the limits of hours. */
+function tokensOf({ usage, usageSource }: Metered): number {
+  return usage === null || usageSource === 'implausible'
     ? 0
     : usage.input + usage.cacheRead + usage.cacheWrite + usage.output + usage.reasoning
 }

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Outcome, StreamEnd } from '../canonical/usage.ts'
-import { fitArray, notes as notesColumn } from '../ledger/column.ts'
-import type { CloseRecord } from '../ledger/record.ts'
+import { longName, name } from '../ledger/column.ts'
+import { atMostHeld, type CloseRecord } from '../ledger/record.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type Metered, nothingMetered } from './meter.ts'
@@ -58,16 +58,20 @@ export const leftEnding: Ending = {
 
 /** The part of a row that says how far its request came. */
 type Progress = Pick<Arrival, 'startedAt'> & {
-  row: Pick<RowSoFar, 'identity' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
+  row: Pick<RowSoFar, 'identity' | 'heldNano' | 'sentAt' | 'firstTokenAt' | 'attempts' | 'notes'>
 }
 
-/** The second half of a row. */
-export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): CloseRecord {
+/** The second half of a row. `secrets`: known by value, they are in none of an upstream's words. */
+export function closeRecordOf(
+  { startedAt, row }: Progress,
+  ending: Ending,
+  secrets: readonly string[],
+): CloseRecord {
   const { error, observation, target, metered } = ending
   const { attempts, notes } = row
   return {
     upstreamProtocol: target?.protocol ?? null,
-    servedModel: observation?.servedModel ?? null,
+    servedModel: wordsOf(observation?.servedModel, secrets, longName.max),
     channel: target?.channel.name ?? null,
     status: ending.status,
     outcome: ending.outcome,
@@ -75,29 +79,32 @@ export function closeRecordOf({ startedAt, row }: Progress, ending: Ending): Clo
       error === null
         ? null
         : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
-    finishReason: observation?.finishReason ?? null,
+    finishReason: wordsOf(observation?.finishReason, secrets, name.max),
     usage: metered.usage,
     usageSource: metered.usageSource,
     streamEnd: ending.streamEnd,
     costNano: metered.costNano,
+    chargedNano: atMostHeld(metered.costNano, row.heldNano),
     accountId: row.identity?.tenantId ?? null,
     priceId: metered.priceId,
     priceMultiplier: metered.priceMultiplier,
-    // The names in it are an upstream's.
-    costFacts: metered.facts === undefined ? null : redactedList(metered.facts),
+    costFacts: metered.facts === undefined ? null : JSON.stringify(metered.facts),
     queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
     firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
     totalMs: Date.now() - startedAt,
     upstreamRequestId: attempts.findLast((attempt) => !attempt.passedOver)?.upstreamRequestId ?? null,
     attempts,
-    notes: notes === null || notes.length === 0 ? null : redactedList(notes),
+    notes: notes === null || notes.length === 0 ? null : JSON.stringify(notes),
     folded: 1,
   }
 }
 
-/** A list without secrets, and within the bound of its column before it is searched. */
-function redactedList(list: readonly unknown[]): string {
-  return redactText(fitArray(JSON.stringify(list), notesColumn.max), [], notesColumn.max)
+function wordsOf(
+  text: string | null | undefined,
+  secrets: readonly string[],
+  charactersMax: number,
+): string | null {
+  return text == null ? null : redactText(text, secrets, charactersMax)
 }
 
 /** The error that a client may see for anything thrown. */

@@ -10,6 +10,8 @@ export interface Amount {
   nano: bigint
   /** How the client can make such a request cheaper: an instruction without a full stop. */
   advice: string
+  /** Sentences that say why it is more than the client may expect. */
+  reason?: string | undefined
 }
 
 /** True when a request may run only while its worst case is held: its tenant, its group or its key has a limit. */
@@ -25,10 +27,11 @@ export function isMoneyLimited({ snapshot, identity, group }: Identified): boole
 export async function holdMoney(
   gateway: Gateway,
   { id, identity, life, row, startedAt, trace }: Identified,
-  { nano: amountNano, advice }: Amount,
+  amount: Amount,
 ): Promise<boolean> {
   trace?.station('hold money')
   const { tenantId, keyId, groupId } = identity
+  const { nano: amountNano } = amount
   row.reservedAccountId = tenantId
   const verdict = await gateway.reservations.hold({
     requestId: id,
@@ -40,41 +43,47 @@ export async function holdMoney(
   })
   switch (verdict.kind) {
     case 'granted':
+      row.heldNano = amountNano
       life.releases.push(() => gateway.reservations.ended())
       return true
     case 'left':
       return false
     case 'busy':
-      throw heldByOthers(verdict, amountNano)
+      throw heldByOthers(verdict, amount)
     case 'insufficient':
-      throw insufficient(verdict, amountNano, advice, startedAt)
+      throw insufficient(verdict, amount, startedAt)
   }
 }
 
-function heldByOthers({ source, freeNano }: Refusal, amountNano: bigint): GatewayError {
+function heldByOthers({ source, freeNano }: Refusal, { nano, reason }: Amount): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `Running requests hold the money: this request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(source)} is free just now. Try again when some of them have ended.`,
+    withReason(
+      `Running requests hold the money: this request could cost up to $${usd(nano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(source)} is free just now. Try again when some of them have ended.`,
+      reason,
+    ),
     { retryAfterSeconds: 1 },
   )
 }
 
 function insufficient(
   { source, leftNano }: Refusal,
-  amountNano: bigint,
-  advice: string,
+  { nano, advice, reason }: Amount,
   startedAt: number,
 ): GatewayError {
-  const left = `This request could cost up to $${usd(amountNano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(source)}`
+  const left = `This request could cost up to $${usd(nano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(source)}`
   if (source.owner === 'balance')
-    return new GatewayError('insufficient_credit', `${left}. ${advice}, or add credit.`)
+    return new GatewayError('insufficient_credit', withReason(`${left}. ${advice}, or add credit.`, reason))
   const resetsAt = resetOf(source.period, new Date(startedAt))
-  return new GatewayError(
-    'insufficient_credit',
+  const refusal =
     resetsAt === undefined
       ? `${left}, which does not reset. ${advice}, or have the budget raised.`
-      : `${left}, which resets at ${resetsAt.toISOString()}. ${advice}, wait until then, or have the budget raised.`,
-  )
+      : `${left}, which resets at ${resetsAt.toISOString()}. ${advice}, wait until then, or have the budget raised.`
+  return new GatewayError('insufficient_credit', withReason(refusal, reason))
+}
+
+function withReason(refusal: string, reason: string | undefined): string {
+  return reason === undefined ? refusal : `${refusal} ${reason}`
 }
 
 function sourceName(source: BudgetSource): string {

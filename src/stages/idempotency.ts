@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Found, KeptAnswer } from '../access/idempotency-keys.ts'
 import { GatewayError } from '../canonical/error.ts'
+import { storageFull } from '../canonical/storage-full.ts'
 import { end } from './end.ts'
 import { answeredEnding, leftEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
@@ -28,7 +29,8 @@ export function isKeyed({ request }: Received): boolean {
  * `fingerprint`: of its path and body, as `fingerprintOf` makes it. An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
  * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
- * when the first request had another path or body, and `unavailable` while Postgres is away.
+ * when the first request had another path or body, `rate_limited` where the storage of the tenant is full, and `unavailable` while Postgres is
+ * away.
  */
 export async function answeredBefore(
   gateway: Gateway,
@@ -66,6 +68,8 @@ export async function answeredBefore(
     case 'job':
       await replayJob(identified, found.requestId)
       return true
+    case 'full':
+      throw storageFull(gateway.bounds.keptTenantBytesMax, 'Idempotency-Key')
     case 'running':
       throw new GatewayError(
         'request_in_progress',
@@ -102,6 +106,7 @@ export async function isTaken(gateway: Gateway, identified: Identified): Promise
 function keyOf(identified: Identified) {
   return {
     keyId: identified.identity.keyId,
+    tenantId: identified.identity.tenantId,
     keyHash: createHash('sha256').update(headerOf(identified)).digest(),
   }
 }

@@ -12,23 +12,23 @@ export type Labels = Pick<OpenRecord, 'endUser' | 'session' | 'tags'>
 const tagsHeader = 'x-tollgate-tags'
 
 /**
- * The labels of a request, without secrets. `named`: the names in its body. Never throws: it leaves out tags that `checkTags`
- * refuses.
+ * The labels of a request, without secrets. `named`: the names in its body. `exact`: secrets known by value. Never throws: it leaves
+ * out tags that `checkTags` refuses.
  */
-export function labelsOf(headers: Headers, named: Names = noNames): Labels {
+export function labelsOf(headers: Headers, named: Names = noNames, exact: readonly string[] = []): Labels {
   const session = sessionNameOf(headers, named.session)
   const tags = new Set(headerTags(headers).tags)
   for (const tag of named.tags) if (tags.size < tagList.countMax) tags.add(tag)
   return {
-    endUser: endUserText(named.endUser),
-    session: session === undefined ? null : redactText(session, [], name.max),
-    tags: tags.size === 0 ? null : [...tags].map((tag) => redactText(tag, [], tagList.max)).sort(),
+    endUser: endUserText(named.endUser, exact),
+    session: session === undefined ? null : redactText(session, exact, name.max),
+    tags: tags.size === 0 ? null : [...tags].map((tag) => redactText(tag, exact, tagList.max)).sort(),
   }
 }
 
 /** The name of an end user, as it stands in a row. */
-export function endUserText(named: string | undefined): string | null {
-  return named === undefined ? null : redactText(named, [], name.max)
+export function endUserText(named: string | undefined, exact: readonly string[] = []): string | null {
+  return named === undefined ? null : redactText(named, exact, name.max)
 }
 
 /** Throws GatewayError `invalid_request`, which names the header, for too many or too long tags. */

@@ -30,6 +30,10 @@ export interface Pricing {
   at: number
   /** The price of another model that worked on the answer, by the upstream's name. */
   priceOf(model: string): Price | undefined
+  /** False: the request cannot have used so much, whatever its upstream says. */
+  isPlausible(usage: Usage): boolean
+  /** True: no more is charged than was held, so that a cost that nobody believes does no harm. */
+  isHeld: boolean
 }
 
 /** We paid no upstream. */
@@ -55,13 +59,16 @@ export function observeSize(bytes: number): Observation {
 /**
  * The one place that turns an answer into tokens and money, for every protocol. It takes the usage that the upstream
  * reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the upstream goes on after
- * its answer has ended (`goesOn`), usage and cost are unknown.
+ * its answer has ended (`goesOn`), usage and cost are unknown. They are unknown too when the upstream reports more than the
+ * request can have used, unless the money held for it bounds its charge: then the row shows what the upstream asks for.
  */
 export function meter(observation: Observation, bodyBytes: number, pricing: Pricing): Metered {
   if (observation === nothingSent) return nothingMetered
   const unbounded =
     observation.usage ?? (observation.goesOn === true ? undefined : estimate(observation, bodyBytes))
   if (unbounded === undefined) return unknownMetered
+  const isImplausible = observation.usage !== undefined && !pricing.isPlausible(observation.usage)
+  if (isImplausible && !pricing.isHeld) return { ...unknownMetered, usageSource: 'implausible' }
   const usage = boundedUsage(unbounded)
   const { price, multiplier, at } = pricing
   const others = usage.others === undefined ? noOthers : priceOthers(usage.others, pricing)
@@ -69,13 +76,17 @@ export function meter(observation: Observation, bodyBytes: number, pricing: Pric
     price === undefined ? undefined : priceRequest(usage, price, multiplier, { at, others: others.total })
   return {
     usage,
-    usageSource:
-      observation.usage === undefined ? 'estimated' : observation.complete ? 'upstream' : 'partial',
+    usageSource: isImplausible ? 'implausible' : sourceOf(observation),
     costNano: cost?.total ?? null,
     priceId: price?.id ?? null,
     priceMultiplier: multiplier,
     facts: costFactsOf(usage, others.each),
   }
+}
+
+function sourceOf({ usage, complete }: Observation): UsageSource {
+  if (usage === undefined) return 'estimated'
+  return complete ? 'upstream' : 'partial'
 }
 
 const noOthers = { total: 0n, each: [] }

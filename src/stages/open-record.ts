@@ -33,6 +33,7 @@ export async function openInJournal(gateway: Gateway, identified: Identified): P
 export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
   const { row, endpoint, request } = arrival
   const { identity } = row
+  const exact = arrival.token === undefined ? [] : [arrival.token]
   const capture = identity?.capture ?? 'none'
   const body = capturedOf(gateway, arrival, capture)
   if (arrival.trace?.isSampled === true && gateway.traces?.content === true && body !== null)
@@ -42,14 +43,14 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     tenantId: identity?.tenantId ?? null,
     keyId: identity?.keyId ?? null,
     groupId: identity?.groupId ?? null,
-    endpoint: endpoint.path,
+    endpoint: redactText(endpoint.path, exact, name.max),
     clientProtocol: endpoint.protocol,
-    requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel, [], name.max),
+    requestedModel: row.requestedModel === null ? null : redactText(row.requestedModel, exact, name.max),
     stream: row.stream,
     clientAddress: arrival.clientAddress,
-    userAgent: headerText(request?.headers['user-agent']),
-    idempotencyKey: headerText(request?.headers['idempotency-key']),
-    ...labelsOf(request?.headers ?? {}, namesOf(row)),
+    userAgent: headerText(request?.headers['user-agent'], exact),
+    idempotencyKey: headerText(request?.headers['idempotency-key'], exact),
+    ...labelsOf(request?.headers ?? {}, namesOf(row), exact),
     reservedAccountId: row.reservedAccountId,
     capture,
     body,
@@ -81,7 +82,7 @@ function capturedOf(
   })
 }
 
-function headerText(value: string | string[] | undefined): string | null {
+function headerText(value: string | string[] | undefined, exact: readonly string[]): string | null {
   const text = Array.isArray(value) ? value[0] : value
-  return text === undefined ? null : redactText(text, [], name.max)
+  return text === undefined ? null : redactText(text, exact, name.max)
 }

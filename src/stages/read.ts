@@ -6,11 +6,13 @@ import { GatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
+import { bodyOwnerOf, takeShare } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { decideFirst } from './first-decision.ts'
 import type { Gateway } from './gateway.ts'
+import { isMoneyLimited } from './hold-money.ts'
 import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
@@ -33,7 +35,9 @@ export interface LargeBody {
   readonly hasEnvelopes: boolean
   readonly hasFiles: boolean
   readonly hostedWork: HostedWork
+  readonly hiddenInput: readonly string[]
   readonly signedNeeds: readonly SignedNeed[]
+  readonly vendorState: string | undefined
 }
 
 interface AskedFacts {
@@ -93,8 +97,8 @@ export async function read<Facts extends AskedFacts>(
 
 /** What a thread has read of a large body. */
 function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
-  const { hasEnvelopes, hasFiles, hostedWork, signedNeeds } = result
-  return { format, hasEnvelopes, hasFiles, hostedWork, signedNeeds }
+  const { hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState } = result
+  return { format, hasEnvelopes, hasFiles, hostedWork, hiddenInput, signedNeeds, vendorState }
 }
 
 /**
@@ -109,7 +113,7 @@ export async function readWhole(
   const { life, row, identity, trace } = identified
   trace?.station('read')
   if (life.clientGone) return undefined
-  const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
+  const share = takeShare(identified.request) ?? gateway.bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   const large: LargeBodies | undefined = mayBeLarge
@@ -142,6 +146,9 @@ export async function readInstead(
       `With the kept turns before it the request has ${bytes.length} bytes, and this gateway accepts ${bodyBytesMax}. Begin a new conversation.`,
     )
   }
+  const share = gateway.bodies.begin(bodyOwnerOf(asked.identity))
+  asked.life.releases.push(share.release)
+  share.grow(bytes.length)
   if (bytes.length < bodyThreadBytes) return readMade(gateway, asked, bytes, reading)
   const shared = takeShared(bytes.length)
   bytes.copy(shared)
@@ -172,6 +179,7 @@ export async function readMade(
     capture: 'none' as const,
     token: undefined,
     fingerprintPath: undefined,
+    isMoneyLimited: isMoneyLimited(asked),
   }
   try {
     const result = await inThread(gateway, asked, { name: 'read', input })
@@ -197,7 +205,14 @@ async function readInThread(
   try {
     const result = await inThread(gateway, identified, {
       name: 'read',
-      input: { bytes, format, capture: identity.capture, token, fingerprintPath },
+      input: {
+        bytes,
+        format,
+        capture: identity.capture,
+        token,
+        fingerprintPath,
+        isMoneyLimited: isMoneyLimited(identified),
+      },
     })
     const { captured, names } = result
     row.read = { captured: captured === null ? null : Buffer.from(captured), names }

@@ -62,6 +62,8 @@ export interface RowSoFar {
   read: { captured: Buffer | null; names: Names } | null
   /** The account whose money is limited, from the moment a reservation may exist. */
   reservedAccountId: string | null
+  /** What is held for it, in nano-USD: it is charged no more. Null: its money is not limited. */
+  heldNano: bigint | null
   /** Set when the request is in the journal. */
   opened: OpenRecord | null
   sentAt: number | null
@@ -170,6 +172,7 @@ function emptyRow(): RowSoFar {
     body: null,
     read: null,
     reservedAccountId: null,
+    heldNano: null,
     opened: null,
     sentAt: null,
     firstTokenAt: null,

@@ -52,9 +52,10 @@ export function openPlace(baseUrl: string, { allowed, connection, connectMs, loo
     return directPlace(url.origin, url.pathname, connect)
   }
   checkProxiedHost(url.hostname, allowed)
-  // The operator names the proxy, in no place but gateway.yaml: it may be private, but never a metadata service.
-  checkHost(proxy.hostname, true)
-  const ways = { timeout: connectMs, lookup: guardedLookup(true, lookup), secureContext }
+  // A proxy that the operator names may be private, but never a metadata service.
+  const allowedProxy = proxy.allowed ?? true
+  checkHost(proxy.hostname, allowedProxy)
+  const ways = { timeout: connectMs, lookup: guardedLookup(allowedProxy, lookup), secureContext }
   const path = withoutSlash(url.pathname)
   // https://www.rfc-editor.org/rfc/rfc9112#section-3.2.2: without TLS, the proxy reads the request itself.
   const isRead = url.protocol === 'http:'

@@ -170,7 +170,8 @@ export class Upstreams {
 
   #placeOf({ channel, baseUrl, credential }: CallTarget): Place {
     const { connection, allowPrivateAddress: allowed } = channel
-    const way = connection === undefined ? '' : ` ${channel.id} `
+    const bound = connection?.proxy?.allowed === undefined ? '' : 'bounded '
+    const way = connection === undefined ? '' : ` ${channel.id} ${bound}`
     // A link may lead anywhere: nobody there sees our certificate.
     const isLink = credential === undefined && connection?.cert !== undefined
     const key = policyOf(allowed) + way + (connection?.poolName ?? '') + (isLink ? ' link ' : '') + baseUrl

@@ -1,4 +1,5 @@
 import { createHmac, randomBytes } from 'node:crypto'
+import { ownSecrets } from '../canonical/own-secrets.ts'
 
 /** A message as its receiver checks it. `timestamp`: seconds since the epoch. */
 export interface SignedMessage {
@@ -28,7 +29,7 @@ export function signatureHeaders(
 
 /** The form in which a receiver gets its key. */
 export function secretOf(key: Buffer): string {
-  return `whsec_${key.toString('base64')}`
+  return `${ownSecrets.webhook}${key.toString('base64')}`
 }
 
 /** A new random key. */

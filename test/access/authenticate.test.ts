@@ -39,6 +39,7 @@ const snapshot: Snapshot = {
   anyModel: undefined,
   channels: new Map(),
   groups: new Map(),
+  soleTenants: new Map(),
   tenants: new Map([
     ['tenant-1', { id: 'tenant-1', name: 'acme', disabled: false, limited: false, limits: unlimited }],
     ['tenant-2', { id: 'tenant-2', name: 'gone', disabled: true, limited: false, limits: unlimited }],

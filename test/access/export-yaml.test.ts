@@ -54,6 +54,7 @@ models:
   - id: vendor/big
     aliases: [big, biggest]
     fallbacks: [small]
+    plain_members: [plugins]
     context_length: 200000
     max_output_tokens: 8000
     traits: { tools: true, takes: { top_k: false, presence_penalty: true }, effort_levels: [low, high] }
@@ -79,6 +80,7 @@ channels:
     weight: 7
     concurrency: 9
     images: { per_minute: 30 }
+    plain_members: [ "messages[].prefix" ]
     allow_private_address: [ 10.0.0.0/8 ]
     proxy: http://user:pass%20word@proxy.internal:3128
     headers: { X-Team: 'has $\${no variable}' }

@@ -295,7 +295,13 @@ async function started(_: OneProcess): Promise<void> {
 
 function aRequest(): KeyedRequest {
   const keyHash = createHash('sha256').update(randomUUID()).digest()
-  return { keyId: randomUUID(), keyHash, fingerprint: randomBytes(32), requestId: randomUUIDv7() }
+  return {
+    keyId: randomUUID(),
+    tenantId: randomUUID(),
+    keyHash,
+    fingerprint: randomBytes(32),
+    requestId: randomUUIDv7(),
+  }
 }
 
 function repeatOf(first: KeyedRequest): KeyedRequest {

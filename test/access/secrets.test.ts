@@ -5,7 +5,12 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { hashKeySecret, keyHint, looksMistyped, makeKeySecret } from '../../src/access/key-secret.ts'
+import { makeSecret, prefixes } from '../../src/access/users/secrets.ts'
+import { ownSecrets } from '../../src/canonical/own-secrets.ts'
+import { redactText } from '../../src/redaction/redact.ts'
 import { resolveSecretKey, SecretKeeper } from '../../src/secret-key.ts'
+import { newWebhookKey, secretOf } from '../../src/webhooks/signature.ts'
+import { sourcesIn } from '../support/sources.ts'
 
 describe('a generated key', () => {
   test('has a fixed form, and no two are equal', () => {
@@ -42,6 +47,29 @@ describe('a generated key', () => {
     expect(hash).toHaveLength(32)
     expect(hashKeySecret('a secret', Buffer.from('pepper'))).toEqual(hash)
     expect(hashKeySecret('a secret', Buffer.from('salt'))).not.toEqual(hash)
+  })
+})
+
+describe('redaction knows our own secrets', () => {
+  test('each one that we make is removed', () => {
+    const made = [makeKeySecret(), ...Object.values(prefixes).map(makeSecret), secretOf(newWebhookKey())]
+    for (const secret of made)
+      expect(redactText(`it is ${secret}, yes`)).toMatch(/^it is \[REDACTED [a-z-]+\], yes$/)
+    for (const prefix of [ownSecrets.probe, ownSecrets.playground])
+      expect(redactText(prefix + '0123456789abcdef'.repeat(3))).toBe('[REDACTED tollgate-key]')
+    expect(made.length + 2).toBe(Object.keys(ownSecrets).length)
+  })
+
+  /** Text before random characters that is no beginning of a secret: ids, and names of files. */
+  const others = ['tollgate_image_']
+
+  test('no file makes one with a beginning of its own', () => {
+    for (const { file, text } of sourcesIn('src')) {
+      for (const [literal, prefix = ''] of text.matchAll(
+        /`([\w-]+[-_])\$\{(?:randomBytes|\w+\.toString\('(?:hex|base64))[^`]*`/g,
+      ))
+        expect(others, `${file}: ${literal} begins with no word of ownSecrets`).toContain(prefix)
+    }
   })
 })
 

@@ -385,6 +385,26 @@ describe('the condition', () => {
     ])
   })
 
+  test('uncharged holds for whom more of the cost was not charged than the rule allows, and no tenant may watch it', async () => {
+    const acme = await bed.idOf('tenants', 'acme')
+    const row = (charged: string) =>
+      requestRow({ tenant_id: acme, cost_nano: '3000000000', charged_nano: charged })
+    await makeRule({ kind: 'uncharged', of: 'tenant', above_usd: '1' })
+    await bed.sql`INSERT INTO requests ${bed.sql([row('3000000000'), row('2000000000')])}`
+    expect(await pass()).toEqual([])
+    await bed.sql`INSERT INTO requests ${bed.sql(row('2999999999'))}`
+    expect(await pass()).toEqual([
+      'alert.opened tenant acme: $1.000000001 of the cost in 60 minutes was not charged, because no more was held; the rule allows $1.',
+    ])
+    const { status } = await bed.call('POST', '', {
+      name: 'own',
+      condition: { kind: 'uncharged', of: 'model' },
+      tenant_id: acme,
+      webhook: { url: `${receiver.origin}/in` },
+    })
+    expect(status).toBe(400)
+  })
+
   test('budget holds from its share on, and for a balance below an amount', async () => {
     const key = await bed.idOf('keys', 'one')
     await makeRule({ kind: 'budget', of: 'key', spent_percent: 80 })

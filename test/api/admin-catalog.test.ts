@@ -94,7 +94,13 @@ test('no secret is in an answer or in the audit log', async () => {
 })
 
 test('a patch changes what it names, null is the default, and the rest stays with its secrets', async () => {
-  const { id } = await made({ priority: 7, weight: 3, models: '*', traits: { tools: true, stop_max: 4 } })
+  const { id } = await made({
+    priority: 7,
+    weight: 3,
+    models: '*',
+    traits: { tools: true, stop_max: 4 },
+    plain_members: ['plugins'],
+  })
   const patched = await admin('PATCH', `/channels/${id}`, {
     weight: null,
     traits: { stop_max: null },
@@ -108,6 +114,7 @@ test('a patch changes what it names, null is the default, and the rest stays wit
       models: '*',
       traits: { tools: true },
       images: { concurrency: 2, per_minute: null },
+      plain_members: ['plugins'],
       credentials: [{ last_four: 'test' }],
     },
   })

@@ -23,7 +23,13 @@ beforeAll(async () => {
   fresh = await freshDatabase()
   database = openDatabase(fresh.url, { max: 2 })
   const ledger = { shipNow: async () => {} }
-  const context = { database, archive: emptyArchive(database), bounds: { logQueryMs: 20_000 }, ledger }
+  const context = {
+    database,
+    archive: emptyArchive(database),
+    bounds: { logQueryMs: 20_000 },
+    ledger,
+    showsRouting: true,
+  }
   server = await serveAdmin({ database }, [adminRequestErrorsEndpoint(context)], () => actor)
 })
 afterAll(async () => {

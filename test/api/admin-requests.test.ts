@@ -27,7 +27,7 @@ beforeAll(async () => {
   database = openDatabase(fresh.url, { max: 2 })
   const archive = emptyArchive(database)
   const ledger = { shipNow: async () => void shipped++ }
-  const endpoints = adminRequestsEndpoints({ database, archive, bounds, ledger })
+  const endpoints = adminRequestsEndpoints({ database, archive, bounds, ledger, showsRouting: true })
   server = await serveAdmin({ database }, endpoints, () => actor)
 })
 afterAll(async () => {

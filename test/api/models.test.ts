@@ -19,6 +19,7 @@ const channel = (name: string, protocols: Channel['protocols']): Channel => ({
   concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
+  plainMembers: [],
   vendor: undefined,
 })
 const main = channel('main', { 'openai-chat': 'https://a.example/v1' })
@@ -47,6 +48,7 @@ const model = (id: string, on: Channel[], more: Partial<Model> = {}): Model => (
   id,
   aliases: [],
   fallbacks: [],
+  plainMembers: [],
   contextLength: undefined,
   maxOutputTokens: undefined,
   price: undefined,

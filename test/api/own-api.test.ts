@@ -5,7 +5,7 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 let bed: Testbed
 beforeAll(async () => {
-  bed = await startTestbed()
+  bed = await startTestbed({ env: { ROUTING_HEADERS: 'show' } })
 })
 afterAll(() => bed.close())
 
@@ -71,6 +71,27 @@ test('the official SDK lists models and retrieves one whose id has slashes', asy
     pricing: { input: '1000.00', output: '2000.00' },
   })
   expect(await openai.models.retrieve('vendor/any-model')).toMatchObject({ id: 'vendor/any-model' })
+})
+
+test.each([
+  '/v1/usage/requests',
+  '/v1/usage/summary',
+  '/v1/usage/export',
+  '/v1/key',
+  '/v1/files',
+  '/v1/models',
+  '/v1/usage/budget',
+  '/v1/files/none',
+])('no cache keeps the answer of %s, good or bad, whatever header has the key', async (path) => {
+  for (const headers of [
+    { authorization: `Bearer ${freeKey}` },
+    { 'x-api-key': freeKey },
+    { 'x-api-key': 'bad' },
+  ]) {
+    const response = await fetch(`${bed.tollgate.url}${path}`, { headers })
+    expect(response.headers.get('cache-control')).toBe('no-store')
+    await response.text()
+  }
 })
 
 test('a bad key gets the same error on our own endpoints', async () => {

@@ -104,6 +104,24 @@ describe('a body', () => {
       'strict',
       'strict: expected a boolean, got string',
     ],
+    ...['openai-responses', 'anthropic-messages', 'gemini', 'openai-chat'].flatMap((to) =>
+      ['\ud800', 'a\udc00b', 'x\0', 'm'.repeat(257)].flatMap((model): [string, object, string, string][] => {
+        const asked = { from: 'openai-chat', to, request: { ...request, model: 'm' } }
+        const why =
+          model.length > 256
+            ? 'expected at most 256 characters, got 257'
+            : 'expected printable characters only'
+        return [
+          ['/v1/translate', { ...asked, model }, 'model', `model: ${why}`],
+          [
+            '/v1/translate',
+            { ...asked, request: { ...request, model } },
+            'request.model',
+            `request.model: ${why}`,
+          ],
+        ]
+      }),
+    ),
     [
       '/v1/responses/input_tokens',
       { input: 'Hello' },

@@ -48,7 +48,7 @@ export const anyGroup: Group = {
   captureAnswers: false,
   keptDays: 0,
   compactModel: undefined,
-  clientGone: { policy: 'drain', seconds: 30 },
+  clientGone: { policy: 'drain', seconds: 30, unseen: 'estimate' },
   limits: unlimited,
   totalLimits: unlimited,
   budgeted: false,
@@ -61,6 +61,7 @@ export const emptySnapshot: Snapshot = {
   channels: new Map(),
   groups: new Map(),
   tenants: new Map(),
+  soleTenants: new Map(),
 }
 
 export interface Answer {

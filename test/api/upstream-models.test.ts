@@ -171,7 +171,7 @@ test('a private address is not called unless the channel allows it', async () =>
   const { body } = await ask({ allow_private_address: false })
   expect(body).toMatchObject({ outcome: 'failed', models: [], status: null })
   expect(body.error).toContain('allow_private_address')
-  const other = await ask({ allow_private_address: ['10.0.0.0/8'] })
+  const other = await ask({ allow_private_address: ['127.128.0.0/9'] })
   expect(other.body.outcome).toBe('failed')
   const never = await ask({ protocols: { 'openai-chat': 'http://169.254.169.254/latest' } })
   expect(never.body.error).toContain('169.254.169.254 is an address that is never called')

@@ -61,6 +61,7 @@ beforeAll(async () => {
     database,
     bounds,
     exports: new RunningExports({ exportsMax: 2 }),
+    showsRouting: true,
     archive: emptyArchive(database),
     shipNow: async () => void shipped++,
     now: () => start + 10 * 24 * hourMs,
@@ -120,6 +121,7 @@ describe('GET /v1/usage/requests', () => {
           usage_source: 'upstream',
           stream_end: null,
           cost_nano_usd: '9007199254740993',
+          charged_nano_usd: '9007199254740993',
           latency_ms: { queue: null, first_token: null, total: 12 },
           attempts: 1,
           notes: [{ path: 'x', action: 'dropped', reason: 'y' }],
@@ -337,6 +339,23 @@ describe('GET /v1/usage/requests/:id', () => {
     }
   })
 
+  test('shows what was charged beside the cost; a row of an older release was charged its cost', async () => {
+    const [bounded, old, unknown] = [
+      await add(start, { cost_nano: '9', charged_nano: '4' }),
+      await add(start + 1, { cost_nano: '9' }),
+      await add(start + 2, {}),
+    ]
+    const shown = async (id: string) => {
+      const { body } = await api.get(`/v1/usage/requests/${id}`)
+      return [body.cost_nano_usd, body.charged_nano_usd]
+    }
+    expect(await shown(bounded)).toEqual(['9', '4'])
+    expect(await shown(old)).toEqual(['9', '9'])
+    expect(await shown(unknown)).toEqual([null, null])
+    const { body } = await api.get('/v1/usage/summary')
+    expect(body.data).toMatchObject([{ cost_nano_usd: '18', charged_nano_usd: '13', unpriced_requests: 1 }])
+  })
+
   test('takes no parameters', async () => {
     expect((await api.get(`/v1/usage/requests/${idAt(start)}?x=1`)).body).toMatchObject({ field: 'x' })
   })
@@ -392,6 +411,7 @@ test('while Postgres is away the answer is unavailable', async () => {
     database: away,
     bounds,
     exports: new RunningExports({ exportsMax: 2 }),
+    showsRouting: true,
     archive: emptyArchive(away),
     shipNow: async () => {},
   })

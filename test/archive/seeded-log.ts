@@ -59,6 +59,9 @@ export async function seedDay(
       output_tokens: index % 13 === 0 ? null : Math.floor(random.next() * 1000),
       usage_source: 'upstream',
       cost_nano: index % 9 === 0 ? null : String(9_007_199_254_740_993n + BigInt(index)),
+      // Rows of older releases have no charge of their own.
+      charged_nano:
+        index % 9 === 0 || index % 2 === 0 ? null : String(9_007_199_254_740_993n - BigInt(index)),
       attempt_count: 1,
       notes: index % 4 === 0 ? '[{"path":"a","reason":"\\u0000 and \\ud800"}]' : null,
       user_agent: index % 6 === 0 ? '' : '漢字/1.0 😀',

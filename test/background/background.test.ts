@@ -245,3 +245,23 @@ test('what is kept of it cannot be read in the database', async () => {
   expect(text).not.toContain('a-text-that-nobody-may-read')
   expect(text).not.toContain('1.0')
 })
+
+test('an answer waits while a worker has no memory for its body, and another worker makes it', async () => {
+  const apart = await startBackgroundBed({ role: 'api' })
+  onTestFinished(apart.close)
+  apart.upstream.release()
+  const id = await apart.submit(`words:2 ${'large '.repeat(1_000)}`)
+  const full = await apart.startWorker({
+    BODY_BYTES_MAX: '2000',
+    KEY_BODIES_BYTES_MAX: '2000',
+    IMAGE_BACKOFF_MS: '50',
+  })
+  const states = () => apart.database.sql`SELECT state, runs, attempts FROM image_jobs`
+  await until(async () => (await apart.database.sql`SELECT FROM image_jobs WHERE fence > 2`).length === 1)
+  expect(full.context.bodies.bytes).toBe(0)
+  expect(await states()).toMatchObject([{ attempts: '[]' }])
+  expect(apart.upstream.open()).toBe(0)
+  const roomy = await apart.startWorker()
+  expect(await apart.ended(id)).toMatchObject({ status: 'completed', output_text: '1.0 1.1 ' })
+  await until(() => roomy.context.bodies.bytes === 0)
+})

@@ -7,6 +7,7 @@ import { factsFrom, fingerprintOf, imageFactsFrom } from '../../src/bodies/read-
 import { translateRequest } from '../../src/bodies/translate-request.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
+import { hiddenInputIn } from '../../src/protocols/hidden-input.ts'
 import { clientSide, imageClient, upstreamSide } from '../../src/protocols/index.ts'
 import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
 import { toolsOf } from '../../src/protocols/tool-names.ts'
@@ -83,7 +84,7 @@ async function settled<T>(work: () => T | Promise<T>): Promise<unknown> {
 
 for (const client of clients) {
   test(`${client}: the facts, the names, the kept part and the patched bytes`, async () => {
-    const { readRequest } = clientSide(client)
+    const { readRequest, plainInput } = clientSide(client)
     const native = upstreamSide(client).native
     if (native === undefined) throw new Error('no pass-through')
     const captures: CaptureMode[] = ['none', 'shape', 'content']
@@ -98,9 +99,12 @@ for (const client of clients) {
           capture,
           token,
           fingerprintPath: '/p',
+          isMoneyLimited: index % 2 === 0,
         },
       }).done
       expect(await settled(() => factsFrom(read))).toEqual(await settled(() => readRequest(bytes, bounds)))
+      const isRead = index % 2 === 0 && 'read' in read.facts
+      expect(read.hiddenInput).toEqual(isRead ? hiddenInputIn(bytes, plainInput) : [])
       const kept = redactBody(bytes, capture, { ...redaction, exact: [token] })
       expect(read.captured === null ? null : Buffer.from(read.captured).toString()).toEqual(
         kept?.toString() ?? null,
@@ -220,6 +224,7 @@ test('image requests and plain ones', async () => {
         capture: 'none',
         token: undefined,
         fingerprintPath: undefined,
+        isMoneyLimited: true,
       },
     }).done
   const image = { model: 'm', prompt: 'A boat', size: '1024x1024' }

@@ -29,7 +29,9 @@ test('a channel that passes any name through does so in a gateway without the mo
     api_keys: ['k'],
     models: '*',
   })
-  await changeRows(database, (tx) => writeChannel(tx, channel, { existing: undefined, keeper }))
+  await changeRows(database, (tx) =>
+    writeChannel(tx, channel, { existing: undefined, keeper, isAddressBounded: true }),
+  )
   const channelsOfAny = async () => {
     const { snapshot } = await Catalog.load(database, keeper, silentLog)
     return snapshot.anyModel?.offers.map((offer) => offer.channel.name)

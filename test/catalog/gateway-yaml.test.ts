@@ -65,7 +65,7 @@ test('the example is read completely', () => {
   expect(file.channels[0]?.credentials).toEqual(['value-of-MAIN_KEY-for-the-test'])
   expect(file.groups[1]).toMatchObject({
     priceMultiplier: '1.2',
-    clientGone: { policy: 'abort', seconds: 30 },
+    clientGone: { policy: 'abort', seconds: 30, unseen: 'estimate' },
   })
   expect(file.tenants[0]?.balance).toBe(10_000_000_000n)
   expect(file.tenants[0]?.keys[1]).toMatchObject({
@@ -303,6 +303,20 @@ test('a name leads to one model: an alias that is already used is reported with 
   ])
 })
 
+test('plain members are paths, each once', () => {
+  const channel = (paths: string) =>
+    `channels:\n  - { name: c, protocols: { openai-chat: https://api.example }, api_keys: [""], models: "*", plain_members: ${paths} }\n`
+  expect(read(channel('["messages[].prefix", plugins]')).channels[0]?.plainMembers).toEqual([
+    'messages[].prefix',
+    'plugins',
+  ])
+  expect(read('models: [ { id: a, plain_members: [plugins] } ]\n').models[0]?.plainMembers).toEqual([
+    'plugins',
+  ])
+  for (const wrong of ['[a, a]', 'a', '[""]', `[${Array.from({ length: 65 }, (_, at) => `m${at}`).join()}]`])
+    expect(() => read(channel(wrong))).toThrow('channels[0].plain_members')
+})
+
 test('mistakes in fallbacks are reported with line and path', () => {
   const text = `models:
   - { id: a, fallbacks: b }
@@ -490,6 +504,7 @@ test('a channel that passes any name makes the model "*"', () => {
       id: '*',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength: undefined,
       maxOutputTokens: undefined,
       price: undefined,

@@ -61,7 +61,7 @@ const group: Group = {
   captureAnswers: false,
   keptDays: 0,
   compactModel: undefined,
-  clientGone: { policy: 'drain', seconds: 0 },
+  clientGone: { policy: 'drain', seconds: 0, unseen: 'estimate' },
   limits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
   totalLimits: { requestsPerMinute: undefined, tokensPerMinute: undefined, concurrency: undefined },
   budgeted: false,

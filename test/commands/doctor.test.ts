@@ -42,6 +42,20 @@ const file = (name: string, text: string) => {
   return path
 }
 
+test('tenants that can store nothing more are named', async () => {
+  const { url, drop } = await freshDatabase()
+  const { sql, close } = openDatabase(url)
+  onTestFinished(async () => {
+    await close()
+    await drop()
+  })
+  await sql`INSERT INTO tenant_storage (tenant_id, bytes) SELECT gen_random_uuid(), bytes FROM unnest(ARRAY[5000, 900]) AS t (bytes)`
+  const found = await bed.diagnose({ DATABASE_URL: url, KEPT_TENANT_BYTES_MAX: '1024' })
+  expect(found.finding('database.storage_full')).toMatchObject({ verdict: 'warning' })
+  expect(found.finding('database.storage_full')?.what).toContain('(5000 bytes)')
+  expect(found.finding('database.storage_full')?.what).not.toContain('900')
+})
+
 test('a healthy installation is well: exit code 0, nothing is left behind, and every area was looked at', async () => {
   const found = await bed.diagnose()
   expect(found.wrong, found.text).toEqual([])
@@ -221,6 +235,23 @@ describe('gateway.yaml', () => {
 
   test('with a setting that nobody knows', async () => {
     await onlyWrong('gateway_yaml.refused', { GATEWAY_CONFIG: file('wrong.yaml', 'modls: []\n') })
+  })
+
+  test('with a model that has no context_length, where money is limited', async () => {
+    const model = '{ id: unsized, price: { input: "1", output: "2" } }'
+    const text = (balance: string) => `
+models: [${model}]
+tenants: [{ name: acme, ${balance}keys: [] }]
+`
+    const found = async (balance: string) => {
+      const path = file('unsized.yaml', text(balance))
+      return (await bed.diagnose({ GATEWAY_CONFIG: path })).finding('gateway_yaml.context_length')
+    }
+    expect(await found('balance_usd: "1", ')).toMatchObject({
+      verdict: 'warning',
+      what: expect.stringContaining('unsized'),
+    })
+    expect(await found('')).toBeUndefined()
   })
 
   test('that is not there', async () => {

@@ -122,7 +122,7 @@ channels:
 ${models
   .map(
     (model) =>
-      `  - { name: ${model}, protocols: { ${upstreams[model]}: ${bases[model]} }, api_keys: [demo-credential-0001], models: { ${model}: demo-${model} }, allow_private_address: true }`,
+      `  - { name: ${model}, protocols: { ${upstreams[model]}: ${bases[model]} }, api_keys: [demo-credential-0001], models: { ${model}: demo-${model} }, allow_private_address: true, shared_state: allow }`,
   )
   .join('\n')}
 groups:

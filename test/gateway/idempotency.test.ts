@@ -123,7 +123,7 @@ test('the same key with another body, or at another path, is a 422, also after t
   const [after, text] = await ask(key, { model: 'other', messages })
   expect(after.status).toBe(422)
   expect(JSON.parse(String(text)).error.code).toBe('idempotency_mismatch')
-  const [elsewhere] = await post('/v1/translate', key, { model: 'any', messages })
+  const [elsewhere] = await post('/v1/responses', key, { model: 'any', input: 'Hello' })
   expect(elsewhere.status).toBe(422)
   expect(bed.upstream.requests).toHaveLength(1)
 })
@@ -230,9 +230,6 @@ test.each([
   ['/v1/responses', { model: 'any', input: 'Hello' }, 'x-request-id'],
   ['/v1/messages', { model: 'any', max_tokens: 10, messages }, 'request-id'],
   ['/v1/messages', { model: 'any', max_tokens: 10, messages, stream: true }, 'request-id'],
-  ['/v1/messages/count_tokens', { model: 'any', messages }, 'request-id'],
-  ['/v1/responses/input_tokens', { model: 'any', input: 'Hello' }, 'x-request-id'],
-  ['/v1/translate', { from: 'openai-chat', to: 'gemini', request: { model: 'm', messages } }, 'x-request-id'],
 ])('%s answers a repeat as it answered the first, with an id of its own', async (path, body, idHeader) => {
   const key = randomUUID()
   const [first, firstBytes] = await post(path, key, body)
@@ -250,6 +247,25 @@ test.each([
     { outcome: 'succeeded', endpoint: path },
     { outcome: 'succeeded', endpoint: path, attempt_count: 0, cost_nano: '0' },
   ])
+})
+
+test.each([
+  ['/v1/messages/count_tokens', { model: 'any', messages }, 200],
+  ['/v1/responses/input_tokens', { model: 'any', input: 'Hello' }, 200],
+  ['/v1/translate', { from: 'openai-chat', to: 'gemini', request: { model: 'm', messages } }, 200],
+  // This key may make neither.
+  ['/v1/conversations', {}, 403],
+  ['/v1/keys', { name: 'free-call' }, 403],
+])('%s costs nothing, so that nothing is kept for its repeats, and each runs', async (path, body, status) => {
+  const before = await keptKeys()
+  for (const key of [randomUUID(), randomUUID(), 'not a good one']) {
+    for (const _ of [1, 2]) {
+      const [response] = await post(path, key, body)
+      expect(response.status).toBe(status)
+      expect(response.headers.get('idempotency-replayed')).toBe(null)
+    }
+  }
+  expect(await keptKeys()).toEqual(before)
 })
 
 test('no table holds the plain text of an answer', async () => {
@@ -334,6 +350,10 @@ async function post(path: string, key: string, body: object, apiKey = freeKey): 
 
 function idOf(response: Response): string {
   return response.headers.get('x-request-id') ?? ''
+}
+
+async function keptKeys() {
+  return [...(await bed.database.sql`SELECT request_id FROM idempotency_keys ORDER BY request_id`)]
 }
 
 function rowsOf(key: string) {

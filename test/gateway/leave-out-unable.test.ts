@@ -12,16 +12,21 @@ function looked(clientGone: boolean): Promise<readonly ModelCandidates[]> {
   const asked = {
     large: { signedNeeds: ['imageInput'] },
     body: Buffer.from('{}'),
-    facts: { hasMedia: true, stream: false },
+    facts: { stream: false },
     endpoint: { protocol: 'openai-chat' },
-    identity: { keyId: 'key' },
+    identity: { keyId: 'key', tenantId: 'tenant' },
+    snapshot: { soleTenants: new Map() },
     life: { clientGone, slabs: [] },
   } as unknown as Asked
   return leaveOutUnable(gateway, asked, planned)
 }
 
 const planned = [
-  { candidates: [{ traits: { input: ['text'] }, protocol: 'openai-chat', native: true }] },
+  {
+    candidates: [
+      { channel: { id: 'channel' }, traits: { input: ['text'] }, protocol: 'openai-chat', native: true },
+    ],
+  },
 ] as unknown as ModelCandidates[]
 
 test('a client that leaves while a thread reads its body is not refused', async () => {

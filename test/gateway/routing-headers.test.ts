@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Gateway, startGateway } from '../support/gateway.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import { chatAnswer, errorAnswer } from '../support/upstream-plans.ts'
 
 /** Two processes on one Postgres: one with ROUTING_HEADERS=show, and one that hides them, as by default. */
@@ -48,7 +49,35 @@ test('no answer names a channel, good or bad, unless the operator shows them', a
     expect(JSON.stringify([...hidden.headers])).not.toContain('backstage')
     expect(hidden.headers.has('x-tollgate-route')).toBe(false)
     expect(hidden.text).not.toContain('backstage')
-    // Its row names the channel all the same.
+    // Its row in Postgres names the channel all the same.
     expect(await showing.row(hidden.headers.get('x-request-id'))).toMatchObject({ channel: 'backstage' })
   }
+})
+
+test.each([
+  ['the list', '/v1/usage/requests?request_id=ID'],
+  ['one row', '/v1/usage/requests/ID'],
+  ['a search', '/v1/usage/requests?request_id=ID&not_note=x'],
+  ['an export', '/v1/usage/export?request_id=ID&columns=id,channel&format=ndjson'],
+])('%s of the usage log names a channel only where the operator shows them', async (what, path) => {
+  showing.upstream.script(() => chatAnswer())
+  const { headers } = await ask(showing.tollgate.url)
+  const id = headers.get('x-request-id') ?? ''
+  await showing.row(id)
+  const read = async (origin: string) => {
+    const answer = await fetch(origin + path.replace('ID', id), {
+      headers: { authorization: `Bearer ${freeKey}` },
+    })
+    expect(answer.headers.get('cache-control')).toBe('no-store')
+    return await answer.text()
+  }
+  const shown = await until(async () => {
+    const text = await read(showing.tollgate.url)
+    return text.includes(id) && text
+  })
+  expect(shown).toContain('backstage')
+  const hidden = await read(hiding.url)
+  expect(hidden).toContain(id)
+  expect(hidden).not.toContain('backstage')
+  if (what === 'one row') expect(JSON.parse(hidden)).toMatchObject({ channel: null, attempts: [] })
 })

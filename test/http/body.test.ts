@@ -2,13 +2,22 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, it } from 'vitest'
 import { allocateBody, readBody } from '../../src/http/body.ts'
+import { BodyMemory } from '../../src/http/body-memory.ts'
 
 const large = 200_000
+
+const bounds = {
+  bodiesBytesMax: 10_000_000,
+  keyBodiesBytesMax: 0,
+  decodedBytesMax: 1,
+  bodyBytesMax: 1_000_000,
+}
+const share = () => new BodyMemory(bounds).begin('key')
 
 async function bodyOf(fill: string) {
   const request = new IncomingMessage(new Socket())
   request.headers = { 'content-length': String(large) }
-  const reading = readBody(request, 1_000_000)
+  const reading = readBody(request, 1_000_000, share())
   for (let sent = 0; sent < large; sent += 50_000) request.push(Buffer.alloc(50_000, fill))
   request.complete = true
   request.push(null)
@@ -48,13 +57,13 @@ it('a client that left has no body, whether it came whole or not, and its memory
   gone.push(null)
   gone.complete = true
   gone.destroy()
-  expect(await readBody(gone, 1_000_000)).toBeUndefined()
+  expect(await readBody(gone, 1_000_000, share())).toBeUndefined()
 
   const { bytes, release } = await bodyOf('a')
   release()
   const leaving = new IncomingMessage(new Socket())
   leaving.headers = { 'content-length': String(large) }
-  const reading = readBody(leaving, 1_000_000)
+  const reading = readBody(leaving, 1_000_000, share())
   leaving.push(Buffer.alloc(large - 1, 'b'))
   leaving.complete = true
   leaving.destroy()

@@ -201,6 +201,29 @@ test.for(names)(
   },
 )
 
+test.for(names.flatMap((name) => [true, false].map((asks) => ({ name, asks }))))(
+  'a stream in $name whose decoded size exceeds the watched size is broken off, and so is its upstream call; asked for: $asks',
+  async ({ name, asks }) => {
+    const { name: said, whole } = encoders[name]
+    const swollen = whole(`${events.slice(0, 3).join('')}${`: ${' '.repeat(1_000_000)}\n\n`.repeat(50)}`)
+    const ended = Promise.withResolvers<void>()
+    act = ({ socket }) => {
+      socket.once('close', () => ended.resolve())
+      socket.write(chunkedHead('text/event-stream', `content-encoding: ${said}\r\n`))
+      socket.write(chunkBytes(swollen))
+    }
+    const response = await bed.chat({ model: 'm', messages, stream: asks })
+    const text = await response.text().catch(() => '')
+    expect(text.length).toBeLessThan(answerBytesMax + 1_000)
+    if (asks) expect(text).toContain(`more than ${answerBytesMax} bytes`)
+    await ended.promise
+    expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
+      outcome: 'failed',
+      error_message: `The upstream answered with more than ${answerBytesMax} bytes.`,
+    })
+  },
+)
+
 test('an encoded error is read like any other', async () => {
   const error = { message: 'No such thing.', type: 'invalid_request_error', param: 'x', code: null }
   act = ({ socket }) =>

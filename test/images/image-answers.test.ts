@@ -134,7 +134,7 @@ describe('clients that do not read', () => {
       },
     }
     await unread(async (_, response) => {
-      await sendFile(watched, writer.key, response, stallMs)
+      await sendFile(watched, writer.key, response, { keepSeconds: 1, stallMs })
       expect(response.destroyed).toBe(true)
       expect(response.writableFinished).toBe(false)
       expect(opened.map(({ destroyed }) => destroyed)).toEqual([true])
@@ -193,7 +193,7 @@ describe('a database that does not answer', () => {
       const { row } = arrive(formatAt(path), null)
       row.requestedModel = 'draw'
       const received = { id, request, response, headers: { 'x-more': 'kept' }, row }
-      await answerAtOnce({ images, publicUrl: undefined, log }, received)
+      await answerAtOnce({ images, publicUrl: undefined, log, showsRouting: true }, received)
     })
     const answer = await fetch(origin)
     expect(answer.status).toBe(202)

@@ -43,9 +43,31 @@ describe.each(queueBackends())('images through the queue on %s, worker in anothe
     const image = await fetch(url)
     expect(image.status).toBe(200)
     expect(image.headers.get('content-type')).toBe('image/png')
+    const [, keep] =
+      /^private, max-age=(\d+), immutable$/.exec(image.headers.get('cache-control') ?? '') ?? []
+    const left = Number(new URL(url).searchParams.get('expires')) - Date.now() / 1000
+    // A cache keeps the image no longer than its link is good.
+    expect(Number(keep)).toBeGreaterThan(0)
+    expect(Number(keep)).toBeLessThan(left + 2)
     expect(Buffer.from(await image.arrayBuffer())).toEqual(png('a link 0'))
     const forged = await fetch(url.replace(/signature=.{4}/, 'signature=AAAA'))
     expect(forged.status).toBe(403)
+  })
+
+  test('a process that hides channels tells of none in a job, its list and its events', async () => {
+    const id = await bed.submit({ model: 'draw', prompt: 'hidden' })
+    expect((await bed.ended(id)).attempts).toMatchObject([{ channel: 'painter' }])
+    const hiding = await bed.startApi({ ROUTING_HEADERS: 'hide' })
+    for (const path of [`/${id}`, '', `/${id}/events`]) {
+      const response = await fetch(`${hiding.url}/v1/images/generations${path}`, {
+        headers: { authorization: `Bearer ${freeKey}` },
+      })
+      expect(response.headers.get('cache-control')).toBe('no-store')
+      const text = await response.text()
+      expect(text).toContain(id)
+      expect(text).toContain('"attempts":[]')
+      expect(text).not.toContain('painter')
+    }
   })
 
   test('images of megabytes come whole, as bytes and by link', async () => {

@@ -116,6 +116,7 @@ export function aChannel(changes: Partial<Channel>): Channel {
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
     ...changes,
   }

@@ -195,7 +195,7 @@ test('items that have the same id stand side by side, and go together', async ()
   await conversations.deleteItem(scope, id, 'msg_same')
 
   const [row] = await database.sql`
-    SELECT items, bytes = (SELECT sum(bytes) FROM conversation_items WHERE conversation_id = ${id}) AS fits
+    SELECT items, bytes = octet_length(metadata) + (SELECT sum(bytes) FROM conversation_items WHERE conversation_id = ${id}) AS fits
     FROM conversations WHERE id = ${id}`
   expect(row).toEqual({ items: 1, fits: true })
 })

@@ -505,16 +505,15 @@ test('each bound refuses by name', async () => {
 })
 
 test('a tenant that keeps as many bytes as it may adds none, until it deletes some', async () => {
-  const bounded = await startFourUpstreams({ env: { KEPT_TENANT_BYTES_MAX: '20000' } })
+  const bounded = await startFourUpstreams({ env: { KEPT_TENANT_BYTES_MAX: '16500' } })
   onTestFinished(bounded.close)
   const own = bounded.openai()
   const large = { items: [{ role: 'user' as const, content: 'x'.repeat(8_000) }] }
   const { id } = await own.conversations.create(large)
   const { id: gone } = await own.conversations.create(large)
-  await own.conversations.items.create(id, large)
-  const full = { status: 400, code: 'kept_answers_full', param: 'conversation' }
+  const full = { status: 429, code: 'storage_full' }
   for (const attempt of [
-    () => own.conversations.create(),
+    () => own.conversations.create(large),
     () => own.conversations.items.create(id, large),
     () => ask(false, { model, input: 'x', conversation: id, store: false }, own),
   ]) {
@@ -522,5 +521,5 @@ test('a tenant that keeps as many bytes as it may adds none, until it deletes so
   }
   await own.conversations.delete(gone)
   await ask(false, { model, input: 'x', conversation: id }, own)
-  expect(await itemsOf(id, own)).toHaveLength(4)
+  expect(await itemsOf(id, own)).toHaveLength(3)
 })

@@ -108,7 +108,7 @@ test('each bound refuses by name, and a row stands for each refusal', async () =
       (error: unknown) => error,
     )
   }
-  expect(full).toMatchObject({ status: 400, code: 'kept_answers_full', param: 'store' })
+  expect(full).toMatchObject({ status: 429, code: 'storage_full', param: 'store' })
   expect(await client.responses.create({ model, input: large, store: false })).toMatchObject({ store: false })
   await expect
     .poll(() => bed.rows().then((rows) => rows.filter(({ status }) => status !== 200)))

@@ -195,7 +195,7 @@ test('verify finds a changed entry of a closed month, from that month on or befo
   await charge(-2, 10n, id)
   await keep()
   await sql`UPDATE entries SET amount_nano = -9 WHERE id = ${id}`
-  const requests = 'every request that cost something was charged that much'
+  const requests = 'every request was charged what its row says'
   expect((await broken()).sort()).toEqual(['checkpoint', requests])
   expect((await broken(monthAt(-2))).sort()).toEqual(['checkpoint', requests])
   expect(await broken(monthAt(-1))).toEqual([])

@@ -140,7 +140,7 @@ describe('a filter finds what the same test in JavaScript finds', () => {
   })
 })
 
-test('each column of the log has a filter, but for the moment of the row', () => {
+test('each column of the log has a filter, but for the moment of the row and what was charged', () => {
   const values = ['10', 'true', '::1', '00000000-0000-4000-8000-000000000000']
   const columns = Object.keys(adminFilterQuery.shape).flatMap((name) => {
     const parsed = values.map((value) => adminFilterQuery.safeParse({ [name]: value }))
@@ -148,7 +148,7 @@ test('each column of the log has a filter, but for the moment of the row', () =>
     if (condition === undefined) throw new Error(`no value suits ${name}`)
     return 'columns' in condition ? condition.columns : 'column' in condition ? [condition.column] : []
   })
-  expect([...new Set([...columns, 'created_at', 'tags'])].sort()).toEqual(
+  expect([...new Set([...columns, 'created_at', 'charged_nano', 'tags'])].sort()).toEqual(
     requestColumns.map(({ name }) => name).sort(),
   )
 })

@@ -188,6 +188,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
       id: 'm',
       aliases: [],
       fallbacks: [],
+      plainMembers: [],
       contextLength,
       maxOutputTokens: undefined,
       price: random,
@@ -197,14 +198,15 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
     }
     const size = {
       bodyBytes: upTo(100_000),
-      hasMedia: chance(0.3),
+      hasHiddenInput: chance(0.3),
       maxOutputTokens: upTo(5000),
       choices: 1 + upTo(2),
       passes: 1 + upTo(1),
       webSearches: upTo(10),
       at,
     }
-    const inputMost = size.passes * (size.hasMedia ? contextLength : Math.min(size.bodyBytes, contextLength))
+    const inputMost =
+      size.passes * (size.hasHiddenInput ? contextLength : Math.min(size.bodyBytes, contextLength))
     const outputMost = size.passes * size.choices * size.maxOutputTokens
     const [cacheRead, cacheWrite] = [upTo(inputMost / 3), upTo(inputMost / 3)]
     const reasoning = upTo(outputMost / 2)
@@ -235,7 +237,7 @@ test('for 20,000 random prices and requests, no cost within the bounds exceeds w
 
 test('what may search the web is bounded only where a search has a price', () => {
   const model = { price, contextLength: 1000, maxOutputTokens: 10 }
-  const size = { bodyBytes: 10, hasMedia: false, maxOutputTokens: 1, choices: 1 }
+  const size = { bodyBytes: 10, hasHiddenInput: false, maxOutputTokens: 1, choices: 1 }
   expect(worstCaseNano({ ...size, webSearches: 1 }, model, '1')).toBeDefined()
   const without = { ...model, price: { ...price, webSearch: undefined } }
   expect(worstCaseNano({ ...size, webSearches: 1 }, without, '1')).toBeUndefined()

@@ -30,6 +30,7 @@ const model: Model = {
   id: 'm',
   aliases: [],
   fallbacks: [],
+  plainMembers: [],
   contextLength: 128_000,
   maxOutputTokens: 16_384,
   price,
@@ -37,7 +38,7 @@ const model: Model = {
   offers: [],
   createdAt: new Date(0),
 }
-const size = { bodyBytes: 1000, hasMedia: false, maxOutputTokens: 100, choices: 1 }
+const size = { bodyBytes: 1000, hasHiddenInput: false, maxOutputTokens: 100, choices: 1 }
 
 describe('priceRequest', () => {
   test('multiplies each kind of token by its price, and the parts add up to the total', () => {
@@ -107,7 +108,7 @@ describe('worstCaseNano', () => {
     expect(one).toBe(1000n * 3125n + 100n * 10_000n + 3n)
     const full = 128_000n * 3125n + 1_000_000n + 3n
     expect(worstCaseNano({ ...size, bodyBytes: 9e9 }, model, '1')).toBe(full)
-    expect(worstCaseNano({ ...size, hasMedia: true }, model, '1')).toBe(full)
+    expect(worstCaseNano({ ...size, hasHiddenInput: true }, model, '1')).toBe(full)
   })
 
   test('bounds the output of every choice by the request, else by the model, else by its context', () => {
@@ -123,7 +124,7 @@ describe('worstCaseNano', () => {
   test('returns undefined if there is no bound', () => {
     const unbounded = { ...model, contextLength: undefined, maxOutputTokens: undefined }
     expect(worstCaseNano({ ...size, maxOutputTokens: undefined }, unbounded, '1')).toBeUndefined()
-    expect(worstCaseNano({ ...size, hasMedia: true }, unbounded, '1')).toBeUndefined()
+    expect(worstCaseNano({ ...size, hasHiddenInput: true }, unbounded, '1')).toBeUndefined()
     expect(worstCaseNano(size, unbounded, '1')).toBeDefined()
     expect(worstCaseNano(size, { ...model, price: undefined }, '1')).toBeUndefined()
     expect(worstCaseNano(size, { ...model, price: { ...price, input: undefined } }, '1')).toBeUndefined()
@@ -149,12 +150,14 @@ describe('worstCaseNano', () => {
       const multiplier = (digits / 10 ** decimals).toFixed(decimals)
       const request = {
         bodyBytes: upTo(100_000),
-        hasMedia: random() < 0.2,
+        hasHiddenInput: random() < 0.2,
         maxOutputTokens: upTo(5000),
         choices: 1 + upTo(3),
       }
       const by = { ...model, contextLength: 1 + upTo(200_000), price: rates }
-      const inputMost = request.hasMedia ? by.contextLength : Math.min(request.bodyBytes, by.contextLength)
+      const inputMost = request.hasHiddenInput
+        ? by.contextLength
+        : Math.min(request.bodyBytes, by.contextLength)
       const outputMost = request.choices * request.maxOutputTokens
       const [cacheRead, cacheWrite] = [upTo(inputMost / 3), upTo(inputMost / 3)]
       const reasoning = upTo(outputMost / 2)

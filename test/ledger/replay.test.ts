@@ -85,7 +85,7 @@ test('ids, owners and the cost are never changed, nor columns that the frame doe
   const other = randomUUIDv7()
   for (const change of ['id', 'tenant_id', 'key_id']
     .map((name) => `${name}=${other}`)
-    .concat('cost_nano=1')) {
+    .concat('cost_nano=1', 'charged_nano=1')) {
     const refusal = await replay(id, '--set', change)
     expect(refusal.output).toContain('cannot be changed')
     expect(refusal.code).toBe(1)
@@ -103,7 +103,7 @@ test('the late end of a request that is orphaned needs --force, which books its 
   // Then its end comes, and Postgres refuses a second row.
   const late = await bed.aJournal(async (journal) => {
     await journal.open({ ...open, body: null })
-    await journal.close(open, aClose({ accountId: tenantId, costNano: 2_000n }))
+    await journal.close(open, aClose({ accountId: tenantId, costNano: 9_000n, chargedNano: 2_000n }))
   })
   await bed.adopt(late)
   expect(await row(open.id)).toMatchObject({ outcome: 'orphaned', cost_nano: null })
@@ -117,7 +117,9 @@ test('the late end of a request that is orphaned needs --force, which books its 
   expect(await balance()).toBe('5000')
 
   expect((await replay(id, '--force')).output).toBe(`put back  ${id}: $0.000002 charged\n`)
-  expect(await row(open.id)).toMatchObject({ outcome: 'succeeded', cost_nano: '2000', attempt_count: 1 })
+  expect(await row(open.id)).toMatchObject({
+    ...{ outcome: 'succeeded', cost_nano: '9000', charged_nano: '2000', attempt_count: 1 },
+  })
   expect(await balance()).toBe('3000')
   expect((await replay(id, '--force')).output).toContain('is there')
   expect(await balance()).toBe('3000')

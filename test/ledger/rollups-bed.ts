@@ -83,6 +83,7 @@ export function workOf({ sql }: Database) {
       return await sql.unsafe(
         `SELECT ${[...at, ...names].map((name) => `${name}, `).join('')} sum(requests)::text AS requests,
           sum(requests) FILTER (WHERE outcome = 'succeeded') AS succeeded, sum(cost_nano)::text AS cost_nano,
+          sum(uncharged_nano)::text AS uncharged_nano,
           sum(unpriced)::text AS unpriced, sum(input_tokens)::text AS input_tokens, sum(total_latency)::text AS total_latency
         FROM (${countedRows} WHERE created_at >= '${iso(from)}' AND created_at < '${iso(to)}') AS r
         WHERE true ${where.join(' ')} ${groups === '' ? '' : `GROUP BY ${groups}`}`,
@@ -104,6 +105,7 @@ export function comparable(groups: readonly object[]): string[] {
     ...Object.values(partColumns),
     'requests',
     'cost_nano',
+    'uncharged_nano',
     'unpriced',
     'input_tokens',
     'total_latency',
@@ -132,6 +134,7 @@ export function aRow(from: number, to: number, changes: { outcome?: string; fold
   const outcome =
     changes.outcome ?? pick(['succeeded', 'succeeded', 'succeeded', 'failed', 'refused', 'cancelled'])
   const isKnown = outcome === 'succeeded'
+  const cost = isKnown && random.next() < 0.9 ? Math.floor(random.next() * 1e9) : null
   return {
     ...pick([...keys, { tenant_id: null, key_id: null, group_id: null }]),
     id:
@@ -151,7 +154,9 @@ export function aRow(from: number, to: number, changes: { outcome?: string; fold
     attempt_count: 0,
     input_tokens: isKnown ? Math.floor(random.next() * 1_000) : null,
     output_tokens: isKnown ? 5 : null,
-    cost_nano: isKnown && random.next() < 0.9 ? String(Math.floor(random.next() * 1e9)) : null,
+    cost_nano: cost === null ? null : String(cost),
+    // Null: the row of an older release.
+    charged_nano: cost === null || random.next() < 0.3 ? null : String(Math.floor(random.next() * cost)),
     images: random.next() < 0.1 ? 2 : null,
     folded: changes.folded ?? (outcome === 'refused' ? 1 + Math.floor(random.next() * 40) : 1),
     total_ms: outcome === 'cancelled' ? null : Math.floor(random.next() ** 4 * 60_000),

@@ -78,6 +78,7 @@ function channel(id: string, protocols: Channel['protocols'], more: Partial<Chan
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
     ...more,
   }
@@ -90,6 +91,7 @@ function passing(channels: Channel[], upstreamModel = '*'): Snapshot {
     id: '*',
     aliases: [],
     fallbacks: [],
+    plainMembers: [],
     contextLength: undefined,
     maxOutputTokens: undefined,
     price: undefined,

@@ -15,27 +15,13 @@ describe('the facts of a request', () => {
       stream: true,
       maxOutputTokens: 10,
       choices: 1,
-      hasMedia: false,
       wantsUsageFrame: true,
       heldId: undefined,
     })
   })
 
-  it.each([
-    { messages: [{ role: 'user', content: [{ type: 'image', source: {} }] }] },
-    { messages: [{ role: 'user', content: [{ type: 'document', source: {} }] }] },
-    { messages: [{ role: 'user', content: [{ type: 'tool_result', content: [{ type: 'image' }] }] }] },
-    { tools: [{ type: 'web_search_20260318', name: 'web_search' }] },
-    { tools: [{ type: 'code_execution_20260521', name: 'code_execution' }] },
-    { mcp_servers: [] },
-  ])('see media in %j', (members) => {
-    expect(read({ ...plain, ...members }).hasMedia).toBe(true)
-  })
-
-  it('see a hosted tool whose name is written with escapes', () => {
-    const text = JSON.stringify({ ...plain, tools: [{ type: 'web_search_20260318' }] })
-    const escaped = text.replace('web_search', 'web\\u005fsearch')
-    expect(readRequest(Buffer.from(escaped), bounds).hasMedia).toBe(true)
+  it('take 0 for no bound of the output', () => {
+    expect(read({ ...plain, max_tokens: 0 }).maxOutputTokens).toBeUndefined()
   })
 
   it.each([

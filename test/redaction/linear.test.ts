@@ -1,17 +1,24 @@
 import { describe, expect, test } from 'vitest'
 import { redactBody, redactText } from '../../src/redaction/redact.ts'
-import { tokens } from '../../src/redaction/secret-tokens.ts'
+import { base64Characters, hexDigits } from '../../src/redaction/runs.ts'
 import { findSecrets } from '../../src/redaction/secrets.ts'
+import { tokens } from '../../src/redaction/vendor-forms.ts'
 import { amount } from '../support/amount.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { sourcesIn } from '../support/sources.ts'
 import { readsIn } from './count-reads.ts'
 import { widthOf } from './pattern-width.ts'
 import { plainSearch } from './plain-search.ts'
-import { plantedAssignments, plantedKeys, plantedTokens } from './planted-secrets.ts'
+import {
+  plantedAssignments,
+  plantedContexts,
+  plantedForms,
+  plantedKeys,
+  plantedTokens,
+} from './planted-secrets.ts'
 
 /** The most characters that one search hands to all its matchers, for each character of its text. */
-const readsPerCharacter = 24
+const readsPerCharacter = 32
 
 /** Beginnings of secrets, to be repeated. */
 const beginnings: readonly string[] = [
@@ -77,6 +84,62 @@ const beginnings: readonly string[] = [
     'Bearer aaaaaaaaa\\',
     'bearer \\/',
   ],
+  ...[
+    'com/services/',
+    'hooks.slack.com/services/',
+    'discord.com/api/webhooks/1/',
+    '1234567:A',
+    'aaaaaaaaaaaaaaaaaaaaaaaa.aaaaaa.',
+    'aaaaaaaaaaaaaa.atlasv1.',
+    '0123456789abcdef0123456789abcdef-01234567-',
+    'dapi0123456789abcdef',
+  ],
+  ...[
+    'pass:',
+    'PASS:',
+    'a_pass=',
+    'SECRET_KEY_BASE=',
+    '<password>',
+    '</password>',
+    'password>',
+    '>',
+    '<a_password> ',
+  ],
+  ...[
+    '"auth":"',
+    '"auth":"\\"',
+    '\\"auth\\":\\"aa',
+    'auth":',
+    'cookie:',
+    'Cookie: a=',
+    'cookie: "a=',
+    'set-cookie: a',
+  ],
+  ...[
+    '--',
+    '--a',
+    '--a ',
+    '--password ',
+    '--password "',
+    '--token-',
+    "--secret '",
+    '--password --',
+    '--a-token',
+  ],
+  ...[
+    '-u ',
+    'curl -u ',
+    'curl -u "',
+    'curl -u a:',
+    'curl --user ',
+    'curl ',
+    '-u "a',
+    'sshpass -p ',
+    "sshpass -p'",
+  ],
+  ...['password ', 'login a password ', 'login ', 'login\\na\\npassword\\n', ' password \\n'],
+  ...["define('A_KEY', '", "define('A_KEY'", "_KEY', '", '_PASSWORD"', 'define("_TOKEN","', 'A_'],
+  ...['\\u002d', '\\u0041-', '\\\\u0020', 'sk\\u002d', 'password\\u003a', '\\u0022', '%5Cn', '%5c'],
   ...['%', '%2', '%20', '%41', '%5C', '%5c%22', '%73%6b%2d', 'x%53%47.', '%70assword%3a', '%25', '%e9'],
   ...[
     '\\',
@@ -97,6 +160,9 @@ const beginnings: readonly string[] = [
     '\0',
   ],
 ]
+
+/** All beginnings but those of forms, of which one of `each` is taken: they differ in their characters alone. */
+const sampled = (each: number) => beginnings.filter((_, at) => at % each === 0 || at >= 8 * tokens.length)
 
 /** A tail that one of many beginnings would have to read again. */
 const tails = [
@@ -119,7 +185,7 @@ describe('a search hands its matchers at most a constant times the characters of
   })
 
   test('for the beginning of every secret, repeated, and a long tail', () => {
-    for (const unit of beginnings)
+    for (const unit of sampled(9))
       for (const tail of tails)
         expectLinear(`${unit} + ${tail.slice(0, 9)}`, (length) => repeated(unit, length) + tail, [1000])
   })
@@ -145,7 +211,7 @@ describe('a search hands its matchers at most a constant times the characters of
 
 test('a text is cut at its bound before it is searched', () => {
   const exact = ['a secret that is known by its value']
-  for (const unit of beginnings) {
+  for (const unit of sampled(9)) {
     const text = repeated(unit, 400_000)
     const reads = readsIn(() => void redactText(text, exact, 256))
     expect(reads, JSON.stringify(unit)).toBeLessThan(2 * readsPerCharacter * (256 + 1024))
@@ -154,7 +220,7 @@ test('a text is cut at its bound before it is searched', () => {
 
 test('a secret that lies across the bound of a text leaves nothing of itself', () => {
   const exact = [`known-${'by value '.repeat(200)}`]
-  const secrets = [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]
+  const secrets = [...plantedTokens(), ...plantedForms(), ...plantedAssignments(), ...plantedKeys('\n')]
   const all = [...secrets, { kind: 'key', text: exact[0] ?? '', random: exact[0] ?? '' }]
   for (const { kind, text, random } of all) {
     for (let shown = 1; shown < Math.min(text.length, 120); shown += 7) {
@@ -173,7 +239,7 @@ test('a cut splits no surrogate pair', () => {
 
 test('a body is redacted in a constant times the characters that are kept of it', () => {
   const bounds = { key: Buffer.from('key'), bytesMax: 8192, stringBytesMax: 2048 }
-  for (const unit of beginnings.filter((_, at) => at % 5 === 0 || at >= 8 * tokens.length)) {
+  for (const unit of sampled(13)) {
     const inJson = JSON.stringify(unit).slice(1, -1)
     for (const text of [repeated(inJson, 40_000), `${repeated(inJson, 1800)}","`.repeat(20)]) {
       const body = Buffer.from(`{"content":["${text}"]}`)
@@ -193,8 +259,9 @@ test('random texts have the secrets that a plain search finds', () => {
 
 test('a secret is found directly behind a beginning that is none', () => {
   const key = 'Zx81kQpV0rT3yUq9LmNc42HbWdEf7GjK5aSoP6iX'
-  for (const { start } of tokens) {
-    if (start.startsWith('A') || start === 'eyJ') continue
+  for (const { start, least, characters } of tokens) {
+    if (start.startsWith('A') || start.startsWith('eyJ') || least > 32) continue
+    if (characters === hexDigits || characters === base64Characters) continue
     for (const before of [
       'task-',
       'xsk-aaaaaaaaaaaa',
@@ -284,9 +351,13 @@ const shortTails = [
   '+'.repeat(9),
   'a.b.c.d.e.f.g',
 ]
-const wholeSecrets = [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n').slice(1, 2)].map(
-  ({ text }) => text,
-)
+const wholeSecrets = [
+  ...plantedTokens(),
+  ...plantedForms(),
+  ...plantedAssignments(),
+  ...plantedContexts(),
+  ...plantedKeys('\n').slice(1, 2),
+].map(({ text }) => text)
 
 describe('the patterns of src/redaction', () => {
   const patterns = sourcesIn('src/redaction').flatMap(({ file, text }) =>

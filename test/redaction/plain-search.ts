@@ -1,11 +1,29 @@
-import { percentDecoded } from '../../src/redaction/percent-encoding.ts'
+import { percentDecoded, unicodeDecoded } from '../../src/redaction/escapes.ts'
+import {
+  bareCharacters,
+  base64Characters,
+  capitalsAndDigits,
+  dottedCharacters,
+  hexDigits,
+  keyCharacters,
+  lettersAndDigits,
+  slackCharacters,
+  wordCharacters,
+} from '../../src/redaction/runs.ts'
 import { mergeSpans, type SecretSpan } from '../../src/redaction/secret-span.ts'
+import { shortTextMax } from '../../src/redaction/secrets.ts'
+import { jwtCharacters, tokens, type VendorForm, webhooks } from '../../src/redaction/vendor-forms.ts'
 
 /**
  * What a secret is, by one plain pattern for each kind, and without any care for time: some of these searches are quadratic. The product
  * must find the same.
  */
 export function plainSearch(text: string): SecretSpan[] {
+  const decoded = unicodeDecoded(text)
+  return decoded === undefined ? searchInUrl(text) : searchInUrl(decoded.text).map(decoded.original)
+}
+
+function searchInUrl(text: string): SecretSpan[] {
   const spans = searchOnce(text)
   const decoded = percentDecoded(text)
   return decoded === undefined
@@ -14,8 +32,15 @@ export function plainSearch(text: string): SecretSpan[] {
 }
 
 function searchOnce(text: string): SecretSpan[] {
+  const others = text.length <= shortTextMax ? searchFrom(text, /[.pg]/) : []
+  return mergeSpans([...searchFrom(text, /[^.pg]/), ...others])
+}
+
+/** `last`: of a character by which the search stops. */
+function searchFrom(text: string, last: RegExp): SecretSpan[] {
   const spans: SecretSpan[] = []
   for (let at = 1; at <= text.length; at++) {
+    if (!last.test(text[at - 1] ?? '')) continue
     const span = secretAt(text, at, spans.at(-1)?.end ?? 0)
     if (span === undefined) continue
     spans.push(span)
@@ -30,28 +55,96 @@ function secretAt(text: string, at: number, least: number): SecretSpan | undefin
   const behind = text.slice(at)
   const last = text[at - 1]
   if (/^(?:earer[ +]|asic )/.test(behind) && /[bB]/.test(last ?? '')) return schemeAt(text, at - 1)
-  const isAnnounced = announced.test(before)
   if (last === ':' && /^\\*\/\\*\//.test(behind)) {
     return urlAt(text, at - 1) ?? valueAt(text, at)
   }
-  if (isAnnounced) return valueAt(text, at)
-  if (before.endsWith('-----') && behind.startsWith('BEGIN ')) return pemAt(text, at)
-  if (before.endsWith('-----') && behind.startsWith('END ')) return pemTailAt(text, at, least)
-  return tokenAt(text, at)
+  if (announced.test(before)) return valueAt(text, at) ?? (last === ':' ? tokenAt(text, at) : undefined)
+  if (before.endsWith('-----') && /^BEGIN[ +]/.test(behind)) return pemAt(text, at)
+  if (before.endsWith('-----') && /^END[ +]/.test(behind)) return pemTailAt(text, at, least)
+  const token = tokenAt(text, at)
+  if (token !== undefined) return token
+  if (last === '-') return optionAt(text, at)
+  if (last === '_') return definedAt(text, at)
+  return last === 'g' ? netrcAt(text, at) : undefined
+}
+
+/** `--password x`, `curl -u user:x`, `sshpass -p x`. */
+function optionAt(text: string, at: number): SecretSpan | undefined {
+  const before = text.slice(0, at)
+  const name = exec(/[\w-]{0,32}/, text, at)?.[0] ?? ''
+  const isLong = before.endsWith('--')
+  if (!/[A-Za-z]/.test(text[at] ?? '')) return undefined
+  if (isLong ? name === 'user' : text[at] === 'u') {
+    const last = before.lastIndexOf('curl')
+    if (last === -1 || at - last > 256) return undefined
+    const { start, end } = anyValue(text, spacesEnd(text, at + name.length))
+    const colon = text.slice(start, end).indexOf(':')
+    if (colon === -1 || start + colon + 1 >= end) return undefined
+    return found(last, start + colon + 1, end, end, 'password')
+  }
+  if (!isLong) {
+    if (!before.endsWith('sshpass -') || text[at] !== 'p') return undefined
+    return lineValue(text, at - 9, spacesEnd(text, at + 1), 1, 'password')
+  }
+  const kind = text[at + name.length] === ' ' ? nameBefore(text, at + name.length) : undefined
+  if (kind === undefined || kind.from < at) return undefined
+  return lineValue(text, at - 2, spacesEnd(text, at + name.length), 8, kind.kind)
+}
+
+function lineValue(text: string, from: number, at: number, least: number, kind: string) {
+  const { start, end } = anyValue(text, at)
+  if (end - start < least || text[start] === '-') return undefined
+  if (least > 1 && end - start < 20 && word.test(text.slice(start, end))) return undefined
+  return found(from, start, end, end, kind)
+}
+
+function spacesEnd(text: string, at: number): number {
+  return at + (exec(/\s*/, text, at)?.[0].length ?? 0)
+}
+
+/** PHP's `define('X_KEY', 'x')`. */
+function definedAt(text: string, at: number): SecretSpan | undefined {
+  const name = /define\(\s{0,4}\\{0,7}["']([\w-]{0,31}_)$/.exec(text.slice(0, at))
+  const match = exec(
+    /(?:PASSWORD|PASSWD|PASS|PWD|KEY|SALT|SECRET|TOKEN)\\{0,7}["']\s{0,4},\s{0,4}\\{0,7}["']([^'"\\\r\n]+)/,
+    text,
+    at,
+  )
+  if (name === null || match === null) return undefined
+  const end = at + match[0].length
+  return found(name.index, end - (match[1] ?? '').length, end, end, 'secret')
+}
+
+/** `login x password y`. */
+function netrcAt(text: string, at: number): SecretSpan | undefined {
+  const gap = '(?:\\s|\\\\{1,7}[nt]){1,8}'
+  const match = exec(
+    new RegExp(`in${gap}[^\\s"'\`\\\\,;&<>(){}[\\]|]{1,64}${gap}(?=password(${gap}))`),
+    text,
+    at,
+  )
+  if (match === null || !text.slice(0, at).endsWith('log')) return undefined
+  const from = at + match[0].length
+  const { start, end } = anyValue(text, from + 'password'.length + (match[1] ?? '').length)
+  if (start === end || (end - start < 20 && word.test(text.slice(start, end)))) return undefined
+  return found(at - 3, start, end, end, 'password')
 }
 
 function found(from: number, start: number, end: number, until: number, kind: string): SecretSpan {
   return { from, start, end, until, kind }
 }
 
+const stickies = new Map<RegExp, RegExp>()
+
 function exec(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
-  const sticky = new RegExp(pattern.source, `${pattern.flags}y`)
+  const sticky = stickies.get(pattern) ?? new RegExp(pattern.source, `${pattern.flags}y`)
+  if (patternsKept.has(pattern)) stickies.set(pattern, sticky)
   sticky.lastIndex = at
   return sticky.exec(text)
 }
 
 const announced =
-  /(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|nature|[?&]sig)(?:|["'`* ]|[\\"'`* ]{2,7})[:=]$/
+  /(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS|oki|OKI|_bas|_BAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|(?:pas|Pas|PAS)[sS]|(?:aut|AUT)[hH]|nature|[?&]sig)(?:|["'`* ]|[\\"'`* ]{2,7})[:=>]$/
 
 const word = /^[A-Z]?[a-z]*[.!?:]*$/
 
@@ -67,16 +160,27 @@ function schemeAt(text: string, from: number): SecretSpan | undefined {
 
 function urlAt(text: string, from: number): SecretSpan | undefined {
   const match = exec(/:\\*\/\\*\/([^\s"'<>\\/?#]{1,512})@/, text, from)
-  const user = match?.[1]
-  if (match === null || user === undefined || (!user.includes(':') && user.length < 16)) return undefined
-  const until = from + match[0].length
-  return found(from, until - 1 - user.length, until - 1, until, 'url-credentials')
+  const user = match?.[1] ?? ''
+  if (user.includes(':') || user.length >= 16) {
+    const until = from + (match?.[0].length ?? 0)
+    return found(from, until - 1 - user.length, until - 1, until, 'url-credentials')
+  }
+  const address = exec(/:\\*\/\\*\/([^\s"'<>\\/?#]{1,513})/, text, from)
+  const form = webhooks.find(({ host }) => (address?.[1] ?? '').endsWith(host))
+  if (address === null || form === undefined) return undefined
+  const value = exec(
+    new RegExp(`${form.path.source}(${classes.get(bareCharacters)}{16,})`),
+    text,
+    from + address[0].length,
+  )
+  const end = from + address[0].length + (value?.[0].length ?? 0)
+  return value === null ? undefined : found(from, end - (value[1] ?? '').length, end, end, 'webhook-address')
 }
 
 const names: readonly (readonly [string, RegExp])[] = [
   [
     'api-key',
-    /(?:api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key/,
+    /(?:api|access|secret|private|account|auth|signing|encryption|client|service|master|subscription|shared|storage|webhook)[-_. ]?key(?:_base)?/,
   ],
   ['password', /(?:password|passwd|passphrase|pwd)/],
   ['secret', /secret/],
@@ -85,37 +189,82 @@ const names: readonly (readonly [string, RegExp])[] = [
   ['authorization', /authorization/],
   ['signature', /x-amz-signature/],
   ['signature', /[?&]sig/],
+  ['pass', /pass/],
+  ['cookie', /cookie/],
+  ['auth', /auth/],
 ]
 
-function valueAt(text: string, at: number): SecretSpan | undefined {
-  const before = text.slice(Math.max(0, at - 48), at - 1)
-  const skipped = at - 1 - before.length
+function nameBefore(text: string, at: number): { from: number; kind: string } | undefined {
+  const before = text.slice(Math.max(0, at - 48), at)
+  const skipped = at - before.length
   for (const [kind, name] of names) {
     const match = new RegExp(`${name.source}[\\\\"'\`* ]{0,7}$`, 'i').exec(before)
-    if (match !== null) return namedValueAt(text, at, kind, skipped + match.index)
+    if (match === null) continue
+    const from = skipped + match.index
+    if (kind !== 'pass') return { from, kind }
+    const upTo = text.slice(0, from + 4).replace(/\\[nrtbf](?=pass$)/i, '\n\n')
+    const isVerdict = /(?:[^\w-]|^)PASS$/.test(upTo) && text[at] === ':'
+    const isName = /(?:[^A-Za-z]|^)[A-Za-z]{4}$|[a-z]P[A-Za-z]{3}$/.test(upTo)
+    return isName && !isVerdict ? { from, kind: 'password' } : undefined
   }
   return undefined
 }
 
-function namedValueAt(text: string, at: number, kind: string, from: number): SecretSpan | undefined {
-  const opened = exec(/[=>]?\s*(\\*)(["'`]?)/, text, at)
-  if (opened === null) return undefined
-  const start = at + opened[0].length
-  const quote = opened[2]
-  if (quote === '') {
-    if (text[at - 2] === '"') return undefined
-    const match = exec(
-      /(?:(?:Bearer|Basic|Token|ApiKey|Digest)[ +]+)?((?:[^\s"'`\\,;&<>(){}[\]|]|\\+\/)+)/i,
-      text,
-      start,
-    )
-    const value = match?.[1] ?? ''
-    if (value.length < 8 || (value.length < 20 && word.test(value))) return undefined
-    const end = start + (match?.[0].length ?? 0)
-    return found(from, end - value.length, end, end, kind)
+function valueAt(text: string, at: number): SecretSpan | undefined {
+  const name = nameBefore(text, at - 1)
+  if (name === undefined) return undefined
+  const { kind } = name
+  const element = /<[\w-]{0,32}$/.exec(text.slice(0, name.from))
+  if (text[at - 1] === '>' && element === null) return undefined
+  const from = text[at - 1] === '>' ? (element?.index ?? 0) : name.from
+  const behind = at + (exec(/[=>]?\s*/, text, at)?.[0].length ?? 0)
+  if (kind === 'cookie') {
+    const match = text[at - 1] === ':' ? exec(/\\*(?:["'`](?=[\w!#$%&*.^|~-]{1,64}=))?/, text, behind) : null
+    if (match === null) return undefined
+    const start = /["'`]$/.test(match[0]) ? behind + match[0].length : behind
+    if (exec(/[\w!#$%&*.^|~-]{1,64}=/, text, start) === null) return undefined
+    const end = closingMark(text, start)
+    return end - start < 8 ? undefined : found(from, start, end, end, kind)
   }
-  const end = quote === '"' ? closingQuote(text, start, opened[1]?.length ?? 0) : closingMark(text, start)
-  return end - start < (kind === 'token' ? 16 : 8) ? undefined : found(from, start, end, end, kind)
+  if (kind === 'auth') {
+    const match = text[from - 1] === '"' ? exec(/\\*"((?:[\w+/=-]|\\+\/)*)\\*"/, text, behind) : null
+    const value = match?.[1] ?? ''
+    if (value.length < 8 || /[-_]/.test(value) || (value.length < 20 && !/[0-9+/=]/.test(value)))
+      return undefined
+    const start = behind + (match?.[0] ?? '').indexOf('"') + 1
+    return found(
+      from - 1,
+      start,
+      start + value.length,
+      behind + (match?.[0].length ?? 0),
+      'basic-credentials',
+    )
+  }
+  const { start, end, isQuoted } = anyValue(text, behind)
+  const key = text.startsWith('-----BEGIN', start) ? pemAt(text, start + 5) : undefined
+  if (key !== undefined) return { ...key, from }
+  if (!isQuoted) {
+    if (text[at - 2] === '"') return undefined
+    if (end - start < 8 || (end - start < 20 && word.test(text.slice(start, end)))) return undefined
+  } else if (end - start < (kind === 'token' ? 16 : 8)) return undefined
+  return found(from, start, end, end, kind)
+}
+
+function anyValue(text: string, at: number): { start: number; end: number; isQuoted: boolean } {
+  const opened = exec(/(\\*)(["'`]?)/, text, at)
+  const start = at + (opened?.[0].length ?? 0)
+  const quote = opened?.[2] ?? ''
+  if (quote !== '') {
+    const end = quote === '"' ? closingQuote(text, start, opened?.[1]?.length ?? 0) : closingMark(text, start)
+    return { start, end, isQuoted: true }
+  }
+  const match = exec(
+    /(?:(?:Bearer|Basic|Token|ApiKey|Digest)[ +]+)?((?:[^\s"'`\\,;&<>(){}[\]|]|\\+\/)+)/i,
+    text,
+    start,
+  )
+  const end = start + (match?.[0].length ?? 0)
+  return { start: end - (match?.[1]?.length ?? 0), end, isQuoted: false }
 }
 
 function closingMark(text: string, start: number): number {
@@ -133,7 +282,7 @@ function closingQuote(text: string, start: number, depth: number): number {
 
 function pemAt(text: string, at: number): SecretSpan | undefined {
   const match = exec(
-    /BEGIN (?:[A-Z0-9]+ ){0,3}PRIVATE KEY(?: BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\+[nrt/]|-(?!----))*(?:-----END [A-Z0-9 ]{0,40}-----)?/,
+    /BEGIN[ +](?:[A-Z0-9]+[ +]){0,3}PRIVATE[ +]KEY(?:[ +]BLOCK)?-----(?:[A-Za-z0-9+/=\s:,]|\\+[nrt/]|-(?!----)|%[0-9a-fA-F]{2})*(?:-----END[ +][A-Z0-9 +]{0,40}-----)?/,
     text,
     at,
   )
@@ -143,7 +292,7 @@ function pemAt(text: string, at: number): SecretSpan | undefined {
 }
 
 function pemTailAt(text: string, at: number, least: number): SecretSpan | undefined {
-  const match = exec(/END (?:[A-Z0-9]+ ){0,3}PRIVATE KEY/, text, at)
+  const match = exec(/END[ +](?:[A-Z0-9]+[ +]){0,3}PRIVATE[ +]KEY/, text, at)
   if (match === null) return undefined
   const block = /[A-Za-z0-9+/=\r\n\\]*$/.exec(text.slice(least, at - 5))?.[0] ?? ''
   const start = at - 5 - block.length
@@ -151,53 +300,63 @@ function pemTailAt(text: string, at: number, least: number): SecretSpan | undefi
   return found(start, start, end, end, 'private-key')
 }
 
-/** The kind, the characters up to the first rare one, and the pattern from its beginning. */
-const tokens: readonly (readonly [string, string, RegExp])[] = [
-  ['anthropic-key', 'sk-', /sk-(?=ant-)[\w*-]{16,}/],
-  ['openrouter-key', 'sk-', /sk-(?=or-)[\w*-]{16,}/],
-  ['cerebras-key', 'csk-', /csk-[\w*-]{16,}/],
-  ['openai-key', 'sk-', /sk-[\w*-]{12,}/],
-  ['groq-key', 'gsk_', /gsk_[\w*-]{16,}/],
-  ['stripe-key', 'sk_', /sk_(?=live_|test_)[\w*-]{16,}/],
-  ['stripe-key', 'rk_', /rk_(?=live_)[\w*-]{16,}/],
-  ['api-key', 'sk_', /sk_[\w*-]{24,}/],
-  ['google-key', 'AI', /AI(?=za)[\w-]{26,}/],
-  ['google-token', 'GOCSPX-', /GOCSPX-[\w*-]{16,}/],
-  ['aws-key-id', 'AKI', /AKI(?=A)[A-Z0-9]{13,}/],
-  ['aws-key-id', 'ASI', /ASI(?=A)[A-Z0-9]{13,}/],
-  ['github-token', 'github_', /github_(?=pat_)[\w*-]{20,}/],
-  ...['ghp_', 'gho_', 'ghu_', 'ghs_', 'ghr_'].map((start) => keyOf('github-token', start)),
-  ['gitlab-token', 'glpat-', /glpat-[\w.-]{12,}/],
-  ...['xoxb-', 'xoxp-', 'xoxa-', 'xoxr-', 'xoxs-', 'xoxe-', 'xoxc-', 'xoxd-', 'xapp-'].map(
-    (start) => ['slack-token', start, new RegExp(`${start}[\\w%.-]{10,}`)] as const,
-  ),
-  keyOf('huggingface-token', 'hf_'),
-  keyOf('xai-key', 'xai-'),
-  keyOf('replicate-token', 'r8_'),
-  keyOf('perplexity-key', 'pplx-'),
-  keyOf('nvidia-key', 'nvapi-'),
-  keyOf('npm-token', 'npm_'),
-  keyOf('pypi-token', 'pypi-'),
-  ['sendgrid-key', 'SG', /SG\.[\w.-]{16,}/],
-  ['jwt', 'eyJ', /eyJ(?:[\w-]{8,}(?:\.[\w-]*)+|[\w-]{200,})/],
-  ['tollgate-key', 'tg-', /tg-[\w*-]{12,}/],
-]
+/** The characters of each kind, as a pattern. */
+const classes: ReadonlyMap<number, string> = new Map([
+  [keyCharacters, '[\\w*-]'],
+  [wordCharacters, '[\\w-]'],
+  [dottedCharacters, '[\\w.-]'],
+  [slackCharacters, '[\\w%.-]'],
+  [capitalsAndDigits, '[A-Z0-9]'],
+  [lettersAndDigits, '[A-Za-z0-9]'],
+  [hexDigits, '[0-9a-fA-F]'],
+  [base64Characters, '(?:[\\w+/=-]|\\\\+/)'],
+  [bareCharacters, '(?:[^\\s"\'`\\\\,;&<>(){}[\\]|]|\\\\+/)'],
+])
 
-function keyOf(kind: string, start: string): readonly [string, string, RegExp] {
-  return [kind, start, new RegExp(`${start}[\\w*-]{16,}`)]
+/** The pattern of a token from its beginning. */
+function patternOf({ start, trigger, least, characters }: VendorForm): RegExp {
+  if (characters === jwtCharacters) return /eyJ(?:[\w-]{8,}(?:\.[\w-]*)+|[\w-]{200,})/
+  return new RegExp(
+    `${escaped(trigger)}(?=${escaped(start.slice(trigger.length))})${classes.get(characters)}{${least},}`,
+  )
 }
 
+const escaped = (text: string) => text.replaceAll('.', '\\.')
+const patterns = tokens.map((form) => ({ form, pattern: patternOf(form) }))
+const patternsKept = new Set(patterns.map(({ pattern }) => pattern))
+
+const shapes: readonly (readonly [string, RegExp, RegExp])[] = [
+  ['telegram-token', /(?<![0-9])[0-9]{5,16}:$/, /A[\w-]{33,36}/],
+  ['discord-token', /(?<![\w-])[\w-]{23,28}\.$/, /[\w-]{6}\.[\w-]{27,40}/],
+  ['terraform-token', /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv$/, /1\.[\w=-]{60,70}/],
+  ['databricks-token', /(?<![A-Za-z0-9])dap$/, /i[0-9a-f]{32}(?:-[0-9])?/],
+]
+
 function tokenAt(text: string, at: number): SecretSpan | undefined {
-  for (const [kind, trigger, pattern] of tokens) {
+  for (const { form, pattern } of patterns) {
+    const { kind, trigger, characters } = form
     const from = at - trigger.length
-    const match = text.slice(Math.max(0, from), at) === trigger ? exec(pattern, text, from) : null
+    if (from < 0 || !text.startsWith(trigger, from)) continue
+    const match = exec(pattern, text, from)
     if (match === null) continue
     const end = from + match[0].length
     const body = text.slice(at, end)
     const isRandom = /[0-9]/.test(body) && /[A-Z]/.test(body) && /[a-z]/.test(body)
     const before = text.slice(0, from)
     const begins = !/[A-Za-z0-9]$/.test(before) || /(?:\\[nrtbf]|%[0-9A-Fa-f]{2})$/.test(before)
-    if (begins || isRandom) return found(from, from, end, end, kind)
+    if (begins || (isRandom && characters !== base64Characters)) return found(from, from, end, end, kind)
+  }
+  if (!/[:.vp]/.test(text[at - 1] ?? '')) return undefined
+  for (const [kind, before, behind] of shapes) {
+    if (exec(behind, text, at) === null) continue
+    // The letter of a JSON escape, and the digits of one of a URL, are no part of the secret.
+    const head = text
+      .slice(0, at)
+      .replace(/\\[nrtbf]|%[0-9A-Fa-f]{2}/g, (written) => '\n'.repeat(written.length))
+    const match = before.exec(head)
+    const tail = match === null ? null : exec(behind, text, at)
+    if (match !== null && tail !== null && !/[A-Za-z0-9]$/.test(head.slice(0, match.index)))
+      return found(match.index, match.index, at + tail[0].length, at + tail[0].length, kind)
   }
   return undefined
 }

@@ -1,4 +1,12 @@
 import { randomBytes } from 'node:crypto'
+import {
+  base64Characters,
+  capitalsAndDigits,
+  dottedCharacters,
+  hexDigits,
+  lettersAndDigits,
+} from '../../src/redaction/runs.ts'
+import { jwtCharacters, tokens, type VendorForm, webhooks } from '../../src/redaction/vendor-forms.ts'
 
 /** A made-up secret. Redaction must leave no part of `random`. */
 export interface PlantedSecret {
@@ -64,6 +72,68 @@ export function plantedTokens(): PlantedSecret[] {
     ),
     plant('url-credentials', `admin:${randomText(18)}`, 'postgres://', '@db.example.com/main'),
     plant('tollgate-key', randomText(40), 'tg-'),
+  ]
+}
+
+const hex = '0123456789abcdef'
+const digits = '0123456789'
+
+/** One of each form that `vendor-forms.ts` lists. */
+export function plantedForms(): PlantedSecret[] {
+  return [
+    ...tokens.map(plantedForm),
+    plant('telegram-token', `A${randomText(34)}`, `${randomText(10, digits)}:`),
+    plant('discord-token', `${randomText(6)}.${randomText(38)}`, `M${randomText(23)}.`),
+    plant('terraform-token', randomText(64), `${randomText(14)}.atlasv1.`),
+    ...webhooks.map(({ host }) =>
+      plant('webhook-address', randomText(48), `https://${host}/${pathOf(host)}`),
+    ),
+    plant('databricks-token', randomText(32, hex), 'dapi'),
+  ]
+}
+
+function plantedForm({ kind, start, least, characters }: VendorForm): PlantedSecret {
+  if (characters === jwtCharacters) return plant(kind, `${randomText(33)}.eyJ${randomText(40)}`, start)
+  return plant(kind, randomText(Math.max(least, 20), alphabets.get(characters) ?? alphabet), start)
+}
+
+const alphabets: ReadonlyMap<number, string> = new Map([
+  [hexDigits, hex],
+  [capitalsAndDigits, 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'],
+  [lettersAndDigits, alphabet],
+  [dottedCharacters, `${alphabet}.-`],
+  [base64Characters, `${alphabet}+/`],
+])
+
+function pathOf(host: string): string {
+  if (host === 'hooks.slack.com') return 'services/T0A1B2C3D/B0A1B2C3D/'
+  return host.startsWith('discord') ? 'api/webhooks/123456789012345678/' : 'webhookb2/'
+}
+
+/** Values that commands, headers and files of settings announce. */
+export function plantedContexts(): PlantedSecret[] {
+  const password = () => randomText(20)
+  return [
+    plant('password', password(), '<password>', '</password>'),
+    plant('password', password(), '<db_password>', '</db_password>'),
+    plant('password', password(), 'SMTP_PASS='),
+    plant('password', password(), 'pass: '),
+    plant('password', password(), 'dbPass: "', '"'),
+    plant('api-key', randomText(64, hex), 'SECRET_KEY_BASE='),
+    plant('password', password(), 'mysqldump --password '),
+    plant('password', password(), "mysqldump --db-password '", "' main"),
+    plant('token', password(), 'deploy --token '),
+    plant('secret', password(), "define('DB_PASSWORD', '", "');"),
+    plant('secret', password(), 'define( "AUTH_KEY",  "', '" );'),
+    plant('password', password(), 'curl -u admin:', ' https://a.example'),
+    plant('password', password(), 'curl -s --user "admin:', '" https://a.example'),
+    plant('password', password(), "sshpass -p '", "' ssh a.example"),
+    plant('password', password(), 'machine a.example login bob password '),
+    plant('password', password(), 'machine a.example\n  login bob\n  password '),
+    plant('cookie', password(), 'Cookie: session='),
+    plant('cookie', password(), 'Cookie: theme=dark; session='),
+    plant('cookie', password(), 'Set-Cookie: sid=', '; Path=/; HttpOnly'),
+    plant('basic-credentials', base64(30), '{"auths": {"https://index.docker.io/v1/": {"auth": "', '"}}}'),
   ]
 }
 

@@ -2,9 +2,26 @@ import { isUtf8 } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import { redactBody, redactText } from '../../src/redaction/redact.ts'
-import { leak, plantedAssignments, plantedKeys, plantedTokens, randomText } from './planted-secrets.ts'
+import {
+  leak,
+  type PlantedSecret,
+  plantedAssignments,
+  plantedContexts,
+  plantedForms,
+  plantedKeys,
+  plantedTokens,
+  randomText,
+} from './planted-secrets.ts'
 
 const options = { key: Buffer.from('a key for hashes'), bytesMax: 64 * 1024, stringBytesMax: 8 * 1024 }
+/** At least one of each kind. */
+const allPlanted = (): PlantedSecret[] => [
+  ...plantedTokens(),
+  ...plantedForms(),
+  ...plantedAssignments(),
+  ...plantedContexts(),
+  ...plantedKeys('\n'),
+]
 const prose = 'The quick brown fox said: "basic tasks" — naïve café, 東京 🚀, risk-averse & well-known.\n'
 
 function redacted(
@@ -27,6 +44,70 @@ const decodeAll = (text: string) =>
 
 const chat = (content: string) => JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] })
 
+const ordinary: [string, string][] = [
+  [
+    'a git log',
+    'commit 3f786850e387550fdab836ed7e6dc881de23001b\nAuthor: Ada <ada@a.example>\nindex 83baae6..ce01362 100644',
+  ],
+  [
+    'hashes',
+    'sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855, md5 d41d8cd98f00b204e9800998ecf8427e',
+  ],
+  ['UUIDs', '018f4e6e-7c1a-7b3e-9c55-2f6f1c0a9d11 and 9b2de7a4-6a1c-4d34-8b0a-d5c0ffeeabcd'],
+  [
+    'an image in base64',
+    `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg${'A'.repeat(300)}`,
+  ],
+  [
+    'a JPEG in base64',
+    `/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAIBAQIBAQICAgICAgICAwUDAwMDAwYEBAMFBwYHBwcGBwcICQsJCAgKCAcHCg0KCgsMDAwMBwkODw0MDgsMDAz/`,
+  ],
+  [
+    'names of models',
+    'gpt-4o-mini-2024-07-18, claude-sonnet-4-5-20250929, gemini-2.5-pro, accounts/fireworks/models/llama-v3p1-405b-instruct',
+  ],
+  [
+    'ids of answers',
+    'chatcmpl-AbC123dEf456GhI789jKl012MnO345, msg_01XFDUDYJgAACzvnptvVoYEL, call_abc123DEF456ghi789JKL012, resp_67ccd2bed1ec8190b14f964abc0542670bb6a6b452d3795b, toolu_01A09q90qw90lq917835lq9, req_011CSHoEeqs5C35K2UUqR7Fy, fp_44709d6fcb',
+  ],
+  [
+    'code',
+    'const first_token_ms = row.firstTokenAt; if (key_id === null) return; const max_output_tokens = 4096; secret_name(); x.password?.length; use_api_key(); type Token = { kind: string }; a->pass_through; fn(pub_key, sub_key); this.someVeryLongMethodNameThatGoesOn()',
+  ],
+  [
+    'TypeScript',
+    'const options: { token?: string; password?: string | undefined } = {}\nasync function get(token: Token): Promise<Map<string, Token>> {}',
+  ],
+  [
+    'output of tests',
+    '--- PASS: TestThing/some-sub_test-1 (0.00s)\nPASS: gcc.dg/tree-ssa/foo-1.c (test for excess errors)\n12 passed, 3 skipped; bypass: not-a-secret-at-all-1',
+  ],
+  [
+    'options of commands',
+    'npm run build -- --watch; docker run -u 1000:1000 -p 8080:80 image; sudo -u postgres psql; python -u main.py; git push --force-with-lease; docker login --password-stdin; tool --token-file /etc/token --password required',
+  ],
+  [
+    'prose',
+    'Log in with your password and then reset the password before login. The login form password field is empty. A cookie: a small text file. Pass: the salt. Discord.com and hooks.slack.com are hosts. The auth: header is set.',
+  ],
+  [
+    'markup',
+    '<input type="password" name="pw"><label for="password">Your password</label><password></password> a => b, x >= y, <T extends Token>value',
+  ],
+  [
+    'JSON schemas',
+    '{"password": {"type": "string"}, "auth": {"type": "object"}, "token": null, "cookie": {"in": "cookie", "name": "session"}, "auth": "required", "secret": 12345678}',
+  ],
+  [
+    'addresses',
+    'https://a.example:8080/x/y?page=2&sort=asc#top, http://localhost:3000, s3://bucket/key-name/part-00000, discord.com/api/webhooks, https://hooks.slack.com/services/',
+  ],
+  [
+    'names that begin like keys',
+    'task-force-desk-lamp-and-more-words, probe-this-long-kebab-case-name-that-goes-on, play-store-release-notes-for-the-next-version, tga_texture_file, hf_hub_download, lin_reg, key-value-store-with-a-long-name, pul-request, dapi-server-configuration, secret_santa_list',
+  ],
+]
+
 describe('content', () => {
   test('a body without secrets comes back as the same buffer', () => {
     const body = Buffer.from(
@@ -40,6 +121,37 @@ describe('content', () => {
       'Basic understanding of bearer bonds. The password: required. A secret: nothing. sk-learn and desk-lamp. ' +
       'api_key=null, tokens: 4096, "keyword": "some longer words here", --- | ----- | , https://a.example:8080/x?y=z'
     expect(redactText(text)).toBe(text)
+  })
+
+  test.each(ordinary)('%s stays as it is', (_, text) => {
+    expect(redactText(text, [], text.length)).toBe(text)
+    const body = Buffer.from(chat(text))
+    expect(redactBody(body, 'content', options)).toBe(body)
+  })
+
+  test('a private key is removed whole, whatever announces it, and however its line ends are written', () => {
+    for (const [written, encode] of [
+      ['\n', (text: string) => text],
+      ['\\n', (text: string) => text],
+      ['\n', encodeURIComponent],
+      ['\\n', encodeURIComponent],
+      ['\n', (text: string) => encodeURIComponent(text).replaceAll('%20', '+')],
+    ] as const) {
+      for (const secret of plantedKeys(written)) {
+        for (const before of [
+          'private_key: ',
+          'PRIVATE_KEY=',
+          "private_key: '",
+          'secret = "',
+          '"private_key":"',
+          'key ',
+        ]) {
+          const text = encode(`${before}${secret.text}' and more`)
+          for (const kept of [redactText(text, [], text.length), redacted(text), redacted(chat(text))])
+            expect(leak(decodeAll(decodeAll(kept)), secret), kept).toBeUndefined()
+        }
+      }
+    }
   })
 
   const nestings: [string, (secret: string) => string][] = [
@@ -57,7 +169,9 @@ describe('content', () => {
     ['percent-encoded to the last character', (s) => chat(encodeAll(s))],
   ]
   test.each(nestings)('no planted secret survives %s', (_, nest) => {
-    for (const secret of [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]) {
+    // Of four forms one: the scan, and not the nesting, depends on the form.
+    const turn = nestings.findIndex(([, other]) => other === nest)
+    for (const secret of allPlanted().filter((_, at) => at % 4 === turn % 4)) {
       const body = nest(secret.text)
       const kept = redacted(body)
       expect(leak(kept, secret), `${secret.kind} in ${kept.slice(0, 400)}`).toBeUndefined()
@@ -69,8 +183,21 @@ describe('content', () => {
     }
   })
 
+  test('no form survives alone, in prose, in a string or in a URL', () => {
+    for (const secret of allPlanted()) {
+      for (const text of [
+        secret.text,
+        `use ${secret.text} please`,
+        chat(secret.text),
+        encodeURIComponent(secret.text),
+      ])
+        for (const kept of [redactText(text), redacted(text)])
+          expect(leak(decodeAll(kept), secret), `${secret.kind} in ${kept}`).toBeUndefined()
+    }
+  })
+
   test('the placeholder names the kind of secret', () => {
-    for (const secret of plantedTokens()) {
+    for (const secret of [...plantedTokens(), ...plantedForms(), ...plantedContexts()]) {
       if (secret.text.startsWith('authorization')) continue
       expect(redactText(`see ${secret.text} there`)).toContain(`[REDACTED ${secret.kind}]`)
     }
@@ -106,7 +233,19 @@ describe('content', () => {
   test('unicode escapes of ASCII hide no secret', () => {
     const secret = { kind: 'password', random: randomText(20), text: '' }
     expect(leak(redacted(`{"content":"password\\u003d${secret.random}"}`), secret)).toBeUndefined()
-    expect(leak(redacted(`{"content":"s\\u006b\\u002d${secret.random}"}`), secret)).toBeUndefined()
+    for (const text of [
+      `s\\u006b\\u002d${secret.random}`,
+      `password\\u003d${secret.random}`,
+      `tga\\u005f${secret.random}${randomText(26)}`,
+    ]) {
+      for (const escaped of [text, text.replaceAll('\\', '\\\\'), text.replaceAll('\\', '\\\\\\\\')]) {
+        const body = `{"content":"${escaped}","after":1}`
+        expect(leak(redacted(body), secret), body).toBeUndefined()
+        expect(JSON.parse(redacted(body)).after).toBe(1)
+        expect(redactText(body)).toContain('[REDACTED ')
+        expect(leak(redactText(body), secret), body).toBeUndefined()
+      }
+    }
   })
 
   test('a secret known by value is removed in any form', () => {
@@ -200,7 +339,12 @@ describe('truncation', () => {
   test.each(fillers)(
     'no part of a secret that lies across a truncation survives, at any offset, in %s',
     (_, filler) => {
-      const secrets = [...plantedTokens(), ...plantedAssignments(), ...plantedKeys('\n')]
+      const secrets = [
+        ...plantedTokens(),
+        ...plantedAssignments(),
+        ...plantedContexts(),
+        ...plantedKeys('\n'),
+      ]
       const limits = { bytesMax: 3000, stringBytesMax: 1000 }
       for (const secret of secrets) {
         const escaped = JSON.stringify(secret.text).slice(1, -1)

@@ -19,6 +19,7 @@ const model: Model = {
   id: 'm',
   aliases: [],
   fallbacks: [],
+  plainMembers: [],
   contextLength: undefined,
   maxOutputTokens: undefined,
   price: undefined,
@@ -39,6 +40,7 @@ function channelOf(name: string, credentials = ['a']): Channel {
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
   }
 }

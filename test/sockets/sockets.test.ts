@@ -293,6 +293,45 @@ describe('a frame', () => {
   })
 })
 
+describe('a frame that prepares the next one', () => {
+  const prepares = (input: string) => ({ model: 'gemini', input, store: false, generate: false })
+
+  test('takes from the limits of its key as any other, and a refused one has a row', async () => {
+    const limited = 'key-with-limits-of-a-01'
+    const small = await startFourUpstreams({
+      groups: "  - { name: few, models: ['*'], channels: ['*'], limits: { requests_per_minute: 2 } }",
+      extra: `  - { name: few, keys: [ { name: few, group: few, secret: ${limited} } ] }`,
+    })
+    onTestFinished(small.close)
+    const line = await open(small.tollgate.url, limited)
+    for (const at of [1, 2]) expect(await line.create(prepares(`${at}`))).toHaveLength(2)
+    for (const _ of Array.from({ length: 20 })) {
+      expect(await line.create(prepares('More.'))).toMatchObject([
+        { type: 'error', status: 429, error: { code: 'rate_limit_exceeded' } },
+      ])
+    }
+    expect(await line.create({ model: 'gemini', input: 'Go.', store: false })).toMatchObject([
+      { type: 'error', status: 429 },
+    ])
+    await expect
+      .poll(() => small.database.sql`SELECT count(*)::int AS rows FROM requests WHERE status = 429`)
+      .toEqual([{ rows: 21 }])
+    expect(await small.rows()).toHaveLength(21)
+  })
+
+  test('is read in a thread where it is large, and keeps its items all the same', async () => {
+    const threads = await startFourUpstreams({ env: { BODY_THREAD_BYTES: '1000' } })
+    onTestFinished(threads.close)
+    const line = await open(threads.tollgate.url)
+    const text = 'Prepared. '.repeat(1_000)
+    const warm = await line.create(prepares(text))
+    expect(warm.map(({ type }) => type)).toEqual(['response.created', 'response.completed'])
+    const go = { model: 'gemini', input: 'Go.', store: false, previous_response_id: responseIn(warm).id }
+    const { usage } = responseIn(await line.create(go))
+    expect(isRecord(usage) ? Number(usage.input_tokens) : 0).toBeGreaterThan(1_000)
+  })
+})
+
 describe('bounds', () => {
   test('each closes or refuses with its name', async () => {
     const small = await startFourUpstreams({

@@ -70,7 +70,7 @@ channels:
 ${upstreamModels
   .map(
     (model) =>
-      `  - { name: ${model}, vendor: ${vendors[model]}, protocols: { ${model}: ${bases[model]} }, api_keys: [demo-credential-0001], models: { ${model}: ${names[model]} }, allow_private_address: true }`,
+      `  - { name: ${model}, vendor: ${vendors[model]}, protocols: { ${model}: ${bases[model]} }, api_keys: [demo-credential-0001], models: { ${model}: ${names[model]} }, allow_private_address: true, shared_state: allow }`,
   )
   .join('\n')}
 groups:

@@ -47,6 +47,8 @@ const defaults = {
   MODEL_LIST_REFRESH_MS: '0',
   // With pages, each start would look whether they must be built.
   PAGES: 'none',
+  // Upstreams of tests are on this machine.
+  PRIVATE_ADDRESSES: '127.0.0.0/8',
 }
 
 export async function startGateway(options: GatewayOptions): Promise<Gateway> {

@@ -138,6 +138,8 @@ export async function makeImageTestbed<T extends Reached>(
         IMAGE_BACKOFF_MS: '20',
         WEBHOOK_PRIVATE_ADDRESSES: 'allow',
         ...(redis === undefined ? {} : { REDIS_URL: redis.url }),
+        // Tests read the attempts of jobs.
+        ROUTING_HEADERS: 'show',
         ...options.env,
         ...env,
       },

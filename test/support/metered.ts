@@ -32,10 +32,11 @@ models:
   - { id: priced, aliases: [also-priced], context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2", cache_read: "0.5" } }
   - { id: broken, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
   - { id: refusing, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
+  - { id: absurd, context_length: 1000, max_output_tokens: 100, price: { input: "1", output: "2" } }
   - { id: draw, price: { image: "0.04" }, images: {} }
   - id: '*'
 channels:
-  - { name: scripted, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0001" ], models: { priced: priced, '*': '*' }, allow_private_address: true }
+  - { name: scripted, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0001" ], models: { priced: priced, absurd: absurd-usage, '*': '*' }, allow_private_address: true }
   - { name: 'broken "one"', protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0002" ], models: { broken: error-500 }, allow_private_address: true }
   - { name: refusing, protocols: { openai-chat: ${chatUrl} }, api_keys: [ "upstream-credential-0003" ], models: { refusing: error-401 }, allow_private_address: true }
   - { name: painter, protocols: { openai-images: ${imageUrl} }, api_keys: [ "upstream-credential-0004" ], models: { draw: draw }, allow_private_address: true }
@@ -130,6 +131,7 @@ async function makeTraffic(post: Metered['post'], database: Metered['database'])
   await chat('priced', {}, 'no-key-of-anybody-0001')
   for (let i = 0; i < 3; i++) await chat('priced', {}, limitedKey)
   await chat('priced', {}, richKey)
+  for (const key of [openKey, richKey]) await chat('absurd', {}, key)
   await chat('priced', {}, poorKey)
   await leave(post, { model: 'paced-500x20', stream: true, messages })
   await whole(post('/v1/images/generations', { model: 'draw', prompt: 'one' }))

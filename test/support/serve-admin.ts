@@ -4,6 +4,7 @@ import express from 'express'
 import type { Actor } from '../../src/access/actor.ts'
 import { type AdminContext, answerAdmin } from '../../src/api/admin/answer.ts'
 import type { AdminEndpoint } from '../../src/api/admin/endpoint.ts'
+import { BodyMemory } from '../../src/http/body-memory.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 
 export const operator: Actor = {
@@ -34,6 +35,12 @@ export async function serveAdmin(
   const app = express()
   const served: AdminContext = {
     answers: { encrypt: (answer) => answer, decrypt: (encrypted) => encrypted },
+    bodies: new BodyMemory({
+      bodiesBytesMax: 2 ** 26,
+      keyBodiesBytesMax: 0,
+      decodedBytesMax: 2 ** 26,
+      bodyBytesMax: 2 ** 20,
+    }),
     log: makeLog('silent'),
     ...context,
     authenticate: async () => actor(),

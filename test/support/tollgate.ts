@@ -132,6 +132,8 @@ function environment(
     MODEL_LIST_REFRESH_MS: '0',
     // With pages, each start would look whether they must be built.
     PAGES: 'none',
+    // Upstreams of tests are on this machine.
+    PRIVATE_ADDRESSES: '127.0.0.0/8',
     ...options.env,
   }
 }

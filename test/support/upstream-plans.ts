@@ -35,6 +35,7 @@ const plansByModel: Record<string, (request: SeenRequest) => Plan> = {
   'slow-headers': (request) => slowHeaders(request, 500),
   gzip: gzipAnswer,
   huge: () => hugeAnswer(8 * 1024 * 1024),
+  'absurd-usage': () => chatAnswer({ usage: { ...usageTold, prompt_tokens: 1e9 } }),
   redirect: () => redirect('http://127.0.0.1:9/elsewhere'),
   html: () => htmlError(502),
   'error-400': () =>

@@ -66,6 +66,7 @@ function channel(entry: ConnectionEntry | undefined, more: Partial<Channel> = {}
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
     connection: openConnection({ id, ...columns }, keeper),
     ...more,

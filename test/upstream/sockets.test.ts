@@ -87,6 +87,7 @@ function channelOf({
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
     connection: openConnection({ id, ...columns }, keeper),
   }

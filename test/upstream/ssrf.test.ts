@@ -396,5 +396,6 @@ const anyChannel = {
   concurrency: undefined,
   imageConcurrency: undefined,
   imagesPerMinute: undefined,
+  plainMembers: [],
   vendor: undefined,
 }

@@ -213,6 +213,7 @@ function ask(
     concurrency: undefined,
     imageConcurrency: undefined,
     imagesPerMinute: undefined,
+    plainMembers: [],
     vendor: undefined,
   }
   return upstreams.call(

@@ -1925,7 +1925,7 @@ export interface paths {
         put?: never;
         /**
          * Sign in
-         * @description Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by account and by address.
+         * @description Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by network, and by account and network; a browser that has signed in before has its own count.
          */
         post: operations["postAdminVSession"];
         /** Sign out */
@@ -2606,6 +2606,7 @@ export interface components {
             /** @description Events that can be had again. */
             events: number;
             runs: number;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -2679,6 +2680,7 @@ export interface components {
             finished_at: string | null;
             /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
             position: number | null;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -2781,6 +2783,8 @@ export interface components {
             managed_by: "file" | "admin";
             aliases: string[];
             fallbacks: string[];
+            /** @description Members of requests for which no vendor adds input that the body does not contain. */
+            plain_members: string[];
             context_length: number | null;
             max_output_tokens: number | null;
             images: {
@@ -2815,6 +2819,8 @@ export interface components {
             managed_by: "file" | "admin";
             aliases: string[];
             fallbacks: string[];
+            /** @description Members of requests for which no vendor adds input that the body does not contain. */
+            plain_members: string[];
             context_length: number | null;
             max_output_tokens: number | null;
             images: {
@@ -2896,7 +2902,7 @@ export interface components {
              */
             openings: number;
         };
-        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
+        AlertCondition: components["schemas"]["AlertBudget"] | components["schemas"]["AlertErrorRate"] | components["schemas"]["AlertLatency"] | components["schemas"]["AlertUncharged"] | components["schemas"]["AlertLedgerLag"] | components["schemas"]["AlertNewNetwork"] | components["schemas"]["AlertChannelDown"];
         AlertEpisode: {
             /** Format: uuid */
             id: string;
@@ -2906,7 +2912,7 @@ export interface components {
                 /** @description Its name then. */
                 name: string;
                 /** @enum {string} */
-                kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             };
             /** @description The rule's. */
             tenant_id: string | null;
@@ -3065,7 +3071,7 @@ export interface components {
             id: string;
             name: string;
             /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             /** @description Null: of the operators, over all tenants. */
             tenant_id: string | null;
             condition: components["schemas"]["AlertCondition"];
@@ -3090,7 +3096,7 @@ export interface components {
             id: string;
             name: string;
             /** @enum {string} */
-            kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+            kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
             /** @description Null: of the operators, over all tenants. */
             tenant_id: string | null;
             condition: components["schemas"]["AlertCondition"];
@@ -3115,6 +3121,27 @@ export interface components {
             answer: string | null;
             problem: string | null;
         };
+        AlertUncharged: {
+            /** @constant */
+            kind: "uncharged";
+            /**
+             * @description Each of them is judged by itself. A request counts for the channel that it ended with.
+             * @enum {string}
+             */
+            of: "channel" | "model" | "tenant";
+            /**
+             * @description Only the one of this name; null: each. A model is named as requested.
+             * @default null
+             */
+            name: string | null;
+            /** @default 60 */
+            window_minutes: number;
+            /**
+             * @description Holds while more of the cost than this was not charged, because no more was held.
+             * @default 0
+             */
+            above_usd: string;
+        };
         AlertWebhook: {
             /** @enum {string} */
             type: "alert.opened" | "alert.closed" | "alert.test";
@@ -3131,7 +3158,7 @@ export interface components {
                     id: string;
                     name: string;
                     /** @enum {string} */
-                    kind: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                    kind: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 };
                 /** @description The rule's; null: it is of the operators. */
                 tenant_id: string | null;
@@ -3385,11 +3412,15 @@ export interface components {
             priority: number;
             weight: number;
             allow_private_address: boolean | string[];
+            /** @description Null: `allow` where one tenant alone reaches the channel, else `own`. */
+            shared_state: ("allow" | "own") | null;
             concurrency: number | null;
             images: {
                 concurrency: number | null;
                 per_minute: number | null;
             };
+            /** @description Members of requests for which its vendor adds no input that the body does not contain. */
+            plain_members: string[];
             timeouts: {
                 [key: string]: number;
             };
@@ -3547,11 +3578,13 @@ export interface components {
             priority?: number | null;
             weight?: number | null;
             allow_private_address?: (boolean | string[]) | null;
+            shared_state?: ("allow" | "own") | null;
             concurrency?: number | null;
             images?: {
                 concurrency?: number;
                 per_minute?: number;
             } | null;
+            plain_members?: string[] | null;
             proxy?: string | null;
             ca?: string | null;
             cert?: string | null;
@@ -3684,12 +3717,16 @@ export interface components {
             /** @default 1 */
             weight?: number;
             allow_private_address?: boolean | string[];
+            /** @enum {string} */
+            shared_state?: "allow" | "own";
             concurrency?: number;
             /** @default {} */
             images?: {
                 concurrency?: number;
                 per_minute?: number;
             };
+            /** @default [] */
+            plain_members?: string[];
             proxy?: string;
             ca?: string;
             cert?: string;
@@ -3992,6 +4029,11 @@ export interface components {
                 /** @enum {string} */
                 policy: "drain" | "abort";
                 seconds: number;
+                /**
+                 * @description Where money is limited and nothing of the answer had come: charged at once, or held first.
+                 * @enum {string}
+                 */
+                unseen: "estimate" | "hold";
             };
             /** @description Of each key that has none of its own. */
             limits: {
@@ -4043,6 +4085,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;
@@ -4221,6 +4264,7 @@ export interface components {
             finished_at: string | null;
             /** @description The place among the tenant's waiting jobs, 1 being next; null when it does not wait. */
             position: number | null;
+            /** @description Empty for a tenant that does not see channels (ROUTING_HEADERS). */
             attempts: {
                 channel: string;
                 status: number | null;
@@ -4750,12 +4794,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -5033,12 +5079,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -5354,6 +5402,7 @@ export interface components {
             id?: string | null;
             aliases?: string[] | null;
             fallbacks?: string[] | null;
+            plain_members?: string[] | null;
             context_length?: number | null;
             max_output_tokens?: number | null;
             price?: {
@@ -5476,6 +5525,8 @@ export interface components {
             aliases?: string[];
             /** @default [] */
             fallbacks?: string[];
+            /** @default [] */
+            plain_members?: string[];
             context_length?: number;
             max_output_tokens?: number;
             price?: {
@@ -5625,6 +5676,7 @@ export interface components {
             client_gone?: {
                 policy?: ("drain" | "abort") | null;
                 seconds?: number | null;
+                unseen?: ("estimate" | "hold") | null;
             } | null;
             limits?: {
                 requests_per_minute?: number | null;
@@ -6319,6 +6371,8 @@ export interface components {
                 images: number;
                 /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                uncharged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
                 latency_ms: {
@@ -6359,6 +6413,8 @@ export interface components {
                 images: number;
                 /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                uncharged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
                 latency_ms: {
@@ -6402,6 +6458,8 @@ export interface components {
             images: number;
             /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
             cost_nano_usd: string;
+            /** @description The part of the cost that was not charged, because no more was held for these requests. */
+            uncharged_nano_usd: string;
             /** @description Requests whose cost is not known. */
             unpriced_requests: number;
             latency_ms: {
@@ -6464,6 +6522,8 @@ export interface components {
                     images: number;
                     /** @description Nano-USD in decimal digits, of the requests whose cost is known. */
                     cost_nano_usd: string;
+                    /** @description The part of the cost that was not charged, because no more was held for these requests. */
+                    uncharged_nano_usd: string;
                     /** @description Requests whose cost is not known. */
                     unpriced_requests: number;
                     latency_ms: {
@@ -6774,12 +6834,16 @@ export interface components {
             /** @default 1 */
             weight?: number;
             allow_private_address?: boolean | string[];
+            /** @enum {string} */
+            shared_state?: "allow" | "own";
             concurrency?: number;
             /** @default {} */
             images?: {
                 concurrency?: number;
                 per_minute?: number;
             };
+            /** @default [] */
+            plain_members?: string[];
             proxy?: string;
             ca?: string;
             cert?: string;
@@ -6856,12 +6920,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -7014,12 +7080,14 @@ export interface components {
             } | null;
             /** @description Images delivered, or only previewed by a job without result; else null. */
             images: number | null;
-            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`. */
+            /** @description Where the tokens come from: `upstream`, `partial`, `estimated` or `none`; `implausible`: more than the request can have used. */
             usage_source: string;
             /** @description `complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`. */
             stream_end: string | null;
-            /** @description Nano-USD in decimal digits; null where the cost is not known. */
+            /** @description What the counts cost, in nano-USD as decimal digits; null where that is not known. */
             cost_nano_usd: string | null;
+            /** @description What was charged: the cost, but where money is limited at most what was held. */
+            charged_nano_usd: string | null;
             latency_ms: {
                 /** @description From arrival to the first call upstream. */
                 queue: number | null;
@@ -7063,6 +7131,8 @@ export interface components {
                 images: number;
                 /** @description Of the requests whose cost is known. */
                 cost_nano_usd: string;
+                /** @description What was charged for them. */
+                charged_nano_usd: string;
                 /** @description Requests whose cost is not known. */
                 unpriced_requests: number;
             }[];
@@ -7629,10 +7699,7 @@ export interface operations {
     postResponsesInputTokens: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7664,10 +7731,7 @@ export interface operations {
     postMessagesCountTokens: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7759,10 +7823,7 @@ export interface operations {
     postResponsesByIdCancel: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -7822,10 +7883,7 @@ export interface operations {
     postConversations: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -7887,10 +7945,7 @@ export interface operations {
     postConversationsById: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -7995,10 +8050,7 @@ export interface operations {
                 /** @description Ignored: an item has all that is kept of it. */
                 include?: string | string[];
             };
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path: {
                 id: string;
             };
@@ -8405,10 +8457,7 @@ export interface operations {
     postTranslate: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -8569,7 +8618,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -8759,7 +8808,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -8849,7 +8898,7 @@ export interface operations {
                 to?: string;
                 /** @description The format of the file. */
                 format?: "csv" | "ndjson";
-                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, key_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, charged_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_multiplier, cost_facts. */
                 columns?: string;
                 sort?: "-created_at" | "created_at";
             };
@@ -9000,10 +9049,7 @@ export interface operations {
     postKeys: {
         parameters: {
             query?: never;
-            header?: {
-                /** @description A repeat with the same key gets the answer of the first request. 1 to 255 visible ASCII characters. */
-                "idempotency-key"?: components["parameters"]["idempotency-key"];
-            };
+            header?: never;
             path?: never;
             cookie?: never;
         };
@@ -11380,7 +11426,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -11600,7 +11646,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -11816,7 +11862,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -12032,7 +12078,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -12138,7 +12184,7 @@ export interface operations {
                 to?: string;
                 /** @description The format of the file. */
                 format?: "csv" | "ndjson" | "parquet";
-                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
+                /** @description The columns of the file in their order, with commas between them. Default: those of the list. They are: id, created_at, tenant, key, group, tenant_id, key_id, group_id, endpoint, client_protocol, upstream_protocol, requested_model, served_model, channel, stream, end_user, session, tags, status, outcome, error_kind, error_message, error_upstream_status, finish_reason, input_tokens, cache_read_tokens, cache_write_tokens, output_tokens, reasoning_tokens, images, usage_source, stream_end, cost_nano, charged_nano, queue_ms, first_token_ms, total_ms, attempt_count, notes, upstream_request_id, folded, client_address, user_agent, idempotency_key, price_id, price_multiplier, cost_facts. */
                 columns?: string;
                 sort?: "-created_at" | "created_at";
             };
@@ -12251,7 +12297,7 @@ export interface operations {
                 finish_reason?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_finish_reason?: string[];
-                /** @description `upstream`, `partial`, `estimated` or `none`. */
+                /** @description `upstream`, `partial`, `estimated`, `none` or `implausible`. */
                 usage_source?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_usage_source?: string[];
@@ -13741,7 +13787,7 @@ export interface operations {
                 /** @description Only this one. */
                 id?: string;
                 rule_id?: string;
-                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind?: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 /** @description Of the rule. */
                 tenant_id?: string;
                 open?: "true" | "false";
@@ -13808,7 +13854,7 @@ export interface operations {
                 cursor?: string;
                 /** @description A minus before the name turns the order round. */
                 sort?: "-created_at" | "created_at" | "name" | "-name";
-                kind?: "budget" | "error_rate" | "latency" | "ledger_lag" | "new_network" | "channel_down";
+                kind?: "budget" | "error_rate" | "latency" | "uncharged" | "ledger_lag" | "new_network" | "channel_down";
                 tenant_id?: string;
                 enabled?: "true" | "false";
             };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import ipaddr from 'ipaddr.js'
-import { eq, inArray, lt, sql } from '../../db/drizzle.cjs'
+import { and, eq, gt, gte, inArray, lt, or, sql } from '../../db/drizzle.cjs'
 import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 
@@ -8,86 +8,97 @@ import type { Queries } from '../../db/transactions.ts'
 export interface Counted {
   subject: Buffer
   most: number
+  /** Other accounts use it up too. */
+  isShared?: boolean
 }
 
-export function accountSubject(email: string): Buffer {
-  return createHash('sha256').update(`account ${email}`).digest()
-}
-
-/** A /64 of IPv6 counts as one address, because one customer has the whole block. */
-export function addressSubject(address: string): Buffer {
+/** A /64 of IPv6 is one network, because one customer has the whole block. */
+export function networkOf(address: string): string {
   const ip = ipaddr.isValid(address) ? ipaddr.process(address) : undefined
-  const counted = ip instanceof ipaddr.IPv6 ? ip.parts.slice(0, 4).join(':') : address
-  return createHash('sha256').update(`address ${counted}`).digest()
+  return ip instanceof ipaddr.IPv6 ? `${ip.parts.slice(0, 4).join(':')}::/64` : address
 }
 
-/** Count an attempt before it is made. Undefined: it is allowed. Else: seconds until the next attempt. All processes share the counts. */
+/** The subject of a counter: its kind, and what it counts. */
+export function subjectOf(...names: readonly string[]): Buffer {
+  return createHash('sha256').update(JSON.stringify(names)).digest()
+}
+
+/**
+ * Count an attempt before it is made, in one counter after the other. Undefined: all of them allow it. Else: seconds until the next
+ * attempt. Where one is full it writes nothing; where one becomes full meanwhile, the caller rolls back. All processes share the
+ * counters.
+ */
 export async function takeAttempt(
   db: Queries,
   counted: readonly Counted[],
   windowMs: number,
 ): Promise<number | undefined> {
-  // In one order, so that two processes do not block each other.
-  const inOrder = counted.toSorted((one, other) => Buffer.compare(one.subject, other.subject))
+  const waitSeconds = await waitOf(db, counted)
+  if (waitSeconds !== undefined) return waitSeconds
   const isOver = sql`${signInAttempts.resetsAt} <= now()`
-  const rows = await db
-    .insert(signInAttempts)
-    .values(
-      inOrder.map(({ subject }) => ({
-        subject,
-        attempts: 1,
-        resetsAt: sql`now() + ${windowMs} * interval '1 millisecond'`,
-      })),
-    )
-    .onConflictDoUpdate({
-      target: signInAttempts.subject,
-      set: {
-        // It stays far below the greatest integer.
-        attempts: sql`CASE WHEN ${isOver} THEN 1 ELSE least(${signInAttempts.attempts} + 1, 1000000) END`,
-        resetsAt: sql`CASE WHEN ${isOver} THEN excluded.resets_at ELSE ${signInAttempts.resetsAt} END`,
-      },
-    })
-    .returning({
-      subject: signInAttempts.subject,
-      attempts: signInAttempts.attempts,
-      waitSeconds: sql<number>`ceil(extract(epoch FROM ${signInAttempts.resetsAt} - now()))::int`,
-    })
-  const waits = rows.flatMap(({ subject, attempts, waitSeconds }) => {
-    const most = counted.find((each) => each.subject.equals(subject))?.most ?? 0
-    return attempts > most ? [Math.max(1, waitSeconds)] : []
-  })
-  return waits.length === 0 ? undefined : Math.max(...waits)
+  for (const { subject, most } of counted) {
+    const taken = await db
+      .insert(signInAttempts)
+      .values({ subject, attempts: 1, resetsAt: sql`now() + ${windowMs} * interval '1 millisecond'` })
+      .onConflictDoUpdate({
+        target: signInAttempts.subject,
+        set: {
+          attempts: sql`CASE WHEN ${isOver} THEN 1 ELSE ${signInAttempts.attempts} + 1 END`,
+          resetsAt: sql`CASE WHEN ${isOver} THEN excluded.resets_at ELSE ${signInAttempts.resetsAt} END`,
+        },
+        setWhere: sql`${isOver} OR ${signInAttempts.attempts} < ${most}`,
+      })
+      .returning({ subject: signInAttempts.subject })
+    if (taken.length === 0) return (await waitOf(db, counted)) ?? 1
+  }
+  return undefined
 }
 
-/** A successful attempt does not count: the count of the account starts again, that of the address goes down by one. */
-export async function forgiveAttempt(db: Queries, account: Buffer, address: Buffer): Promise<void> {
-  await db.delete(signInAttempts).where(eq(signInAttempts.subject, account))
-  await giveBackAttempt(db, [address])
+/** Whole seconds, at least 1, until all counters allow an attempt; undefined: they do now. */
+async function waitOf(db: Queries, counted: readonly Counted[]): Promise<number | undefined> {
+  // A condition over no counter would hold for every row.
+  if (counted.length === 0) return undefined
+  const { subject, attempts, resetsAt } = signInAttempts
+  const isFull = or(...counted.map((each) => and(eq(subject, each.subject), gte(attempts, each.most))))
+  const [row] = await db
+    .select({ seconds: sql<number | null>`max(ceil(extract(epoch FROM ${resetsAt} - now())))::int` })
+    .from(signInAttempts)
+    .where(and(isFull, gt(resetsAt, sql`now()`)))
+  return row === undefined || row.seconds === null ? undefined : Math.max(1, row.seconds)
 }
 
-/** The attempt was not decided, so it does not count. */
-export async function giveBackAttempt(db: Queries, subjects: Buffer[]): Promise<void> {
-  await db
-    .update(signInAttempts)
-    .set({ attempts: sql`greatest(0, ${signInAttempts.attempts} - 1)` })
-    .where(inArray(signInAttempts.subject, subjects))
+/** The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never deadlock. */
+export async function giveBackAttempt(db: Queries, counted: readonly Counted[]): Promise<void> {
+  for (const { subject } of counted) {
+    await db
+      .update(signInAttempts)
+      .set({ attempts: sql`greatest(0, ${signInAttempts.attempts} - 1)` })
+      .where(eq(signInAttempts.subject, subject))
+  }
 }
 
-/** Write the count of an account again, as it is. */
-export async function touchAttempts(db: Queries, account: Buffer): Promise<void> {
-  await db
-    .update(signInAttempts)
-    .set({ attempts: sql`${signInAttempts.attempts}` })
-    .where(eq(signInAttempts.subject, account))
+/** A successful attempt does not count. A counter starts again, unless it is shared: that one goes down by one. */
+export async function forgiveAttempt(db: Queries, counted: readonly Counted[]): Promise<void> {
+  for (const each of counted) {
+    if (each.isShared === true) await giveBackAttempt(db, [each])
+    else await db.delete(signInAttempts).where(eq(signInAttempts.subject, each.subject))
+  }
 }
 
-/** Delete a few counts that have ended. */
-export async function forgetOldAttempts(db: Queries): Promise<void> {
-  const old = db
+/** Delete counters whose window has ended, unless a transaction has locked them. Returns how many, at most `sweptMax`. */
+export async function sweepAttempts(db: Queries): Promise<number> {
+  const ended = db
     .select({ subject: signInAttempts.subject })
     .from(signInAttempts)
     .where(lt(signInAttempts.resetsAt, sql`now()`))
-    .limit(100)
+    .limit(sweptMax)
     .for('update', { skipLocked: true })
-  await db.delete(signInAttempts).where(inArray(signInAttempts.subject, old))
+  const swept = await db
+    .delete(signInAttempts)
+    .where(inArray(signInAttempts.subject, ended))
+    .returning({ subject: signInAttempts.subject })
+  return swept.length
 }
+
+/** Counters that one sweep deletes. */
+export const sweptMax = 10_000

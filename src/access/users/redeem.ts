@@ -46,7 +46,7 @@ export async function redeemLink(
   people: People,
   secret: string,
   { password, email: given }: Redeemed,
-  browser: Omit<Browser, 'formerSession'>,
+  browser: Omit<Browser, 'formerSession' | 'device'>,
 ): Promise<UserRow> {
   const found = await findLink(people, secret)
   if (found.link.purpose === 'setup' && given === undefined)

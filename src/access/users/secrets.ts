@@ -1,11 +1,15 @@
 import { createHash } from 'node:crypto'
+import { ownSecrets } from '../../canonical/own-secrets.ts'
 import { isWholeSecret, makeSecret as makeChecked } from '../checked-secret.ts'
 
 /** The first characters of a secret say what it is for. */
-export type SecretPrefix = 'tga_' | 'tgs_' | 'tgl_'
+export const prefixes = {
+  apiToken: ownSecrets.apiToken,
+  session: ownSecrets.session,
+  link: ownSecrets.link,
+} as const
 
-/** API token, session, link. */
-export const prefixes = { apiToken: 'tga_', session: 'tgs_', link: 'tgl_' } as const
+type SecretPrefix = (typeof prefixes)[keyof typeof prefixes]
 
 export function makeSecret(prefix: SecretPrefix): string {
   return makeChecked(prefix)

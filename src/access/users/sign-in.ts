@@ -4,14 +4,14 @@ import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AuditSource, findNoAudit, writeAudit } from '../audit-queries.ts'
 import {
-  accountSubject,
-  addressSubject,
-  forgetOldAttempts,
+  type Counted,
   forgiveAttempt,
   giveBackAttempt,
+  networkOf,
+  subjectOf,
   takeAttempt,
-  touchAttempts,
 } from './attempts-queries.ts'
+import { openDevice, sealDevice } from './device.ts'
 import { isPassword } from './password.ts'
 import type { Origin, People } from './people.ts'
 import { hashRecoveryCode, isTotpCode, stepOf } from './second-factor.ts'
@@ -38,6 +38,8 @@ export interface Credentials {
 export interface Browser extends Origin {
   /** The secret of the session that it had before. */
   formerSession: string | undefined
+  /** The cookie by which we know a browser that has signed in before. */
+  device: string | undefined
   requestId: string
 }
 
@@ -45,6 +47,8 @@ export interface SignedIn {
   user: UserRow
   /** For the cookie. It cannot be read later. */
   session: string
+  /** For the cookie by which we know the browser next time. */
+  device: string
 }
 
 /**
@@ -59,18 +63,17 @@ export async function signIn(
 ): Promise<SignedIn> {
   const { database } = people
   const email = storedEmail(given)
-  const account = accountSubject(email)
-  const address = addressSubject(browser.address)
-  await requireAttempt(people, account, address)
+  const { counted, codes } = countersOf(people, email, browser)
+  await requireAttempt(people, counted)
   const found = await database.keys.ask(({ db }) => readUserByEmail(db, email))
   const isRight = await isPassword(password, found?.passwordHash)
   if (found === undefined || !isRight || found.disabledAt !== null) {
-    await noteRefusal(people, found, { account, browser })
+    await noteRefusal(people, found, email, browser)
     throw refused()
   }
   if (found.totpConfirmedAt !== null && code === undefined) {
     // Nothing was guessed: the password is right.
-    await database.admin.transact((tx) => giveBackAttempt(tx, [account, address]))
+    await database.admin.transact((tx) => giveBackAttempt(tx, counted))
     throw new GatewayError('unauthenticated', 'Send a code of the second factor too, as "code".', {
       code: 'second_factor_required',
       field: 'code',
@@ -81,24 +84,51 @@ export async function signIn(
     // Changed in the meantime.
     if (user === undefined || user.disabledAt !== null || user.passwordHash !== found.passwordHash)
       return undefined
+    if (user.totpConfirmedAt !== null) await takeIn(tx, people, codes)
     if (!(await hasSecondFactor(people, tx, user, code))) return undefined
-    await forgiveAttempt(tx, account, address)
+    await forgiveAttempt(tx, [...counted, ...codes])
     return await openSession(people, tx, user, 'password', browser)
   })
   if (signedIn !== undefined) return signedIn
-  await noteRefusal(people, found, { account, browser })
+  await noteRefusal(people, found, email, browser)
   throw refused()
 }
 
-/** Count an attempt. Rejects `rate_limited` where there were too many, of this account or from this address. */
-async function requireAttempt({ database, bounds }: People, account: Buffer, address: Buffer): Promise<void> {
-  const counted = [
-    { subject: account, most: bounds.signInAttemptsMax },
-    { subject: address, most: bounds.signInAddressAttemptsMax },
-  ]
-  const waitSeconds = await database.admin.transact((tx) =>
-    takeAttempt(tx, counted, bounds.signInWindowSeconds * 1000),
-  )
+/**
+ * The counters of a sign-in. A browser that has signed in to the account before has its own. All others are counted by network, and by
+ * account and network together, so that no one can use up the attempts of a caller elsewhere. Only a caller with the right password can
+ * try `codes`, which are short: they are counted by account, over all networks.
+ */
+function countersOf(
+  { bounds, secrets }: People,
+  email: string,
+  browser: Browser,
+): { counted: Counted[]; codes: Counted[] } {
+  const most = bounds.signInAttemptsMax
+  const device = browser.device === undefined ? undefined : openDevice(secrets, email, browser.device)
+  if (device !== undefined) return { counted: [{ subject: subjectOf('device', device), most }], codes: [] }
+  const network = networkOf(browser.address)
+  return {
+    counted: [
+      { subject: subjectOf('network', network), most: bounds.signInAddressAttemptsMax, isShared: true },
+      { subject: subjectOf('account', email, network), most },
+    ],
+    codes: [{ subject: subjectOf('codes', email), most }],
+  }
+}
+
+/** Rejects `rate_limited` where one of the counters is full. */
+async function requireAttempt(people: People, counted: readonly Counted[]): Promise<void> {
+  await people.database.admin.transact((tx) => takeIn(tx, people, counted))
+}
+
+/** As `requireAttempt`, in a transaction. */
+async function takeIn(
+  tx: TypedTransaction,
+  { bounds }: Pick<People, 'bounds'>,
+  counted: readonly Counted[],
+): Promise<void> {
+  const waitSeconds = await takeAttempt(tx, counted, bounds.signInWindowSeconds * 1000)
   if (waitSeconds === undefined) return
   throw new GatewayError('rate_limited', 'Too many attempts to sign in. Wait before you try again.', {
     retryAfterSeconds: waitSeconds,
@@ -121,7 +151,7 @@ async function hasSecondFactor(
 
 /** Open a new session, always with a new secret, and end the one that the browser had. */
 export async function openSession(
-  { bounds }: Pick<People, 'bounds'>,
+  { bounds, secrets }: Pick<People, 'bounds' | 'secrets'>,
   tx: TypedTransaction,
   user: UserRow,
   method: SessionRow['method'],
@@ -140,7 +170,6 @@ export async function openSession(
   })
   await noteSignIn(tx, user.id)
   await forgetOldSessions(tx)
-  await forgetOldAttempts(tx)
   await writeAudit(tx, sourceOf(user, browser), {
     action: 'session.open',
     resource: 'user',
@@ -149,42 +178,46 @@ export async function openSession(
     tenantId: user.tenantId,
     after: { method },
   })
-  return { user, session }
+  return { user, session, device: sealDevice(secrets, user.email, browser.device) }
 }
 
 /**
- * Ask for the password, and the code, of a user who is signed in. It counts as an attempt to sign in. Rejects
- * `invalid_request`, and `rate_limited`.
+ * Ask for the password, and the code, of a user who is signed in. Attempts are counted by session. Rejects `invalid_request`, and
+ * `rate_limited`.
  */
 export async function requirePassword(
   people: People,
   user: UserRow,
   { password, code }: { password: string; code: string | undefined },
-  address: string,
+  sessionId: string | undefined,
 ): Promise<void> {
-  const subjects = [accountSubject(user.email), addressSubject(address)] as const
-  await requireAttempt(people, ...subjects)
+  const most = people.bounds.signInAttemptsMax
+  const counted = [{ subject: subjectOf('session', sessionId ?? user.id), most }]
+  await requireAttempt(people, counted)
   if (!(await isPassword(password, user.passwordHash))) throw invalid('password', 'it is wrong')
   const isWhole = await people.database.admin.transact(async (tx) => {
     if (!(await hasSecondFactor(people, tx, user, code))) return false
-    await forgiveAttempt(tx, ...subjects)
+    await forgiveAttempt(tx, counted)
     return true
   })
   if (!isWhole) throw invalid('code', 'expected a code of the second factor that was not used before')
 }
 
 /**
- * Write a line of the audit log, where there is such a user. It is the same work where there is none, so that the time of an
- * answer does not tell whether there is: as many statements, and one that writes, because a commit without a write is quicker.
+ * Write a line of the audit log, where there is such a user, and no more lines for an account in a window than one network may make. It
+ * is the same work where there is none, so that the time of an answer does not tell whether there is: as many statements, and one that
+ * writes, because a commit without a write is quicker.
  */
 async function noteRefusal(
-  { database }: People,
+  { database, bounds }: People,
   user: UserRow | undefined,
-  { account, browser }: { account: Buffer; browser: Browser },
+  email: string,
+  browser: Browser,
 ): Promise<void> {
   await database.admin.transact(async (tx) => {
-    await touchAttempts(tx, account)
-    if (user === undefined) await findNoAudit(tx)
+    const lines = { subject: subjectOf('refusals', email), most: bounds.signInAddressAttemptsMax }
+    const waitSeconds = await takeAttempt(tx, [lines], bounds.signInWindowSeconds * 1000)
+    if (user === undefined || waitSeconds !== undefined) await findNoAudit(tx)
     else
       await writeAudit(tx, sourceOf(user, browser), {
         action: 'session.refuse',
@@ -199,7 +232,7 @@ async function noteRefusal(
 /** The user as the author of a line in the audit log, before there is a session. */
 export function sourceOf(
   user: Pick<UserRow, 'id' | 'email'>,
-  browser: Omit<Browser, 'formerSession'>,
+  browser: Omit<Browser, 'formerSession' | 'device'>,
 ): AuditSource {
   return {
     actor: { kind: 'user', id: user.id, userId: user.id, name: user.email },

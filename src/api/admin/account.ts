@@ -20,7 +20,6 @@ import {
 } from '../../access/users/user-queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
-import { clientAddressOf } from '../../http/client-address.ts'
 import type { AuthenticateContext } from './authenticate.ts'
 import { type AdminCall, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { code, givenPassword, newPassword, user } from './people-json.ts'
@@ -79,7 +78,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
         if (weakness !== undefined) throw invalid('new_password', weakness)
         requireHasPassword(found)
         const { current_password: password, code } = body
-        await requirePassword(people, found, { password, code }, clientAddressOf(request))
+        await requirePassword(people, found, { password, code }, actor.sessionId)
         const passwordHash = await hashPassword(body.new_password)
         const browser = browserOf(context, request, requestId)
         const { signedIn, changed } = await people.database.admin.transact(async (tx) => {
@@ -108,7 +107,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
           throw conflict(
             'There is a second factor. Take it away first: POST /admin/v1/second-factor/disable.',
           )
-        await requirePassword(people, found, { ...body, code: body.code }, clientAddressOf(request))
+        await requirePassword(people, found, { ...body, code: body.code }, actor.sessionId)
         const made = await makeTotp(found.email)
         const browser = browserOf(context, request, requestId)
         await people.database.admin.transact(async (tx) => {
@@ -166,7 +165,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       answer: user,
       async handle({ actor, request, requestId, body }) {
         const found = await callerOf(people, actor.userId)
-        await requirePassword(people, found, { ...body, code: body.code }, clientAddressOf(request))
+        await requirePassword(people, found, { ...body, code: body.code }, actor.sessionId)
         const browser = browserOf(context, request, requestId)
         const changed = await people.database.admin.transact(async (tx) => {
           const before = await requireUnchanged(tx, found)

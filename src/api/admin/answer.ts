@@ -5,6 +5,7 @@ import { writeAudit } from '../../access/audit-queries.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
 import type { Database } from '../../db/database.ts'
 import { readBody } from '../../http/body.ts'
+import type { BodyMemory, BodyShare } from '../../http/body-memory.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import { redactText } from '../../redaction/redact.ts'
 import { asGatewayError } from '../../stages/ending.ts'
@@ -26,6 +27,7 @@ export interface AdminContext {
   database: Pick<Database, 'admin'>
   /** For answers that are kept for an Idempotency-Key. */
   answers: AnswerCipher
+  bodies: Pick<BodyMemory, 'begin'>
   log: Log
 }
 
@@ -70,14 +72,20 @@ async function answerCall(
   call: AdminCall,
 ): Promise<AdminAnswer | undefined> {
   const { request } = call
-  const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request)
-  const checked = endpoint.check({
-    params: textsOf(request.params),
-    query: request.query,
-    body: endpoint.body === undefined ? undefined : parseJson(bytes),
-  })
-  if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
-  return await changeOnce(context, endpoint, call, checked, bytes)
+  // Callers who sign in have no key: their bodies are on the account of their address.
+  const share = context.bodies.begin(`address ${clientAddressOf(request) ?? 'unknown'}`)
+  try {
+    const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request, share)
+    const checked = endpoint.check({
+      params: textsOf(request.params),
+      query: request.query,
+      body: endpoint.body === undefined ? undefined : parseJson(bytes),
+    })
+    if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
+    return await changeOnce(context, endpoint, call, checked, bytes)
+  } finally {
+    share.release()
+  }
 }
 
 /** One transaction: the change, its lines in the audit log, and the answer for a repeat. */
@@ -134,8 +142,8 @@ async function changeOnce(
   return answer
 }
 
-async function bytesOf(request: Request): Promise<Buffer> {
-  const body = await readBody(request, bodyBytesMax)
+async function bytesOf(request: Request, share: BodyShare): Promise<Buffer> {
+  const body = await readBody(request, bodyBytesMax, share)
   if (body === undefined) throw notWhole()
   const bytes = Buffer.from(body.bytes)
   body.release()

@@ -7,34 +7,36 @@ import { hashSecret, isSecret, prefixes } from '../../access/users/secrets.ts'
 import { noteSessionUse, readSession } from '../../access/users/session-queries.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { Queries } from '../../db/transactions.ts'
+import { clientAddressOf } from '../../http/client-address.ts'
 import { siteOf } from './same-origin.ts'
 import { cookieOf, ownOrigin, sessionCookie } from './session-cookie.ts'
-import { isAdminToken } from './token.ts'
+import type { AdminToken } from './token.ts'
 
 export interface AuthenticateContext {
   people: People
-  /** Without `adminToken` there is no break-glass token. */
-  config: { adminToken?: string | undefined }
   publicUrl: string | undefined
 }
 
 const useNotedMs = 60_000
 
 /**
- * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Rejects
- * `unauthenticated`, and `permission_denied` for a change that another site may have made the browser send.
+ * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Without
+ * `adminToken` there is no break-glass token. Rejects `unauthenticated`, `rate_limited` for a network that guesses ADMIN_TOKEN, and
+ * `permission_denied` for a change that another site may have made the browser send.
  */
 export async function authenticateAdmin(
   context: AuthenticateContext,
+  adminToken: AdminToken | undefined,
   request: IncomingMessage,
 ): Promise<Actor> {
   const { authorization } = request.headers
   if (authorization === undefined) return await bySession(context, request)
   const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
   if (scheme.toLowerCase() !== 'bearer') throw unknownCaller()
-  const { adminToken } = context.config
-  if (adminToken !== undefined && isAdminToken(token, adminToken)) return operator
-  return await byApiToken(context.people, token)
+  // An API token is too long to guess, so it does not count as a guess.
+  if (isSecret(token, prefixes.apiToken)) return await byApiToken(context.people, token)
+  if (adminToken?.accepts(token, clientAddressOf(request)) === true) return operator
+  throw unknownCaller()
 }
 
 const operator: Actor = {
@@ -48,7 +50,6 @@ const operator: Actor = {
 }
 
 async function byApiToken(people: People, token: string): Promise<Actor> {
-  if (!isSecret(token, prefixes.apiToken)) throw unknownCaller()
   const row = await people.database.keys.ask(({ db }) => readApiToken(db, hashSecret(token)))
   if (row === undefined) throw unknownCaller()
   const role = row.userRole === null ? row.role : lesserRole(row.role, row.userRole)

@@ -11,10 +11,12 @@ import type { Gateway } from '../../stages/gateway.ts'
 import { isId, moment, oneOf, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { requireOwn, seesRouting, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
-export type AdminBackgroundContext = Pick<Gateway, 'background'> & { database: Pick<Database, 'reads'> }
+export type AdminBackgroundContext = Pick<Gateway, 'background' | 'showsRouting'> & {
+  database: Pick<Database, 'reads'>
+}
 
 const answer = z
   .object({
@@ -64,7 +66,9 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
           { owner: 'admin', signal },
         )
         const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
-        return { body: { ...page, data: page.data.map(answerJson) } }
+        return {
+          body: { ...page, data: page.data.map((job) => answerJson(job, seesRouting(context, actor))) },
+        }
       },
     }),
     adminEndpoint({
@@ -76,7 +80,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
       params: path,
       answer,
       async handle({ actor, params: { id } }) {
-        return { body: answerJson(await ownJob(id, actor)) }
+        return { body: answerJson(await ownJob(id, actor), seesRouting(context, actor)) }
       },
     }),
     adminChange({
@@ -100,7 +104,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
           before: { status: job.state },
           after: { status: now.state },
         })
-        return { body: answerJson(now) }
+        return { body: answerJson(now, seesRouting(context, actor)) }
       },
     }),
   ]
@@ -114,7 +118,7 @@ export function adminBackgroundEndpoints(context: AdminBackgroundContext): Admin
   }
 }
 
-function answerJson(job: Job): z.output<typeof answer> {
+function answerJson(job: Job, showsRouting: boolean): z.output<typeof answer> {
   const { id, tenantId, keyId, groupId, state, model, events, runs } = job
   return {
     id,
@@ -124,7 +128,7 @@ function answerJson(job: Job): z.output<typeof answer> {
     model,
     ...jobTimesJson(job),
     ...{ events, runs },
-    ...jobCallsJson(job),
+    ...jobCallsJson(job, showsRouting),
     ...jobEndJson(job),
   }
 }

@@ -38,8 +38,15 @@ export const channelAnswer = z
     priority: z.int(),
     weight: z.int(),
     allow_private_address: z.union([z.boolean(), z.array(z.string())]),
+    shared_state: z
+      .enum(['allow', 'own'])
+      .nullable()
+      .describe('Null: `allow` where one tenant alone reaches the channel, else `own`.'),
     concurrency: z.int().nullable(),
     images: z.object({ concurrency: z.int().nullable(), per_minute: z.int().nullable() }),
+    plain_members: z
+      .array(z.string())
+      .describe('Members of requests for which its vendor adds no input that the body does not contain.'),
     timeouts: z.record(z.string(), z.int()),
     websocket: z.boolean().describe('Whether requests of `openai-responses` go by WebSocket.'),
     proxy: z.string().nullable().describe('Without its user and password.'),
@@ -69,8 +76,10 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
     priority: row.priority,
     weight: row.weight,
     allow_private_address: row.privateAddresses ?? row.allowPrivateAddress,
+    shared_state: row.sharedState,
     concurrency: row.concurrency,
     images: { concurrency: numberOf(images.concurrency), per_minute: numberOf(images.per_minute) },
+    plain_members: row.plainMembers,
     timeouts: numbersOf(words.timeouts),
     websocket: row.connection?.websocket === true,
     proxy: typeof words.proxy === 'string' ? withoutCredentials(words.proxy) : null,

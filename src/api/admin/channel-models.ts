@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { writeAudit } from '../../access/audit-queries.ts'
 import { GatewayError } from '../../canonical/error.ts'
+import { boundAddresses } from '../../catalog/connection.ts'
 import { channelEntry } from '../../catalog/gateway-file.ts'
 import { readAllRows } from '../../catalog/queries.ts'
 import type { Channel } from '../../catalog/snapshot.ts'
@@ -48,7 +49,7 @@ const listing =
 
 /** What an upstream says that it serves, before there is a channel, and later. */
 export function channelModelsEndpoints(context: AdminChannelModelsContext): AdminEndpoint[] {
-  const { database, keeper, bounds } = context
+  const { database, keeper, bounds, config } = context
   const rowsNow = () => database.reads.ask(({ db }) => readAllRows(db))
   return [
     adminEndpoint({
@@ -63,6 +64,7 @@ export function channelModelsEndpoints(context: AdminChannelModelsContext): Admi
         const channel = unsavedChannel(call.body, await rowsNow(), {
           bounds,
           keeper,
+          privateAddresses: config.privateAddresses ?? [],
         })
         const { protocols, vendor = null } = channel
         await note(context, call, { id: channel.id, after: { protocols, vendor } })
@@ -80,7 +82,9 @@ export function channelModelsEndpoints(context: AdminChannelModelsContext): Admi
       async handle(call) {
         const rows = await rowsNow()
         const { row, words } = foundChannel(rows, call.params.id, keeper)
-        const channel = unsavedChannel(words, rows, { bounds, keeper })
+        // A stored channel goes where it may, whatever PRIVATE_ADDRESSES is now.
+        const unsaved = unsavedChannel(words, rows, { bounds, keeper })
+        const channel = row.isAddressBounded ? boundAddresses(unsaved) : unsaved
         await note(context, call, { id: row.id, name: row.name, after: { protocols: channel.protocols } })
         return { body: await listed(context, channel, call.signal) }
       },

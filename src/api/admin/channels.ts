@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { Json } from '../../canonical/json.ts'
 import {
@@ -10,6 +11,7 @@ import {
 import { checkChannel } from '../../catalog/check-entry.ts'
 import { channelEntry } from '../../catalog/gateway-file.ts'
 import { mergePatch } from '../../catalog/merge-patch.ts'
+import { boundPrivate } from '../../catalog/private-bounds.ts'
 import {
   type AllRows,
   disableChannels,
@@ -34,6 +36,7 @@ export interface AdminChannelsContext extends ManagedContext {
   database: Pick<Database, 'admin' | 'reads'>
   keeper: SecretKeeper
   bounds: TimeoutBounds
+  config: { privateAddresses?: readonly string[] | undefined }
 }
 
 export const channelPath = z.object({ id: z.string().describe('Its id, or its name.') })
@@ -43,7 +46,7 @@ const states = ['enabled', 'disabled', 'deleted'] as const
 
 /** Channels: the upstreams that requests go to. */
 export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
-  const { database, keeper, bounds } = context
+  const { database, keeper, bounds, config } = context
   return [
     adminEndpoint({
       method: 'GET',
@@ -98,9 +101,10 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
         const rows = await rowsToChange(tx)
         const former = rows.channels.find(({ name }) => name === body.name)
         if (former !== undefined && !isGone(storedChannel(former, rows, keeper))) throw taken(former)
-        const channel = checkChannel(body, rows, { name: former?.name, bounds })
+        const checked = checkChannel(body, rows, { name: former?.name, bounds })
+        const channel = boundPrivate(checked, config.privateAddresses)
         const existing = former && { ...former, disabledAt: null }
-        const id = await writeChannel(tx, channel, { existing, keeper })
+        const id = await writeChannel(tx, channel, { existing, keeper, isAddressBounded: true })
         return { status: 201, ...(await audited(audit, 'make', undefined, await readAgain(tx, context, id))) }
       },
     }),
@@ -209,17 +213,24 @@ export async function changeChannel(
   words: Json,
   audit: AdminChange['audit'],
 ) {
-  const { keeper, bounds } = context
+  const { keeper, bounds, config } = context
   const { row } = stored
   if (isGone(stored)) throw deletedChannel(stored)
-  const channel = checkChannel(words, rows, { name: row.name, bounds })
+  const checked = checkChannel(words, rows, { name: row.name, bounds })
+  // A channel that was made before PRIVATE_ADDRESSES goes on, as long as it leads to the same place.
+  const isSamePlace = placeWords.every((name) => isDeepStrictEqual(words[name], stored.words[name]))
+  const channel = isSamePlace ? checked : boundPrivate(checked, config.privateAddresses)
   if (channel.name !== row.name) {
     if (rows.channels.some(({ name }) => name === channel.name)) throw taken({ name: channel.name })
     refuseReferred(rows, stored)
   }
-  await writeChannel(tx, channel, { existing: row, keeper })
+  const isAddressBounded = row.isAddressBounded || !isSamePlace
+  await writeChannel(tx, channel, { existing: row, keeper, isAddressBounded })
   return await audited(audit, 'change', channelJson(stored), await readAgain(tx, context, row.id))
 }
+
+/** Where a channel leads, and which private addresses it may have. */
+const placeWords = ['protocols', 'base_url', 'proxy', 'allow_private_address'] as const
 
 /** New base URLs replace the old ones. The stored words always have base URLs, even if the admin stated only a vendor. */
 function patched(words: Json, patch: Json): Json {

@@ -29,7 +29,15 @@ export const groupShown = z
           .describe("The model that sums up conversations. Absent: the client's."),
       })
       .describe('Whether answers are kept for later requests. A key may say otherwise.'),
-    client_gone: z.object({ policy: z.enum(['drain', 'abort']), seconds: z.int() }),
+    client_gone: z.object({
+      policy: z.enum(['drain', 'abort']),
+      seconds: z.int(),
+      unseen: z
+        .enum(['estimate', 'hold'])
+        .describe(
+          'Where money is limited and nothing of the answer had come: charged at once, or held first.',
+        ),
+    }),
     limits: limitsShown.describe('Of each key that has none of its own.'),
     total_limits: limitsShown.describe('Of all its keys together.'),
     budget: budgetShown,
@@ -52,7 +60,11 @@ export function groupJson(row: GroupRow): z.output<typeof groupShown> {
       ...keepingJson(row.keptDays),
       ...(row.compactModel !== null && { compact_model: row.compactModel }),
     },
-    client_gone: { policy: row.clientGonePolicy, seconds: row.clientGoneSeconds },
+    client_gone: {
+      policy: row.clientGonePolicy,
+      seconds: row.clientGoneSeconds,
+      unseen: row.clientGoneUnseen,
+    },
     limits: limitsJson(row),
     total_limits: limitsJson({
       requestsPerMinute: row.totalRequestsPerMinute,

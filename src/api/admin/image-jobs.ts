@@ -4,17 +4,17 @@ import type { Database } from '../../db/database.ts'
 import { cancelJob } from '../../images/cancel-job.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
 import { linkerFor } from '../../images/job-answer.ts'
-import { imageJob, jobJson } from '../../images/job-json.ts'
+import { imageJob, jobJson, type LinkTo } from '../../images/job-json.ts'
 import { type Job, jobStates } from '../../jobs/job.ts'
 import { findJobs } from '../../jobs/queries.ts'
 import { jobOf } from '../../jobs/rows.ts'
 import { isId, moment, oneOf, text } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { listParameters, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
-import { requireOwn, tenantOf } from './permit.ts'
+import { requireOwn, requireRouting, seesRouting, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
-export type AdminImagesContext = Pick<ImageGateway, 'images' | 'publicUrl'> & {
+export type AdminImagesContext = Pick<ImageGateway, 'images' | 'publicUrl' | 'showsRouting'> & {
   database: Pick<Database, 'reads'>
 }
 
@@ -50,6 +50,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       answer: jobList,
       async handle({ actor, request, query, signal }) {
         const { limit, sort, cursor, status, model, channel, to } = query
+        if (channel !== undefined) requireRouting(context, actor)
         const isSearch = model !== undefined || channel !== undefined
         const from = query.from ?? (isSearch ? new Date(Date.now() - searchedDays * 86_400_000) : undefined)
         const rows = await database.reads.ask(
@@ -64,7 +65,12 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
         )
         const page = pageOf(rows.map(jobOf), { limit, sort }, ({ id }) => ({ value: null, id }))
         const linkTo = linkerFor(context, request)
-        return { body: { ...page, data: page.data.map((job) => adminJobJson(job, linkTo)) } }
+        return {
+          body: {
+            ...page,
+            data: page.data.map((job) => adminJobJson(job, linkTo, seesRouting(context, actor))),
+          },
+        }
       },
     }),
     adminEndpoint({
@@ -76,7 +82,8 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
       params: path,
       answer: adminJob,
       async handle({ actor, request, params: { id } }) {
-        return { body: adminJobJson(await ownJob(id, actor), linkerFor(context, request)) }
+        const job = await ownJob(id, actor)
+        return { body: adminJobJson(job, linkerFor(context, request), seesRouting(context, actor)) }
       },
     }),
     adminChange({
@@ -99,7 +106,7 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
           before: { status: job.state },
           after: { status: cancelled.state },
         })
-        return { body: adminJobJson(cancelled, linkerFor(context, request)) }
+        return { body: adminJobJson(cancelled, linkerFor(context, request), seesRouting(context, actor)) }
       },
     }),
   ]
@@ -113,7 +120,8 @@ export function adminImagesEndpoints(context: AdminImagesContext): AdminEndpoint
   }
 }
 
-function adminJobJson(job: Job, linkTo: Parameters<typeof jobJson>[2]): z.output<typeof adminJob> {
+function adminJobJson(job: Job, linkTo: LinkTo, showsRouting: boolean): z.output<typeof adminJob> {
   const { tenantId, keyId, groupId } = job
-  return { ...jobJson(job, null, linkTo), tenant_id: tenantId, key_id: keyId, group_id: groupId }
+  const shown = jobJson(job, { position: null, linkTo, showsRouting })
+  return { ...shown, tenant_id: tenantId, key_id: keyId, group_id: groupId }
 }

@@ -127,7 +127,7 @@ const filters = {
   error: part('The message of the error.', 'error_message'),
   upstream_status: statuses('The status that the upstream gave with an error.', 'error_upstream_status'),
   finish_reason: words('Why the answer ended.', 'finish_reason'),
-  usage_source: words('`upstream`, `partial`, `estimated` or `none`.', 'usage_source'),
+  usage_source: words('`upstream`, `partial`, `estimated`, `none` or `implausible`.', 'usage_source'),
   stream_end: words('`complete`, `client_gone`, `upstream_cut`, `timeout` or `shutdown`.', 'stream_end'),
   upstream_request_id: words("The upstream's id of the last call.", 'upstream_request_id'),
   idempotency_key: words("The request's `idempotency-key`.", 'idempotency_key'),

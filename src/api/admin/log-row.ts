@@ -3,7 +3,7 @@ import type { LogRow } from '../../ledger/log/filter.ts'
 import type { NamesOf } from '../../ledger/log/names-queries.ts'
 import { requestColumns } from '../../ledger/row.ts'
 import { rowSchema } from '../row-schema.ts'
-import { requestJson } from '../usage-json.ts'
+import { requestJson, withoutChannel } from '../usage-json.ts'
 
 const belonging = (what: string) =>
   z
@@ -22,11 +22,12 @@ export const logRow = rowSchema(requestColumns, ['list'])
   })
   .meta({ id: 'LogRow' })
 
-export function logRowJson(row: LogRow, names: NamesOf): Record<string, unknown> {
+/** `showsRouting`: whether its reader may know of channels. */
+export function logRowJson(row: LogRow, names: NamesOf, showsRouting: boolean): Record<string, unknown> {
   const nameOf = (kind: 'tenant' | 'key' | 'group', id: string | null) =>
     id === null ? null : { id, name: names.of(kind, id, row.created_at) }
   return {
-    ...requestJson(row),
+    ...requestJson(showsRouting ? row : withoutChannel(row)),
     tenant: nameOf('tenant', row.tenant_id),
     key: nameOf('key', row.key_id),
     group: nameOf('group', row.group_id),

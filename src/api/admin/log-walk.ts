@@ -10,7 +10,7 @@ import { logSpan } from '../../ledger/log/span-queries.ts'
 import type { AskLog } from '../../ledger/log/walk.ts'
 import { moment } from '../parameter.ts'
 import { filterFrom } from './log-filter.ts'
-import { tenantOf } from './permit.ts'
+import { requireRouting, tenantOf } from './permit.ts'
 
 export interface WalkContext {
   database: Pick<Database, 'log'>
@@ -18,6 +18,8 @@ export interface WalkContext {
   bounds: { logQueryMs: number }
   /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
+  /** Whether tenants see the names of channels, and attempts. */
+  showsRouting: boolean
 }
 
 /** The times of a query of the log. */
@@ -47,16 +49,12 @@ export function askLogAs(database: Pick<Database, 'log'>, actor: Actor): AskLog 
 }
 
 /** A walk through the rows of the log that the actor may see. */
-export async function beginWalk(
-  { database, archive, bounds, ledger }: WalkContext,
-  actor: Actor,
-  query: Asked,
-  signal: AbortSignal,
-) {
+export async function beginWalk(context: WalkContext, actor: Actor, query: Asked, signal: AbortSignal) {
+  const { database, archive, bounds, ledger } = context
   await ledger.shipNow()
   const ask = askLogAs(database, actor)
   const terms = { withinMs: bounds.logQueryMs, signal }
-  const filter = await filterOf(ask, actor, query, terms)
+  const filter = await filterOf(ask, context, actor, query, terms)
   const kept = await ask((sql) => logSpan(sql, filter), terms)
   const { from, to } = query
   const span = {
@@ -70,10 +68,12 @@ export async function beginWalk(
 /** The filter of a query, with ids in place of names, restricted to the rows that the actor may see. */
 export async function filterOf(
   ask: AskLog,
+  context: Pick<WalkContext, 'showsRouting'>,
   actor: Actor,
   query: object,
   terms: { withinMs: number; signal: AbortSignal | undefined },
 ): Promise<AdminFilter> {
+  if ('channel' in query || 'not_channel' in query) requireRouting(context, actor)
   const own = tenantOf(actor)
   const filter = filterFrom({ ...query })
   return await ask((sql) => withIds(sql, own === undefined ? filter : ofTenant(filter, own)), terms)

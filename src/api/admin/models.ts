@@ -36,6 +36,9 @@ const modelAnswer = z
     managed_by: managedBy,
     aliases: z.array(z.string()),
     fallbacks: z.array(z.string()),
+    plain_members: z
+      .array(z.string())
+      .describe('Members of requests for which no vendor adds input that the body does not contain.'),
     context_length: z.int().nullable(),
     max_output_tokens: z.int().nullable(),
     images: words.nullable(),
@@ -256,6 +259,7 @@ function modelJson(row: AllRows['models'][number], rows: AllRows): z.output<type
     managed_by: row.managedBy,
     aliases: row.aliases,
     fallbacks: row.fallbacks,
+    plain_members: row.plainMembers,
     context_length: row.contextLength,
     max_output_tokens: row.maxOutputTokens,
     images: isRecord(images) ? images : null,

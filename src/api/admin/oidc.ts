@@ -84,8 +84,8 @@ export function oidcEndpoints(context: AuthenticateContext & { config: OidcConfi
         response.setHeader('set-cookie', gone)
         const { person, returnTo } = await required().finish(new URL(request.originalUrl, origin), kept)
         const signedIn = await signInPerson(people, person, policy, browserOf(context, request, requestId))
-        const { 'set-cookie': session = '' } = sessionHeaders(context, request, signedIn)
-        response.setHeader('set-cookie', [gone, session])
+        const { 'set-cookie': cookies } = sessionHeaders(context, request, signedIn)
+        response.setHeader('set-cookie', [gone, ...cookies])
         response.status(303).set('location', returnTo).end()
         return undefined
       },

@@ -22,6 +22,17 @@ export function permit(
   throw notAllowed(`The role "${actor.role}" may not ${verb} ${area}. An owner can change your role.`)
 }
 
+/** Whether the caller may know of channels: a member where answers name them to clients, and everybody who is no member. */
+export function seesRouting({ showsRouting }: { showsRouting: boolean }, { tenantId }: Actor): boolean {
+  return tenantId === null || showsRouting
+}
+
+/** Throws `permission_denied` for a question about channels of a caller who may not know of them. */
+export function requireRouting(context: { showsRouting: boolean }, actor: Actor): void {
+  if (!seesRouting(context, actor))
+    throw notAllowed('A member of one tenant sees no channels here. Ask without "channel".')
+}
+
 /**
  * The tenant to which a list is bound: the one that was asked for, or a member's own; undefined: all tenants. Throws
  * `unknown_path` where a member asks for another one.

@@ -1,8 +1,10 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
+import { GatewayError } from '../../canonical/error.ts'
+import { clientAddressOf } from '../../http/client-address.ts'
 import { inTime } from '../../in-time.ts'
 import type { Pages, Queues } from '../../queue/queue.ts'
-import { isAdminToken } from './token.ts'
+import type { AdminToken } from './token.ts'
 
 /** The paths of the pages; the second one is that of earlier releases. */
 export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const
@@ -12,17 +14,24 @@ export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const
  * password that the browser asks for, with any name. While the queue's backend is away the answer is a 503 within five
  * seconds.
  */
-export function adminQueues(path: string, adminToken: string, queues: () => Promise<Queues>) {
+export function adminQueues(path: string, adminToken: AdminToken, queues: () => Promise<Queues>) {
   let pages: Promise<Pages> | undefined
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
-    if (!isAdmin(request.headers.authorization, adminToken)) {
-      response
-        .status(401)
-        .set('www-authenticate', 'Basic realm="Tollgate", charset="UTF-8"')
-        .set('x-request-id', randomUUIDv7())
-        .json({
-          error: { message: 'This page needs ADMIN_TOKEN: send it as bearer token or as password.' },
-        })
+    const given = givenIn(request.headers.authorization)
+    try {
+      // A browser first asks without one, which is no guess.
+      if (given === '' || !adminToken.accepts(given, clientAddressOf(request)))
+        throw new GatewayError(
+          'unauthenticated',
+          'This page needs ADMIN_TOKEN: send it as bearer token or as password.',
+        )
+    } catch (cause) {
+      if (!(cause instanceof GatewayError)) throw cause
+      const { message, retryAfterSeconds } = cause
+      if (retryAfterSeconds === undefined)
+        response.status(401).set('www-authenticate', 'Basic realm="Tollgate", charset="UTF-8"')
+      else response.status(429).set('retry-after', String(retryAfterSeconds))
+      response.set('x-request-id', randomUUIDv7()).json({ error: { message } })
       return
     }
     let shown: Pages
@@ -52,15 +61,12 @@ export function adminQueues(path: string, adminToken: string, queues: () => Prom
 const answerMs = 5_000
 const retryAfterSeconds = 2
 
-function isAdmin(authorization: string | undefined, adminToken: string): boolean {
+/** The token that a caller sent; empty: none. */
+function givenIn(authorization: string | undefined): string {
   const [scheme = '', value = ''] = (authorization ?? '').split(/\s+/)
-  const given =
-    scheme.toLowerCase() === 'basic'
-      ? Buffer.from(value, 'base64')
-          .toString('utf8')
-          .replace(/^[^:]*:/, '')
-      : scheme.toLowerCase() === 'bearer'
-        ? value
-        : ''
-  return isAdminToken(given, adminToken)
+  if (scheme.toLowerCase() === 'bearer') return value
+  if (scheme.toLowerCase() !== 'basic') return ''
+  return Buffer.from(value, 'base64')
+    .toString('utf8')
+    .replace(/^[^:]*:/, '')
 }

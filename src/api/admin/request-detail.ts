@@ -11,7 +11,7 @@ import { asCurl } from './as-curl.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { logRow, logRowJson } from './log-row.ts'
 import { askLogAs } from './log-walk.ts'
-import { tenantOf } from './permit.ts'
+import { seesRouting, tenantOf } from './permit.ts'
 import { notFound } from './refusals.ts'
 
 export interface AdminRequestContext {
@@ -21,6 +21,8 @@ export interface AdminRequestContext {
   /** `shipNow` ships the newest rows, so that they are found. It has a bound, and never rejects. */
   ledger: { shipNow(): Promise<unknown> }
   publicUrl: string | undefined
+  /** Whether tenants see the names of channels, and attempts. */
+  showsRouting: boolean
 }
 
 /** Parameters of a path that names a request. */
@@ -61,13 +63,8 @@ const logDetail = usageDetail
   .meta({ id: 'LogDetail' })
 
 /** One row of the usage log with all that is kept of it. */
-export function adminRequestEndpoint({
-  database,
-  archive,
-  bounds,
-  ledger,
-  publicUrl,
-}: AdminRequestContext): AdminEndpoint {
+export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoint {
+  const { database, archive, bounds, ledger, publicUrl } = context
   return adminEndpoint({
     method: 'GET',
     path: '/admin/v1/requests/{id}',
@@ -93,13 +90,14 @@ export function adminRequestEndpoint({
       const { row, detail, credentials } = found
       const entries = await ask((sql) => findEntries(sql, id), terms)
       const names = await ask((sql) => namesFor(sql, [row]), terms)
+      const showsRouting = seesRouting(context, actor)
       const { attempts, ...shown } = detailJson(detail)
       const isMember = actor.tenantId !== null
       return {
         body: {
-          ...logRowJson(row, names),
           ...shown,
-          attempts: attempts.map((attempt, at) => ({
+          ...logRowJson(row, names, showsRouting),
+          attempts: (showsRouting ? attempts : []).map((attempt, at) => ({
             ...attempt,
             credential: isMember ? null : (credentials[at] ?? null),
           })),

@@ -4,7 +4,7 @@ import type { LogRow } from '../../ledger/log/filter.ts'
 import { type NamesOf, namesFor } from '../../ledger/log/names-queries.ts'
 import type { RunningExports } from '../../ledger/log/running-exports.ts'
 import { type AskLog, type Walk, walkRequests } from '../../ledger/log/walk.ts'
-import { requestColumns } from '../../ledger/row.ts'
+import { requestColumns, valueIn } from '../../ledger/row.ts'
 import { exportFormats } from '../export/formats.ts'
 import { sendExport } from '../export/send-export.ts'
 import { columnsParameter, formatParameter } from '../export-parameters.ts'
@@ -12,6 +12,7 @@ import { oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
+import { seesRouting } from './permit.ts'
 
 export interface AdminExportContext extends Omit<WalkContext, 'bounds'> {
   bounds: WalkContext['bounds'] & { exportRowsMax: number; clientStallMs: number }
@@ -41,7 +42,7 @@ export const logExportColumns: readonly LogExportColumn[] = [
       name,
       kind,
       isDefault: shown === 'list' || name === 'client_address' || name === 'user_agent',
-      of: (row) => row[name],
+      of: (row) => valueIn(row, name),
     }
     return name === 'created_at'
       ? [column, nameColumn('tenant'), nameColumn('key'), nameColumn('group')]
@@ -78,8 +79,16 @@ export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint 
       try {
         const { ask, ...walk } = await beginWalk(context, actor, query, signal)
         const order = sort === '-created_at' ? 'newest' : 'oldest'
-        const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, columns)
-        await sendExport(response, batches, { format, columns, name: 'requests', rowsMax, stallMs, signal })
+        const shown = columns.filter(({ name }) => name !== 'channel' || seesRouting(context, actor))
+        const batches = exportBatches(ask, { ...walk, order, rowsMax: batchRows }, shown)
+        await sendExport(response, batches, {
+          format,
+          columns: shown,
+          name: 'requests',
+          rowsMax,
+          stallMs,
+          signal,
+        })
       } finally {
         end()
       }

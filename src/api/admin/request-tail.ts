@@ -9,6 +9,7 @@ import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
 import { askLogAs, filterOf, logAway, type WalkContext } from './log-walk.ts'
+import { seesRouting } from './permit.ts'
 
 export interface AdminTailContext extends Omit<WalkContext, 'bounds' | 'ledger'> {
   bounds: WalkContext['bounds'] & { keepAliveMs: number; clientStallMs: number }
@@ -46,7 +47,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
           },
         )
       const ask = askLogAs(database, actor)
-      const filter = await filterOf(ask, actor, query, { withinMs: bounds.logQueryMs, signal })
+      const filter = await filterOf(ask, context, actor, query, { withinMs: bounds.logQueryMs, signal })
       signal.throwIfAborted()
       tails++
       const stream = new EventStream(response, {}, bounds)
@@ -55,7 +56,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
       signal.addEventListener('abort', () => over.resolve(), { once: true })
       const stop = tail.follow(filter, {
         from,
-        take: takerFor(stream),
+        take: takerFor(stream, seesRouting(context, actor)),
         end() {
           void stream.send((write) => write('event: end\ndata: {}\n\n'))
           over.resolve()
@@ -74,7 +75,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
 }
 
 /** While the client has not taken one batch, the next ones are only counted. So no more than one is in memory. */
-function takerFor(stream: EventStream): (batch: TailBatch) => void {
+function takerFor(stream: EventStream, showsRouting: boolean): (batch: TailBatch) => void {
   let isBusy = false
   let left = 0
   return ({ rows, names, dropped, place }) => {
@@ -86,7 +87,7 @@ function takerFor(stream: EventStream): (batch: TailBatch) => void {
     const all = left + dropped
     left = 0
     const text = [
-      ...rows.map((row) => `event: row\ndata: ${JSON.stringify(logRowJson(row, names))}\n\n`),
+      ...rows.map((row) => `event: row\ndata: ${JSON.stringify(logRowJson(row, names, showsRouting))}\n\n`),
       ...(all === 0 ? [] : [`event: dropped\ndata: {"dropped":${all}}\n\n`]),
       `event: place\nid: ${placeText(place)}\ndata: {}\n\n`,
     ].join('')

@@ -14,6 +14,7 @@ import { cursorAt, listParameters, orderOf, placeAt } from './list.ts'
 import { filterParameters } from './log-filter.ts'
 import { logRow, logRowJson } from './log-row.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
+import { seesRouting } from './permit.ts'
 
 export type AdminRequestsContext = WalkContext
 
@@ -101,7 +102,7 @@ export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndp
         const withinMs = bounds.logQueryMs
         const named = async (rows: LogRow[]) => {
           const names = await ask((sql) => namesFor(sql, rows), { withinMs, signal })
-          return rows.map((row) => logRowJson(row, names))
+          return rows.map((row) => logRowJson(row, names, seesRouting(context, actor)))
         }
         const measure = measures[by]
         if (measure !== undefined) {

@@ -10,6 +10,8 @@ export interface CookieKind {
 }
 
 export const sessionCookie: CookieKind = { name: 'tollgate', sameSite: 'strict' }
+/** It proves nothing but that this browser has signed in before (access/users/device.ts). It stays at a sign-out. */
+export const deviceCookie: CookieKind = { name: 'tollgate-device', sameSite: 'strict' }
 export const oidcCookie: CookieKind = { name: 'tollgate-sso', sameSite: 'lax' }
 
 /** The header that sets the cookie, or deletes it if the value is undefined. */

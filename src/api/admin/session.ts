@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AuditEntry } from '../../access/audit-queries.ts'
 import { areas, may, verbs } from '../../access/permissions.ts'
+import { deviceDays } from '../../access/users/device.ts'
 import { isSecret, prefixes } from '../../access/users/secrets.ts'
 import { endSession, listSessions } from '../../access/users/session-queries.ts'
 import { type Browser, type SignedIn, signIn } from '../../access/users/sign-in.ts'
@@ -12,7 +13,7 @@ import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { uuidText } from './list.ts'
 import { code, email, ended, givenPassword, session } from './people-json.ts'
 import { notFound } from './refusals.ts'
-import { cookieHeader, cookieOf, ownOrigin, sessionCookie } from './session-cookie.ts'
+import { cookieHeader, cookieOf, deviceCookie, ownOrigin, sessionCookie } from './session-cookie.ts'
 
 const signInRequest = z
   .strictObject({ email, password: givenPassword, code: code.optional() })
@@ -46,7 +47,7 @@ export function sessionEndpoints(context: AuthenticateContext): AdminEndpoint[] 
       area: 'open',
       summary: 'Sign in',
       description:
-        'Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by account and by address.',
+        'Sets the cookie of a session. `second_factor_required`: send it all again, with `code`. Attempts are counted by network, and by account and network; a browser that has signed in before has its own count.',
       body: signInRequest,
       answer: session,
       async handle({ request, requestId, body }) {
@@ -134,19 +135,24 @@ export function browserOf(
     address: clientAddressOf(request),
     userAgent: (request.headers['user-agent'] ?? '').slice(0, 512),
     formerSession: former !== undefined && isSecret(former, prefixes.session) ? former : undefined,
+    device: cookieOf(request, deviceCookie, isSecure),
     requestId,
   }
 }
 
-/** The cookie of a new session. */
+/** The cookies of a new session: its own, and that of the browser. */
 export function sessionHeaders(
   { people, publicUrl }: Pick<AuthenticateContext, 'people' | 'publicUrl'>,
   request: IncomingMessage,
-  { session }: SignedIn,
-): Record<string, string> {
+  { session, device }: SignedIn,
+): { 'set-cookie': string[] } {
   const isSecure = ownOrigin(request, publicUrl).startsWith('https:')
-  const seconds = people.bounds.sessionHours * 3600
-  return { 'set-cookie': cookieHeader(sessionCookie, session, { isSecure, seconds }) }
+  return {
+    'set-cookie': [
+      cookieHeader(sessionCookie, session, { isSecure, seconds: people.bounds.sessionHours * 3600 }),
+      cookieHeader(deviceCookie, device, { isSecure, seconds: deviceDays * 86_400 }),
+    ],
+  }
 }
 
 function noSession({ publicUrl }: Pick<AuthenticateContext, 'publicUrl'>, request: IncomingMessage): string {

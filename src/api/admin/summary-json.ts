@@ -21,6 +21,9 @@ export const sums = {
   tokens: z.object({ input: count, cache_read: count, cache_write: count, output: count, reasoning: count }),
   images: count,
   cost_nano_usd: z.string().describe('Nano-USD in decimal digits, of the requests whose cost is known.'),
+  uncharged_nano_usd: z
+    .string()
+    .describe('The part of the cost that was not charged, because no more was held for these requests.'),
   unpriced_requests: count.describe('Requests whose cost is not known.'),
   latency_ms: z.object({ total: latency, first_token: latency }),
 }
@@ -46,6 +49,7 @@ export function sumsJson(found: Sums): z.input<typeof sumsSchema> {
     },
     images: Number(found.images),
     cost_nano_usd: found.cost_nano,
+    uncharged_nano_usd: found.uncharged_nano,
     unpriced_requests: Number(found.unpriced),
     latency_ms: { total: copyOf(found.total), first_token: copyOf(found.firstToken) },
   }

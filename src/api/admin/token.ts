@@ -1,11 +1,57 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import { networkOf } from '../../access/users/attempts-queries.ts'
+import { GatewayError } from '../../canonical/error.ts'
 
-/** Takes the same time for every guess. */
-export function isAdminToken(given: string, adminToken: string): boolean {
-  // All digests have the same length, so the time does not reveal the length of the token.
-  return timingSafeEqual(digest(given), digest(adminToken))
+/** Networks whose guesses are counted. Of more, those that guessed least recently are forgotten. */
+const networksMax = 10_000
+
+interface Guesses {
+  wrong: number
+  /** A program that sends a former token again and again makes one guess. */
+  last: Buffer
 }
 
-function digest(text: string): Buffer {
+/**
+ * ADMIN_TOKEN, and the guesses of it. They are counted in the memory of the process, by network, with the bounds of sign-ins: beyond
+ * them nothing from that network is compared, until the window ends. So a guess asks Postgres nothing and leaves nothing there.
+ */
+export class AdminToken {
+  readonly #digest: Buffer
+  readonly #most: number
+  readonly #guesses: LRUCache<string, Guesses>
+
+  constructor(token: string, bounds: { signInAddressAttemptsMax: number; signInWindowSeconds: number }) {
+    this.#digest = digestOf(token)
+    this.#most = bounds.signInAddressAttemptsMax
+    this.#guesses = new LRUCache({ max: networksMax, ttl: bounds.signInWindowSeconds * 1000 })
+  }
+
+  /** Takes the same time for every guess. Throws `rate_limited` after too many wrong ones from the network of this address. */
+  accepts(given: string, address: string): boolean {
+    const network = networkOf(address)
+    const guesses = this.#guesses.get(network)
+    if (guesses !== undefined && guesses.wrong >= this.#most) throw this.#tooMany(network)
+    // All digests have the same length, so the time does not reveal the length of the token.
+    const digest = digestOf(given)
+    if (timingSafeEqual(digest, this.#digest)) return true
+    if (guesses === undefined) this.#guesses.set(network, { wrong: 1, last: digest })
+    else if (!timingSafeEqual(digest, guesses.last)) {
+      guesses.wrong++
+      guesses.last = digest
+    }
+    return false
+  }
+
+  #tooMany(network: string): GatewayError {
+    return new GatewayError(
+      'rate_limited',
+      'Too many wrong tokens from this network. Wait, or use an API token or a session.',
+      { retryAfterSeconds: Math.max(1, Math.ceil(this.#guesses.getRemainingTTL(network) / 1000)) },
+    )
+  }
+}
+
+function digestOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Identity } from '../../access/identity.ts'
+import { ownSecrets } from '../../canonical/own-secrets.ts'
 import { chat } from '../../gateway/chat.ts'
 import type { ImageGateway } from '../../images/image-gateway.ts'
 import { images } from '../../images/images.ts'
@@ -29,7 +30,7 @@ export async function startPlayServer(
   publicUrl: string,
   wires: WireListener,
 ): Promise<PlayServer> {
-  const key = `play-${randomBytes(24).toString('hex')}`
+  const key = `${ownSecrets.playground}${randomBytes(24).toString('hex')}`
   const secrets = [key]
   // The request comes from loopback, wherever the admin is.
   const caller: Identity = { ...identity, allowedCidrs: undefined }

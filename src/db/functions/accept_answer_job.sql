@@ -7,7 +7,8 @@ DECLARE
   own_id CONSTANT uuid := (job ->> 'id')::uuid;
 BEGIN
   -- First: it makes the job one of its kind.
-  INSERT INTO background_answers (job_id, answer, events) VALUES (own_id, sealed_answer, event_count) ON CONFLICT DO NOTHING;
+  INSERT INTO background_answers (job_id, answer, events, tenant_id, bytes)
+  VALUES (own_id, sealed_answer, event_count, (job ->> 'tenant_id')::uuid, octet_length(sealed_request)) ON CONFLICT DO NOTHING;
   IF FOUND THEN
     INSERT INTO answer_events (job_id, first, content) VALUES (own_id, 0, first_events);
   END IF;

@@ -22,7 +22,8 @@ BEGIN
     coalesce(sum(c.reasoning_tokens), 0), coalesce(sum(c.images), 0), coalesce(sum(c.cost_nano), 0),
     coalesce(sum(c.folded) FILTER (WHERE c.cost_nano IS NULL), 0),
     coalesce(sum(latency_count(c.total_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0),
-    coalesce(sum(latency_count(c.first_token_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0)
+    coalesce(sum(latency_count(c.first_token_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0),
+    coalesce(sum(c.cost_nano - c.charged_nano), 0)
   FROM requests c WHERE c.created_at >= first_moment AND c.created_at < next_moment GROUP BY 1, 2, 3, 4, 5, 6, 7;
   RETURN true;
 END $$;

@@ -7,6 +7,7 @@ BEGIN
     webhook_url = NULL, cost_nano = r.cost_nano
   FROM requests r WHERE i.id = job AND r.id = i.id AND r.created_at = i.created_at;
   IF NOT FOUND THEN RETURN false; END IF;
+  UPDATE background_answers SET bytes = 0 WHERE job_id = job;
   PERFORM release_reservations(ARRAY[job]);
   PERFORM pg_notify('tollgate_image_jobs', job::text);
   RETURN true;

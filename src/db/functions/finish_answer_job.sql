@@ -9,7 +9,9 @@ DECLARE
 BEGIN
   PERFORM 1 FROM image_jobs WHERE id = job AND fence = held_fence AND state = from_state FOR UPDATE;
   IF NOT FOUND THEN RETURN false; END IF;
-  UPDATE background_answers SET answer = sealed_answer, events = events + event_count WHERE job_id = job AND events = first_event;
+  -- Its request goes before the turn comes: both are booked for the tenant.
+  UPDATE background_answers SET answer = sealed_answer, events = events + event_count, bytes = 0
+  WHERE job_id = job AND events = first_event;
   IF NOT FOUND THEN RETURN false; END IF;
   INSERT INTO answer_events (job_id, first, content) VALUES (job, first_event, sealed_events);
   IF kept IS NOT NULL THEN

@@ -5,7 +5,7 @@ CREATE OR REPLACE FUNCTION finish_image_job(job uuid, held_fence integer, from_s
 DECLARE
   j image_jobs;
   r requests := jsonb_populate_record(NULL::requests, row_json);
-  charge bigint := greatest(coalesce(r.cost_nano, 0), 0);
+  charge bigint := greatest(coalesce(r.charged_nano, r.cost_nano, 0), 0);
 BEGIN
   PERFORM 1 FROM image_jobs WHERE id = job AND fence = held_fence AND state = from_state FOR UPDATE;
   IF NOT FOUND THEN RETURN false; END IF;

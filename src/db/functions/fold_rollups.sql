@@ -3,8 +3,8 @@
 CREATE OR REPLACE FUNCTION fold_rollups(most integer, keep_hours integer, keep_minutes integer) RETURNS integer LANGUAGE plpgsql AS $$
 DECLARE
   -- In the order of the tables.
-  names text[] := '{rows,requests,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,images,cost_nano,unpriced,total_latency,first_token_latency}';
-  numerics text[] := '{cost_nano,total_latency,first_token_latency}';
+  names text[] := '{rows,requests,input_tokens,cache_read_tokens,cache_write_tokens,output_tokens,reasoning_tokens,images,cost_nano,unpriced,total_latency,first_token_latency,uncharged_nano}';
+  numerics text[] := '{cost_nano,total_latency,first_token_latency,uncharged_nano}';
   summed text := (SELECT string_agg(format('sum(%1$I)::%2$s AS %1$I', n.name, CASE WHEN n.name = ANY (numerics) THEN 'numeric' ELSE 'bigint' END),
     ', ' ORDER BY n.place) FROM unnest(names) WITH ORDINALITY AS n (name, place));
   added text := (SELECT string_agg(format('%1$I = r.%1$I + excluded.%1$I', n.name), ', ') FROM unnest(names) AS n (name));

@@ -12,7 +12,8 @@ BEGIN
     sign * coalesce(sum(c.reasoning_tokens), 0), sign * coalesce(sum(c.images), 0), sign * coalesce(sum(c.cost_nano), 0),
     sign * coalesce(sum(c.folded) FILTER (WHERE c.cost_nano IS NULL), 0),
     sign * coalesce(sum(latency_count(c.total_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0),
-    sign * coalesce(sum(latency_count(c.first_token_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0)
+    sign * coalesce(sum(latency_count(c.first_token_ms)) FILTER (WHERE c.outcome <> 'orphaned'), 0),
+    sign * coalesce(sum(c.cost_nano - c.charged_nano), 0)
   FROM changed c GROUP BY 1, 2, 3, 4, 5, 6, 7;
   IF TG_OP = 'INSERT' THEN
     -- Tails do not read the partitions of older days. They show 100 rows at a time, so that more than 1,000 are of no use.

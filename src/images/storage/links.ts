@@ -19,8 +19,8 @@ export class ImageLinks {
     return `/v1/images/files/${file}?expires=${expires}&signature=${signatureOf(file, expires, this.#keys.current)}`
   }
 
-  /** Throws a GatewayError when we did not sign this link, or when it has expired. */
-  verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): void {
+  /** The whole seconds until the link expires. Throws a GatewayError when we did not sign it, or when it has expired. */
+  verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): number {
     if (expires === undefined || signature === undefined) {
       throw new GatewayError(
         'permission_denied',
@@ -34,7 +34,7 @@ export class ImageLinks {
       )
     }
     const expiresMs = Number(expires) * 1000
-    if (nowMs < expiresMs) return
+    if (nowMs < expiresMs) return Math.floor((expiresMs - nowMs) / 1000)
     throw new GatewayError(
       'permission_denied',
       `The link expired at ${new Date(expiresMs).toISOString()}. ${howToGetAnother}`,

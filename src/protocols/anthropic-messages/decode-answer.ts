@@ -283,7 +283,8 @@ class MessageDecoder {
     if (this.#isOver) return
     this.#ensureStart()
     this.#isOver = true
-    this.events.push({ type: 'error', error })
+    const usage = this.#hasFinalCounts ? usageOf(this.#counts) : undefined
+    this.events.push({ type: 'error', error, usage })
   }
 
   /** The stream ended. The answer is whole if there was a stop reason. */

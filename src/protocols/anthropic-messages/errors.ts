@@ -62,6 +62,7 @@ export const { decodeError, decodeStreamError } = errorDecoder({
     { words: /rate_?limit/, means: 'rate_limited' },
     { words: /overload/, means: 'upstream_overloaded' },
     { words: /timeout/, means: 'upstream_timeout' },
+    { message: /content filtering policy/i, means: 'content_filtered' },
   ],
   contextTooLong: /^prompt is too long/i,
 })

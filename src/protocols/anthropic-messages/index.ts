@@ -8,6 +8,7 @@ import { encodeRequest, keeps } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { decodeError, encodeError, encodeStreamError } from './errors.ts'
+import { plainInput } from './plain-input.ts'
 import { checkHeaders, readRequest } from './request.ts'
 
 /**
@@ -19,6 +20,7 @@ export const anthropicMessages: Protocol = {
   name: 'anthropic-messages',
   client: {
     readRequest,
+    plainInput,
     checkHeaders,
     requestIdHeader: 'request-id',
     featuresHeader: 'anthropic-beta',

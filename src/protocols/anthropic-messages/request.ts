@@ -1,10 +1,9 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { type Headers, headerText } from '../../canonical/headers.ts'
 import { type JsonBounds, kindAt, parseSpan, type Span, scanFirstElement, scanMembers } from '../json-scan.ts'
-import { type Watch, wordSet } from '../json-words.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts, ThreadFacts } from '../protocol.ts'
-import { checkMessages, readBoolean, readInteger, readModel, scanBody, stringAt } from '../scan-facts.ts'
+import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringAt } from '../scan-facts.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
@@ -14,15 +13,14 @@ import { leadingSystemAdvice } from './wire.ts'
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const depthMax = bounds.jsonDepthMax
-  const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanBody(raw, memberNames, bounds, media)
+  const members = scanBody(raw, memberNames, bounds)
   const model = readModel(raw, members.model)
   const thread = readThread(raw, members, depthMax)
   // An unfinished turn is taken up without a new message.
   if (thread?.previousId === undefined || members.messages === undefined) checkMessages(raw, members.messages)
   if (thread?.previousId === undefined) checkFirstMessage(raw, members.messages, depthMax)
-  const maxOutputTokens = readInteger(raw, members.max_tokens, 'max_tokens', 0)
-  if (maxOutputTokens === undefined) {
+  const maxOutputTokens = readTokensMax(raw, members, 'max_tokens')
+  if (members.max_tokens === undefined || kindAt(raw, members.max_tokens.start) === 'null') {
     throw invalid('max_tokens', 'required: the most tokens that the answer may have')
   }
   const user = userOf(raw, members.metadata, depthMax)
@@ -31,11 +29,6 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     stream: readBoolean(raw, members.stream, 'stream'),
     maxOutputTokens,
     choices: 1,
-    hasMedia:
-      media.found ||
-      thread?.previousId !== undefined ||
-      members.mcp_servers !== undefined ||
-      readsPages(raw, members.tools),
     wantsUsageFrame: true,
     thread,
     heldId: thread?.previousId,
@@ -71,13 +64,9 @@ const memberNames = [
   'stream',
   'system',
   'tools',
-  'mcp_servers',
   'metadata',
   'thread',
 ] as const
-
-/** Strings that mark a block which may have more tokens than bytes in the body. */
-const mediaWords = wordSet('image', 'document', 'file', 'search_result', 'container_upload')
 
 /**
  * The conversation that the request begins or continues. Types and rules: `BetaThreadParams` and `ThreadState` of
@@ -131,26 +120,3 @@ function userOf(raw: Buffer, metadata: Span | undefined, depthMax: number): Span
   const { user_id: user } = scanMembers(raw, metadata, ['user_id'], { depthMax, path: 'metadata' })
   return stringAt(raw, user)
 }
-
-/** Whether a tool that the vendor runs may add pages or files to the input, which the body does not show. */
-function readsPages(raw: Buffer, tools: Span | undefined): boolean {
-  if (tools === undefined) return false
-  const bytes = raw.subarray(tools.start, tools.end)
-  return pageMarks.some((mark) => bytes.includes(mark))
-}
-
-/**
- * The beginnings of such tools' types; a date follows. No client escapes plain letters in JSON, so an escaped letter
- * may hide such a type and counts as one.
- */
-const pageMarks = [
-  '"web_search_',
-  '"web_fetch_',
-  '"code_execution_',
-  '"mcp_toolset',
-  '"advisor_',
-  '\\u005f',
-  '\\u005F',
-  '\\u006',
-  '\\u007',
-]

@@ -16,7 +16,7 @@ import { callIdRules, derivedCallId, readUsage } from './wire.ts'
 
 /**
  * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole. Throws
- * GatewayError.
+ * GatewayError for a failed one that does not report its usage.
  *
  * A blocked prompt is an answer without blocks that ends with `content_filter`: the vendor bills it, and clients look
  * for that finish reason.
@@ -25,7 +25,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const decoder = new AnswerDecoder(context)
   const events = [...decoder.take(body), ...decoder.end('STOP')]
   const last = events.at(-1)
-  if (last?.type === 'error') throw last.error
+  if (last?.type === 'error' && last.usage === undefined) throw last.error
   return events
 }
 
@@ -81,10 +81,10 @@ class AnswerDecoder {
 
   take(response: Json): ChatEvent[] {
     if (this.#isOver) return []
-    if (response.error !== undefined && response.error !== null)
-      return this.#fail(decodeStreamError(response.error))
     const usage = readUsage(response.usageMetadata)
     this.#usage = usage ?? this.#usage
+    if (response.error !== undefined && response.error !== null)
+      return this.#fail(decodeStreamError(response.error))
     this.#start(response, usage)
     const blockReason = isRecord(response.promptFeedback)
       ? textOf(response.promptFeedback.blockReason)
@@ -146,7 +146,7 @@ class AnswerDecoder {
 
   #fail(error: GatewayError): ChatEvent[] {
     this.#isOver = true
-    this.#events.push({ type: 'error', error })
+    this.#events.push({ type: 'error', error, usage: this.#countedUsage() })
     return this.#events.take()
   }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../../canonical/error.ts'
-import type { ChatEvent } from '../../canonical/event.ts'
+import type { ChatEvent, Start } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { EventWriter } from '../event-writer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
@@ -7,22 +7,30 @@ import type { DecodeAnswerContext } from '../protocol.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
-/** The events of a whole answer's first choice. Throws GatewayError if the body is an error or no answer. */
+/**
+ * The events of a whole answer's first choice. Throws GatewayError if the body is no answer, or an error that does not say what was
+ * used.
+ */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
-  if (body.error) throw decodeStreamError(body.error)
   const choice = firstChoice(body)
+  const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }
+  if (body.error) {
+    const error = decodeStreamError(body.error)
+    const usage = usageIn(body, choice)
+    if (usage === undefined) throw error
+    return [start, { type: 'error', error, usage }]
+  }
   const message = choice?.message
   if (choice === undefined || !isRecord(message)) {
     throw new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
   }
   const writer = new EventWriter()
   const decoder = new ChoiceDecoder(writer, context)
-  const answerId = textOf(body.id)
-  writer.push({ type: 'start', id: answerId, model: textOf(body.model), usage: undefined })
+  writer.push(start)
   // The index of a call is its position: not every upstream sends an index.
   const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   decoder.takeBeside(body)
   decoder.take({ ...message, tool_calls: calls })
-  decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId })
+  decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId: start.id })
   return writer.take()
 }

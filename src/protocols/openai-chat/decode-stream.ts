@@ -59,6 +59,7 @@ class ChatStreamDecoder implements EventDecoder {
     // vLLM sends the error object itself.
     const error = frame.error || choice?.error || (frame.object === 'error' && frame)
     if (error) {
+      this.#usage = usageIn(frame, choice) ?? this.#usage
       this.#fail(decodeStreamError(error))
       return
     }
@@ -98,7 +99,7 @@ class ChatStreamDecoder implements EventDecoder {
   #fail(error: GatewayError): void {
     this.#start()
     this.#isOver = true
-    this.#writer.push({ type: 'error', error })
+    this.#writer.push({ type: 'error', error, usage: this.#usage })
   }
 }
 

@@ -11,6 +11,7 @@ import { encodeRequest } from './encode-request.ts'
 import { encodeResponse } from './encode-response.ts'
 import { encodeStream } from './encode-stream.ts'
 import { encodeStreamError } from './errors.ts'
+import { plainInput } from './plain-input.ts'
 import { readRequest } from './request.ts'
 import { watchResponse } from './watch-response.ts'
 import { watchStream } from './watch-stream.ts'
@@ -24,6 +25,7 @@ export const openaiChat: Protocol = {
   name: 'openai-chat',
   client: {
     readRequest,
+    plainInput,
     forwardedHeaders: [],
     decodeRequest,
     answerSettings,

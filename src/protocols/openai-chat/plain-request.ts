@@ -1,8 +1,16 @@
 import { invalid } from '../../canonical/field-error.ts'
-import { type JsonBounds, kindAt, type Span, scanElements, skipSpace } from '../json-scan.ts'
+import { type JsonBounds, kindAt, type Span, scanElements } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
+import {
+  readBoolean,
+  readInteger,
+  readModel,
+  readTokensMax,
+  scanBody,
+  stringAt,
+  wrongKind,
+} from '../scan-facts.ts'
 import { readStreamOptions } from './request.ts'
 
 /** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
@@ -31,10 +39,8 @@ export function plainReader({ input, writes = false }: PlainFormat) {
     return {
       model,
       stream,
-      maxOutputTokens: writes ? readInteger(raw, members.max_tokens, 'max_tokens', 0) : 0,
+      maxOutputTokens: writes ? readTokensMax(raw, members, 'max_tokens') : 0,
       choices: writes ? choicesOf(raw, members, given, depthMax) : 1,
-      // Images are given as objects; text and tokens never are.
-      hasMedia: kind === 'array' && holdsObjects(raw, given, depthMax),
       wantsUsageFrame: usage?.wanted ?? false,
       heldId: undefined,
       session: undefined,
@@ -70,11 +76,4 @@ function promptsIn(raw: Buffer, prompt: Span, depthMax: number): number {
   if (kindAt(raw, prompt.start) === 'string') return 1
   const [first, ...others] = scanElements(raw, prompt, { depthMax })
   return first === undefined || kindAt(raw, first.start) === 'number' ? 1 : 1 + others.length
-}
-
-function holdsObjects(raw: Buffer, input: Span, depthMax: number): boolean {
-  const first = skipSpace(raw, input.start + 1, input.end)
-  // Tokens may be many: what is said of the first number is true of all.
-  if (kindAt(raw, first) === 'number') return false
-  return scanElements(raw, input, { depthMax }).some(({ start }) => kindAt(raw, start) === 'object')
 }

@@ -1,6 +1,5 @@
 import { emptyTools } from '../empty-tools.ts'
 import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
-import { type Watch, wordSet } from '../json-words.ts'
 import { BodySpans, type UsageSpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
 import {
@@ -8,6 +7,7 @@ import {
   readBoolean,
   readInteger,
   readModel,
+  readTokensMax,
   scanBody,
   stringAt,
   wrongKind,
@@ -20,23 +20,17 @@ import type { Edit } from '../splice.ts'
  * `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const media: Watch<'messages'> = { member: 'messages', words: mediaWords, found: false }
-  const members = scanBody(raw, memberNames, bounds, media)
+  const members = scanBody(raw, memberNames, bounds)
   const model = readModel(raw, members.model)
   checkMessages(raw, members.messages)
   const stream = readBoolean(raw, members.stream, 'stream')
   const usage = stream ? readStreamOptions(raw, members.stream_options, bounds.jsonDepthMax) : undefined
-  const completionMax = readInteger(raw, members.max_completion_tokens, 'max_completion_tokens', 0)
-  const tokensMax = readInteger(raw, members.max_tokens, 'max_tokens', 0)
   const unsent = emptyTools(raw, members)
   return {
     model,
     stream,
-    maxOutputTokens:
-      completionMax === undefined ? tokensMax : Math.max(completionMax, tokensMax ?? completionMax),
+    maxOutputTokens: readTokensMax(raw, members, 'max_completion_tokens', 'max_tokens'),
     choices: readInteger(raw, members.n, 'n', 1, 128) ?? 1,
-    // A web search adds pages to the input, which the body does not show.
-    hasMedia: media.found || members.web_search_options !== undefined,
     wantsUsageFrame: usage?.wanted ?? false,
     heldId: undefined,
     session: stringAt(raw, members.prompt_cache_key),
@@ -59,31 +53,11 @@ const memberNames = [
   'tools',
   'tool_choice',
   'parallel_tool_calls',
-  'web_search_options',
   'prompt_cache_key',
   'user',
   'safety_identifier',
   'metadata',
 ] as const
-
-/**
- * Strings that mark a part other than text, or a reference to something that the vendor keeps. The scan looks for them
- * only in `messages`: tool schemas often have a property called "file". A message that is exactly one of these words
- * counts too, which is harmless.
- */
-const mediaWords = wordSet(
-  'image_url',
-  'input_audio',
-  'file',
-  'video_url',
-  'audio',
-  'audio_url',
-  'image',
-  'video',
-  'document',
-  'input_image',
-  'input_file',
-)
 
 export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent, Failure, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { AnswerReader } from './answer-reader.ts'
@@ -49,17 +50,17 @@ class ResponsesDecoder implements EventDecoder {
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
     } else if (this.#error !== undefined && terminalStatus.has(type) && !hasError(event)) {
       // An answer with an error is not whole, even if its last event is a good end.
-      return this.end()
+      return this.end(isRecord(event.response) ? usageOf(event.response, this.#reader) : undefined)
     } else readEvent(type, event, this.#reader)
     return this.#reader.events.take()
   }
 
-  end(): ChatEvent[] {
+  end(usage?: Usage): ChatEvent[] {
     this.#reader.start({})
     const error =
       this.#error ??
       new GatewayError('upstream_error', 'The upstream ended the stream before the answer was complete.')
-    this.#reader.events.push({ type: 'error', error })
+    this.#reader.events.push({ type: 'error', error, usage })
     return this.#reader.events.take()
   }
 }
@@ -135,12 +136,13 @@ function readTerminal(response: Json, status: string, reader: AnswerReader): voi
 
 function endOf(response: Json, eventStatus: string | undefined, reader: AnswerReader): Finish | Failure {
   const status = textOf(response.status) ?? eventStatus ?? 'completed'
+  const usage = usageOf(response, reader)
   if (isRecord(response.error) || status === 'failed') {
-    return { type: 'error', error: decodeStreamError(response.error) }
+    return { type: 'error', error: decodeStreamError(response.error), usage }
   }
   if (status !== 'completed' && status !== 'incomplete') {
     const message = `The upstream gave up: its answer is "${status.slice(0, 40)}".`
-    return { type: 'error', error: new GatewayError('upstream_error', message) }
+    return { type: 'error', error: new GatewayError('upstream_error', message), usage }
   }
   reader.endAll()
   const details = isRecord(response.incomplete_details) ? response.incomplete_details : {}
@@ -150,12 +152,13 @@ function endOf(response: Json, eventStatus: string | undefined, reader: AnswerRe
     reason: reasonOf(status, why, reader),
     upstreamReason: why,
     stopSequence: undefined,
-    usage: readUsage(response.usage, {
-      tier: response.service_tier,
-      webSearches: reader.webSearches,
-    }),
+    usage,
     ...reader.losses.member(),
   }
+}
+
+function usageOf({ usage, service_tier: tier }: Json, { webSearches }: AnswerReader): Usage | undefined {
+  return readUsage(usage, { tier, webSearches })
 }
 
 function reasonOf(status: string, why: string, reader: AnswerReader): Finish['reason'] {

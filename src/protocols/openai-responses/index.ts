@@ -11,6 +11,7 @@ import { encodeResponse, encodeStream } from './encode-answer.ts'
 import { encodeRequest } from './encode-request.ts'
 import { encodeStreamError } from './errors.ts'
 import { responsesFrames } from './frames.ts'
+import { plainInput } from './plain-input.ts'
 import { readRequest } from './request.ts'
 import { answerSettings } from './response-object.ts'
 import { watchResponse } from './watch-response.ts'
@@ -24,6 +25,7 @@ export const openaiResponses: Protocol = {
   name: 'openai-responses',
   client: {
     readRequest,
+    plainInput,
     forwardedHeaders: [],
     decodeRequest,
     answerSettings,

@@ -1,18 +1,9 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { conversationIn } from '../conversation.ts'
-import {
-  type JsonBounds,
-  kindAt,
-  parseSpan,
-  type Span,
-  scanElements,
-  scanMembers,
-  skipSpace,
-} from '../json-scan.ts'
-import { type Watch, wordSet } from '../json-words.ts'
+import { type JsonBounds, kindAt, parseSpan, type Span, skipSpace } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
-import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
+import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**
  * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
@@ -20,25 +11,20 @@ import { readBoolean, readInteger, readModel, scanBody, stringAt, wrongKind } fr
  * broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const media: Watch<'input'> = { member: 'input', words: mediaWords, found: false }
-  const members = scanBody(raw, memberNames, bounds, media)
+  const members = scanBody(raw, memberNames, bounds)
   const model = readModel(raw, members.model)
   const isBackground = readBoolean(raw, members.background, 'background')
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
   const runsIn = readConversation(raw, members.conversation, heldId)
   const hasElsewhere = heldId !== undefined || runsIn !== undefined || isGiven(raw, members.prompt)
   checkInput(raw, members.input, hasElsewhere)
+  if (isGiven(raw, members.tools) && kindAt(raw, members.tools.start) !== 'array')
+    throw wrongKind(raw, members.tools, 'tools', 'an array')
   return {
     model,
     stream: readBoolean(raw, members.stream, 'stream'),
-    maxOutputTokens: readInteger(raw, members.max_output_tokens, 'max_output_tokens', 0),
+    maxOutputTokens: readTokensMax(raw, members, 'max_output_tokens'),
     choices: 1,
-    // Content that the vendor keeps, and results of tools that it runs, are input that the body does not show.
-    hasMedia:
-      media.found ||
-      heldId !== undefined ||
-      isGiven(raw, members.prompt) ||
-      hasHostedTools(raw, members.tools, bounds.jsonDepthMax),
     wantsUsageFrame: true,
     heldId,
     runsIn,
@@ -87,38 +73,6 @@ function backgroundFacts(
   }
 }
 
-/** Tools that the vendor runs. Their results count as input. */
-const hostedTools = [
-  'web_search',
-  'web_search_2025_08_26',
-  'web_search_preview',
-  'web_search_preview_2025_03_11',
-  'file_search',
-  'code_interpreter',
-  'image_generation',
-  'mcp',
-  'computer',
-  'computer_use_preview',
-]
-
-/**
- * Strings in `input` that mark a part other than text, a reference to something that the vendor keeps, or a tool that
- * the vendor runs. A message that is exactly one of these words counts too, which is harmless.
- */
-const mediaWords = wordSet(
-  'input_image',
-  'input_file',
-  'input_audio',
-  'input_video',
-  'item_reference',
-  'computer_screenshot',
-  'computer_call_output',
-  'image_generation_call',
-  ...hostedTools,
-)
-
-const hostedToolWords: ReadonlySet<unknown> = new Set(hostedTools)
-
 function readConversation(
   raw: Buffer,
   span: Span | undefined,
@@ -140,17 +94,6 @@ function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean):
   if (!hasElsewhere && skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
     throw invalid('input', 'expected a non-empty array, got an empty one')
   }
-}
-
-function hasHostedTools(raw: Buffer, span: Span | undefined, depthMax: number): boolean {
-  if (!isGiven(raw, span)) return false
-  if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, 'tools', 'an array')
-  for (const tool of scanElements(raw, span, { depthMax })) {
-    if (kindAt(raw, tool.start) !== 'object') continue
-    const { type } = scanMembers(raw, tool, ['type'], { depthMax, path: 'tools[]' })
-    if (type && hostedToolWords.has(parseSpan(raw, type, 'tools[].type'))) return true
-  }
-  return false
 }
 
 /** Undefined if absent, null or empty. */

@@ -65,11 +65,25 @@ export const declared = {
     labels: ['channel', 'model'],
     setsMax: 300,
   }),
-  cost: counter('tollgate_cost_usd_total', 'Cost of ended requests, which their tenants are charged.', {
+  cost: counter('tollgate_cost_usd_total', 'Cost of ended requests.', {
     labels: ['channel', 'model'],
     setsMax: 500,
     divisor: 1e9,
   }),
+  uncharged: counter(
+    'tollgate_uncharged_usd_total',
+    'The part of the cost that was not charged, because no more was held.',
+    {
+      labels: ['channel', 'model'],
+      setsMax: 300,
+      divisor: 1e9,
+    },
+  ),
+  implausible: counter(
+    'tollgate_usage_implausible_total',
+    'Answers whose upstream reported more tokens than the request can have used.',
+    { labels: ['channel'], setsMax: perName },
+  ),
   unknownCost: counter('tollgate_requests_cost_unknown_total', 'Requests whose cost nobody knows.', {
     labels: ['channel'],
     setsMax: perName,

@@ -69,7 +69,7 @@ test('tokens, cost, images and attempts are those of the usage log, and models t
     .map(({ labels, value }) => ({ ...labels, attempts: value }))
   expect(sorted(counted)).toEqual(sorted([...attempts]))
   const models = new Set(after.samples.flatMap(({ labels }) => labels.model ?? []))
-  expect([...models].sort()).toEqual(['draw', 'other', 'priced'])
+  expect([...models].sort()).toEqual(['absurd', 'draw', 'other', 'priced'])
 })
 
 test('what an alert is about is there at 0 before it happens', () => {
@@ -87,10 +87,12 @@ test('breakers, cooldowns, limits and money show what happened', () => {
   expect([cooling('refused'), cooling('forbidden'), cooling('limited')]).toEqual([1, 0, 0])
   expect(after.value('tollgate_limits_refused_total', { scope: 'key', limit: 'requests' })).toBe(1)
   expect(after.value('tollgate_limits_granted_total')).toBe(2)
-  expect(after.value('tollgate_money_holds_total', { verdict: 'granted' })).toBe(1)
+  expect(after.value('tollgate_money_holds_total', { verdict: 'granted' })).toBe(2)
+  expect(after.value('tollgate_uncharged_usd_total', { model: 'absurd' })).toBeGreaterThan(900)
+  expect(after.value('tollgate_usage_implausible_total', { channel: 'scripted' })).toBe(2)
   expect(after.value('tollgate_money_holds_total', { verdict: 'insufficient' })).toBe(1)
   expect(after.value('tollgate_money_held_usd_total')).toBeGreaterThan(0)
-  expect(after.value('tollgate_money_hold_seconds_count')).toBe(2)
+  expect(after.value('tollgate_money_hold_seconds_count')).toBe(3)
 })
 
 test('process and ledger show numbers that can be', () => {

@@ -14,14 +14,15 @@ export function waysOf({ rule, name, details }: Episode): Way[] {
   const text = (of: string) => (typeof details[of] === 'string' ? (details[of] as string) : undefined)
   switch (rule.kind) {
     case 'error_rate':
-    case 'latency': {
+    case 'latency':
+    case 'uncharged': {
       const of = text('of')
       const [from, to] = [text('from'), text('to')]
       const subject = of !== undefined && name.startsWith(`${of} `) ? name.slice(of.length + 1) : undefined
       if (of === undefined || subject === undefined) return []
       return [
         {
-          title: rule.kind === 'latency' ? 'Its requests in the log' : 'Its failed requests in the log',
+          title: rule.kind === 'error_rate' ? 'Its failed requests in the log' : 'Its requests in the log',
           to: '/console/log',
           search: {
             [of === 'model' ? 'requested_model' : of]: subject,

@@ -134,6 +134,17 @@ export const ruleKinds: readonly RuleKind[] = [
     ],
   },
   {
+    kind: 'uncharged',
+    title: 'A cost is not charged in full',
+    isShared: true,
+    fields: [
+      ofRate,
+      name,
+      { name: 'above_usd', title: 'More than so many USD are not charged', kind: 'text', usual: '0' },
+      { name: 'window_minutes', title: 'Within so many minutes', kind: 'number', usual: 60, least: 1 },
+    ],
+  },
+  {
     kind: 'channel_down',
     title: 'A channel is down',
     isShared: true,

@@ -12,6 +12,8 @@ export function ruleWords(condition: Condition): string {
       const time = condition.metric === 'total' ? 'the whole answer' : 'the first token'
       return `${condition.percentile} of the time to ${time} of ${one(condition.of, condition.name)} is above ${duration(condition.above_ms)} within ${window(condition)}`
     }
+    case 'uncharged':
+      return `More than $${condition.above_usd} of the cost of ${one(condition.of, condition.name)} is not charged within ${duration(condition.window_minutes * 60_000)}`
     case 'budget': {
       const whose = `${condition.of === 'tenant' ? 'the balance' : 'a budget'} of ${condition.id === null ? `a ${condition.of}` : `the ${condition.of} ${condition.id}`}`
       return condition.below_usd === undefined

@@ -73,7 +73,7 @@ export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): vo
             <Switch
               size="sm"
               label="It may have a private address"
-              description="On this machine or in your own network. Otherwise the gateway refuses to call such an address."
+              description="On this machine or in your own network, within PRIVATE_ADDRESSES of the gateway. Otherwise it refuses to call such an address."
               {...form.getInputProps('isPrivate', { type: 'checkbox' })}
             />
           </>

@@ -117,6 +117,17 @@ export function groupFields(models: readonly string[], channels: readonly string
           ],
         },
         { path: 'client_gone.seconds', label: 'Seconds to read on', kind: 'integer', placeholder: '30' },
+        {
+          path: 'client_gone.unseen',
+          label: 'When it leaves before the answer, money is',
+          kind: 'choice',
+          options: [
+            { value: '', label: 'Charged by an estimate (default)' },
+            { value: 'estimate', label: 'Charged by an estimate' },
+            { value: 'hold', label: 'Held first, then charged' },
+          ],
+          about: 'Where money is limited',
+        },
       ],
     },
   ]

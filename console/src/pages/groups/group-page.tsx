@@ -97,6 +97,10 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
                   ? `reads on for ${of.client_gone.seconds} s`
                   : 'ends the call',
               ],
+              [
+                'When it leaves before the answer',
+                of.client_gone.unseen === 'hold' ? 'money is held first' : 'an estimate is charged',
+              ],
               ['Priority of images', of.image_priority],
               ['Managed by', isFile ? 'gateway.yaml' : 'admins'],
               [

@@ -77,7 +77,7 @@ export const filterKinds: readonly FilterKind[] = [
   {
     name: 'usage_source',
     title: 'Source of the usage',
-    values: ['upstream', 'partial', 'estimated', 'none'],
+    values: ['upstream', 'partial', 'estimated', 'none', 'implausible'],
   },
   { name: 'end_user', title: 'End user' },
   { name: 'session', title: 'Session' },

@@ -13,7 +13,9 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
         <span className="tg-quiet">
           {row.outcome === 'orphaned'
             ? 'The process died before the end: nobody knows what the upstream made. Nothing was charged.'
-            : 'The upstream gave no usage, or the model has no price. Nothing was charged.'}
+            : row.usage_source === 'implausible'
+              ? 'The upstream reported more tokens than the request can have used. Nothing was charged.'
+              : 'The upstream gave no usage, or the model has no price. Nothing was charged.'}
         </span>
       </div>
     )
@@ -31,6 +33,12 @@ export function RowCost({ row }: { row: Schema<'LogDetail'> }) {
             : ` × ${row.price_multiplier} of the group`}
         </span>
       </div>
+      {row.charged_nano_usd === row.cost_nano_usd ? null : (
+        <div>
+          Charged <Money nanoUsd={row.charged_nano_usd} />{' '}
+          <span className="tg-quiet">No more was held for it.</span>
+        </div>
+      )}
       {lines.length === 0 ? null : (
         <table>
           <tbody>

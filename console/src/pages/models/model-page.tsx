@@ -36,7 +36,7 @@ export function ModelPage() {
 
 function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
   const model = tagged.data
-  const { aliases, fallbacks, context_length, max_output_tokens } = model
+  const { aliases, fallbacks, plain_members, context_length, max_output_tokens } = model
   const may = useMay()
   const queries = useQueryClient()
   const isFile = model.managed_by === 'file'
@@ -83,6 +83,7 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
           ],
           ['Aliases', aliases.join(', ') || <None key="aliases" />],
           ['Fallbacks', fallbacks.join(', ') || <None key="fallbacks" />],
+          ['Plain members', plain_members.join(', ') || <None key="plain" />],
           ['Made', <Moment key="made" at={model.created_at} />],
         ]}
       />
@@ -109,8 +110,8 @@ function Shown({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
 
 /** Without its price, which is a version of its own. */
 function settingsOf(model: Schema<'AdminModelDetails'>) {
-  const { aliases, fallbacks, context_length, max_output_tokens, images, traits } = model
-  return { aliases, fallbacks, context_length, max_output_tokens, images, traits }
+  const { aliases, fallbacks, plain_members, context_length, max_output_tokens, images, traits } = model
+  return { aliases, fallbacks, plain_members, context_length, max_output_tokens, images, traits }
 }
 
 function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {

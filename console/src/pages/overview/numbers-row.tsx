@@ -83,7 +83,7 @@ function atLeast(ms: number): string {
 
 /** What the numbers leave out, said beside them. */
 function Doubts({
-  sums: { unpriced_requests },
+  sums: { unpriced_requests, uncharged_nano_usd: uncharged },
   exact,
   waitingDays,
   unpriced,
@@ -93,7 +93,7 @@ function Doubts({
   waitingDays: number
   unpriced: Texts
 }) {
-  if (unpriced_requests === 0 && exact && waitingDays === 0) return null
+  if (unpriced_requests === 0 && uncharged === '0' && exact && waitingDays === 0) return null
   return (
     <p className={classes.doubts}>
       {unpriced_requests === 0 ? null : (
@@ -105,6 +105,7 @@ function Doubts({
           : the spend is without {unpriced_requests === 1 ? 'it' : 'them'}.{' '}
         </>
       )}
+      {uncharged === '0' ? null : `${exactMoney(uncharged)} of it was not charged: no more was held. `}
       {exact ? null : 'The time was widened to whole hours. '}
       {waitingDays === 0
         ? null

@@ -14,7 +14,7 @@ const groups: readonly { title: string; fits: RegExp }[] = [
   },
   {
     title: 'Upstreams and routing',
-    fits: /^(UPSTREAM_|BREAKER_|ATTEMPTS_|CREDENTIAL_|MODEL_LIST_|RETRY_|ROUTING_|PROBE_|DENIED_BETAS|OUTPUT_TOKENS|SSE_|WATCHED_)/,
+    fits: /^(UPSTREAM_|BREAKER_|ATTEMPTS_|CREDENTIAL_|MODEL_LIST_|RETRY_|ROUTING_|PROBE_|PRIVATE_ADDRESSES|DENIED_BETAS|OUTPUT_TOKENS|SSE_|WATCHED_)/,
   },
   { title: 'Kept answers, conversations and files', fits: /^(KEPT_|CONVERSATION|FILE|STATE_CONNECTIONS)/ },
   {

@@ -1,0 +1,14 @@
+/** How our own secrets begin. Whoever makes one takes its beginning from this list, and redaction knows them all. */
+export const ownSecrets = {
+  key: 'tg-',
+  apiToken: 'tga_',
+  session: 'tgs_',
+  link: 'tgl_',
+  /** Of the Standard Webhooks: others make such secrets too. */
+  webhook: 'whsec_',
+  /** Of one run, on loopback. */
+  probe: 'probe-',
+  playground: 'play-',
+} as const
+
+export type OwnSecret = (typeof ownSecrets)[keyof typeof ownSecrets]

@@ -1,0 +1,39 @@
+import { hostedWorkIn } from '../bodies/hosted-work.ts'
+import { addUsage, type Usage } from '../canonical/usage.ts'
+import type { Model } from '../catalog/snapshot.ts'
+import { int4 } from '../ledger/column.ts'
+import { hiddenInputIn } from '../protocols/hidden-input.ts'
+import type { Asked } from '../stages/read.ts'
+
+/**
+ * False when a request cannot have used what its upstream reports. Input is at most the model's context, or as many tokens as
+ * the body has bytes: some endpoints take many inputs at once, each with a context of its own. Output is at most what the model
+ * can write. The client's bound only raises it: translations raise that bound, and some vendors leave reasoning out of it.
+ */
+export function isPlausible(
+  { body, facts, large, endpoint }: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,
+  {
+    contextLength = int4.max,
+    maxOutputTokens = contextLength,
+  }: Pick<Model, 'contextLength' | 'maxOutputTokens'>,
+  usage: Usage,
+): boolean {
+  const all = (usage.others ?? []).reduce((sum, { usage: other }) => addUsage(sum, other), usage)
+  const input = all.input + all.cacheRead + all.cacheWrite
+  const output = all.output + all.reasoning
+  const inputMax = Math.max(contextLength, body.length)
+  const outputMax = facts.choices * Math.max(maxOutputTokens, facts.maxOutputTokens ?? 0)
+  const isWithin = (passes: number) => input <= passes * inputMax && output <= passes * outputMax
+  if (input >= int4.max || output >= int4.max) return false
+  return isWithin(1) || (isWithin(hostedPassesMax) && mayTakePasses())
+
+  /** What the vendor itself does for a request, such as a search, makes the model read and write again. */
+  function mayTakePasses(): boolean {
+    if (hiddenInputIn(body, endpoint.client.plainInput).length > 0) return true
+    const { searchesWeb, compacts, asksAdvisor } = large?.hostedWork ?? hostedWorkIn(body)
+    return searchesWeb || compacts || asksAdvisor
+  }
+}
+
+/** No hosted tool makes a model read its whole context more often for one answer. */
+const hostedPassesMax = 100

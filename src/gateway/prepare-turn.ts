@@ -1,0 +1,34 @@
+import { randomUUID } from 'node:crypto'
+import { factsFrom } from '../bodies/read-body.ts'
+import { preparedAnswer } from '../protocols/index.ts'
+import { end } from '../stages/end.ts'
+import type { PathFormat } from '../stages/endpoints.ts'
+import type { Gateway } from '../stages/gateway.ts'
+import { handleRequest } from '../stages/handle-request.ts'
+import { identify } from '../stages/identify.ts'
+import { read } from '../stages/read.ts'
+import { bodyWithoutConversation } from './body-without-conversation.ts'
+
+/**
+ * Handles a frame that only prepares the next request. It takes from the limits and is read like any other request. No model answers, so
+ * it costs nothing, and it has a row only where it is refused.
+ */
+export function prepareTurn(gateway: Gateway, format: PathFormat) {
+  const { client, protocol } = format
+  return handleRequest(gateway, format, async (_: Gateway, received) => {
+    const identified = await identify(gateway, received)
+    const asked = await read(gateway, identified, {
+      decode: (body) => client.readRequest(body, gateway.bounds),
+      format: { kind: 'text', protocol, compacts: false },
+      factsFrom,
+    })
+    if (asked === 'left' || asked === 'answered') return end(gateway, received, 'unlogged')
+    const { body, large, facts, response } = asked
+    const whole = large === undefined ? body : bodyWithoutConversation(body, facts)
+    const settings = client.answerSettings(JSON.parse(whole.toString('utf8')))
+    const { events } = preparedAnswer(randomUUID(), facts.model, settings)
+    await end(gateway, received, 'unlogged')
+    response.writeHead(200, { 'content-type': 'text/event-stream' })
+    response.end(events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join(''))
+  })
+}

@@ -170,7 +170,8 @@ class Making {
     }
     if (this.#reason !== undefined) return await this.#conclude(undefined, undefined)
     const share = this.#context.bodies.begin(bodyOwnerOf(identity))
-    if (!growIfRoom(share, body.length)) return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
+    if (!growIfRoom(share, body.length))
+      return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
     this.#run = makeInBackground(
       this.#context,
       {

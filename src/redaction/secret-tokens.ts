@@ -64,11 +64,16 @@ export function tokenAt(text: string, at: number, runs: Runs): SecretSpan | unde
     if (all === undefined) continue
     const end = runs.end(at, all)
     if (end - at < least) continue
-    // "task-..." and "desk-..." are words: behind a letter, a key must look random.
-    if (!begins && !runs.looksRandom(at, all)) continue
+    // "task-..." and "desk-..." are words: after a letter, a key must look random, as all of base64 does.
+    if (!begins && (isBase64(start, characters) || !runs.looksRandom(at, all))) continue
     return { from, start: from, end, until: end, kind }
   }
   return shapeAt(text, at)
+}
+
+/** True for a token that may also be a part of a longer base64. */
+function isBase64(start: string, characters: number): boolean {
+  return (characters === lettersAndDigits || characters === wordCharacters) && !/[^A-Za-z0-9]/.test(start)
 }
 
 /** The secret whose middle is the character just before `at`. */

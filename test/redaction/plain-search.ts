@@ -334,7 +334,7 @@ const shapes: readonly (readonly [string, RegExp, RegExp])[] = [
 
 function tokenAt(text: string, at: number): SecretSpan | undefined {
   for (const { form, pattern } of patterns) {
-    const { kind, trigger, characters } = form
+    const { kind, start, trigger, characters } = form
     const from = at - trigger.length
     if (from < 0 || !text.startsWith(trigger, from)) continue
     const match = exec(pattern, text, from)
@@ -344,7 +344,10 @@ function tokenAt(text: string, at: number): SecretSpan | undefined {
     const isRandom = /[0-9]/.test(body) && /[A-Z]/.test(body) && /[a-z]/.test(body)
     const before = text.slice(0, from)
     const begins = !/[A-Za-z0-9]$/.test(before) || /(?:\\[nrtbf]|%[0-9A-Fa-f]{2})$/.test(before)
-    if (begins || (isRandom && characters !== base64Characters)) return found(from, from, end, end, kind)
+    const mayBeBase64 =
+      characters === base64Characters ||
+      ([lettersAndDigits, wordCharacters].includes(characters) && /^[A-Za-z0-9]+$/.test(start))
+    if (begins || (isRandom && !mayBeBase64)) return found(from, from, end, end, kind)
   }
   if (!/[:.vp]/.test(text[at - 1] ?? '')) return undefined
   for (const [kind, before, behind] of shapes) {

@@ -59,6 +59,14 @@ const ordinary: [string, string][] = [
     `data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg${'A'.repeat(300)}`,
   ],
   [
+    'a text in base64, in which prefixes of vendors occur',
+    ['cmVmd', 'EAAA', 'AKCp', 'AIza']
+      .map(
+        (start) => `dGhlIG5leHQ${start}YXMgZm9yIGluc3RhbmNlIHRoZSBvbmUgb2YgdGhlIHNlY29uZCBsaW5lMjM0NTY3ODkw`,
+      )
+      .join(''),
+  ],
+  [
     'a JPEG in base64',
     `/9j/4AAQSkZJRgABAQEAYABgAAD/2wBDAAIBAQIBAQICAgICAgICAwUDAwMDAwYEBAMFBwYHBwcGBwcICQsJCAgKCAcHCg0KCgsMDAwMBwkODw0MDgsMDAz/`,
   ],

@@ -13,7 +13,7 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 let bed: Testbed
 beforeAll(async () => {
   bed = await startTestbed()
-  const passwordHash = await hashPassword(goodPassword)
+  const passwordHash = await hashPassword(goodPassword, bed.tollgate.context.people.bounds)
   const accounts = [
     { id: '00000000-0000-7000-8000-000000000001', email: 'known@example.com', passwordHash },
     { id: '00000000-0000-7000-8000-000000000002', email: 'disabled@example.com', passwordHash },

@@ -130,6 +130,8 @@ function environment(
     SECRET_KEY: 'a-secret-key-for-tests-and-nothing-else',
     // Upstreams of tests count what they are asked.
     MODEL_LIST_REFRESH_MS: '0',
+    // Sign-ins are work on purpose.
+    PASSWORD_COST: '10',
     // With pages, each start would look whether they must be built.
     PAGES: 'none',
     // Upstreams of tests are on this machine.

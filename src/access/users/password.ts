@@ -1,8 +1,10 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../canonical/error.ts'
+import type { PeopleBounds } from './people.ts'
 
-/** scrypt with N = 2^15, r = 8, p = 3: 32 MiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
-const cost = { log2N: 15, r: 8, p: 3 }
+/** Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+const [r, p] = [8, 3]
+type PasswordBounds = Pick<PeopleBounds, 'passwordCost'>
 const saltBytes = 16
 const hashBytes = 32
 /** Node has four threads for this, for files and for names: half of them stay free. */
@@ -22,15 +24,22 @@ export function weaknessOf(password: string, email: string): string | undefined 
 }
 
 /** What is stored in place of a password. */
-export async function hashPassword(password: string): Promise<string> {
+export async function hashPassword(
+  password: string,
+  { passwordCost: log2N }: PasswordBounds,
+): Promise<string> {
   const salt = randomBytes(saltBytes)
-  const hash = await derive(password, salt, cost)
-  return ['scrypt', cost.log2N, cost.r, cost.p, salt.toString('base64'), hash.toString('base64')].join('$')
+  return storedForm(log2N, salt, await derive(password, salt, { log2N, r, p }))
 }
 
-/** Whether the password has this hash. Without a hash it does the same work, so that the time reveals nothing. */
-export async function isPassword(password: string, stored: string | null | undefined): Promise<boolean> {
-  const [, log2N = '', r = '', p = '', salt = '', hash = ''] = (stored ?? noPassword).split('$')
+/** Whether the password has this hash. Without a hash it does the work of a new one, so that the time reveals nothing. */
+export async function isPassword(
+  password: string,
+  stored: string | null | undefined,
+  { passwordCost }: PasswordBounds,
+): Promise<boolean> {
+  const noPassword = () => storedForm(passwordCost, Buffer.alloc(saltBytes), Buffer.alloc(hashBytes))
+  const [, log2N = '', r = '', p = '', salt = '', hash = ''] = (stored ?? noPassword()).split('$')
   const derived = await derive(password, Buffer.from(salt, 'base64'), {
     log2N: Number(log2N),
     r: Number(r),
@@ -40,20 +49,20 @@ export async function isPassword(password: string, stored: string | null | undef
   return isSame && typeof stored === 'string'
 }
 
-/** The hash of no password. */
-const noPassword = [
-  'scrypt',
-  cost.log2N,
-  cost.r,
-  cost.p,
-  Buffer.alloc(saltBytes).toString('base64'),
-  Buffer.alloc(hashBytes).toString('base64'),
-].join('$')
+function storedForm(log2N: number, salt: Buffer, hash: Buffer): string {
+  return ['scrypt', log2N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
+}
 
 let running = 0
 const waiting: (() => void)[] = []
 
-async function derive(password: string, salt: Buffer, { log2N, r, p }: typeof cost): Promise<Buffer> {
+interface Cost {
+  log2N: number
+  r: number
+  p: number
+}
+
+async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
   if (running >= atOnce) {
     if (waiting.length >= waitingMax)
       throw new GatewayError('unavailable', 'Too many people sign in just now. Try again shortly.', {

@@ -56,7 +56,7 @@ export async function redeemLink(
   const email = found.email ?? storedEmail(given ?? '')
   const weakness = weaknessOf(password, email)
   if (weakness !== undefined) throw invalid('password', weakness)
-  const passwordHash = await hashPassword(password)
+  const passwordHash = await hashPassword(password, people.bounds)
   return await people.database.admin.transact(async (tx) => {
     if (found.link.purpose === 'setup') await lockSetup(tx)
     const link = await useLink(tx, secret)

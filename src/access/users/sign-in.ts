@@ -66,7 +66,7 @@ export async function signIn(
   const { counted, codes } = countersOf(people, email, browser)
   await requireAttempt(people, counted)
   const found = await database.keys.ask(({ db }) => readUserByEmail(db, email))
-  const isRight = await isPassword(password, found?.passwordHash)
+  const isRight = await isPassword(password, found?.passwordHash, people.bounds)
   if (found === undefined || !isRight || found.disabledAt !== null) {
     await noteRefusal(people, found, email, browser)
     throw refused()
@@ -194,7 +194,8 @@ export async function requirePassword(
   const most = people.bounds.signInAttemptsMax
   const counted = [{ subject: subjectOf('session', sessionId ?? user.id), most }]
   await requireAttempt(people, counted)
-  if (!(await isPassword(password, user.passwordHash))) throw invalid('password', 'it is wrong')
+  if (!(await isPassword(password, user.passwordHash, people.bounds)))
+    throw invalid('password', 'it is wrong')
   const isWhole = await people.database.admin.transact(async (tx) => {
     if (!(await hasSecondFactor(people, tx, user, code))) return false
     await forgiveAttempt(tx, counted)

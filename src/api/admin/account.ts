@@ -79,7 +79,7 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
         requireHasPassword(found)
         const { current_password: password, code } = body
         await requirePassword(people, found, { password, code }, actor.sessionId)
-        const passwordHash = await hashPassword(body.new_password)
+        const passwordHash = await hashPassword(body.new_password, people.bounds)
         const browser = browserOf(context, request, requestId)
         const { signedIn, changed } = await people.database.admin.transact(async (tx) => {
           const before = await requireUnchanged(tx, found)

@@ -8,6 +8,7 @@ import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Life } from '../stages/life.ts'
 import type { Received } from '../stages/received.ts'
+import { knownSecrets } from '../stages/redact-error.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
@@ -24,11 +25,12 @@ const refusalBytesMax = 64 * 1024
  */
 export async function askUpstream<T>(
   gateway: Gateway,
-  { life, row, trace, endpoint }: Received,
+  received: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy' | 'traits'> & { upstreamModel: string | null },
   question: Question,
   read: (body: Buffer) => T,
 ): Promise<T> {
+  const { life, row, trace, endpoint } = received
   if (life.clientGone) throw clientLeft()
   if (life.cut !== undefined) throw life.cut
   const sentAt = Date.now()
@@ -59,7 +61,7 @@ export async function askUpstream<T>(
       (status, headers) => {
         attempt.status = status
         attempt.firstByteMs = Date.now() - sentAt
-        attempt.upstreamRequestId = requestIdIn(headers, row.credentials)
+        attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(received))
       },
     )
     if (status !== 200) throw side.decodeError(status, headers, body)

@@ -7,6 +7,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import { knownSecrets } from '../stages/redact-error.ts'
 import { noSuchThread } from './continue-thread.ts'
 
 const idCharactersMax = 256
@@ -67,12 +68,13 @@ function isShownTo({ usageScope, keyId }: Identity, holder: Holder): boolean {
 /** Remember which channel and credential hold an answer, so that a later request can continue or fetch it. */
 export function rememberHolder(
   gateway: Gateway,
-  { identity, facts }: Admitted,
+  admitted: Admitted,
   target: Target,
   answerId: string | undefined,
 ): void {
+  const { identity, facts } = admitted
   if (!target.native || !facts.keepsAnswer) return
-  if (answerId === undefined || !plainId.test(answerId)) return
+  if (answerId === undefined || !plainId.test(answerId) || knownSecrets(admitted).includes(answerId)) return
   gateway.heldAnswers.remember(identity.tenantId, answerId, {
     channel: target.channel.name,
     credential: target.credential.name,

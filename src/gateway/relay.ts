@@ -11,6 +11,7 @@ import type { Admitted } from '../stages/admit.ts'
 import { requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
+import { knownSecrets } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import { broken } from '../upstream/call-errors.ts'
@@ -106,7 +107,7 @@ export class Relay implements Listener {
     attempt.status = status
     this.#options.breakerCall.answered(status)
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = requestIdIn(headers, this.#options.admitted.row.credentials)
+    attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(this.#options.admitted))
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return

@@ -7,7 +7,7 @@ import type { Admitted } from '../stages/admit.ts'
 import { newAttempt } from '../stages/attempt.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { isMoneyLimited } from '../stages/hold-money.ts'
-import { secretsOf } from '../stages/redact-error.ts'
+import { knownSecrets } from '../stages/redact-error.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { refusedMembers } from '../traits/refused-members.ts'
 import { isSent } from '../traits/sent-members.ts'
@@ -127,7 +127,7 @@ export class TargetCaller {
     const refusal = second.kind === 'unanswered' && isRefusal(status) ? second.error : undefined
     if (!taken && (refusal === undefined || refusal.message === first.error.message)) return
     const still = new Set(refusal === undefined ? [] : refusedMembers(refusal).map(({ member }) => member))
-    const evidence = redactText(first.error.message, secretsOf(this.#admitted))
+    const evidence = redactText(first.error.message, knownSecrets(this.#admitted))
     for (const { member, subject, traits } of changes) {
       if (still.has(member)) continue
       this.#gateway.refusals.remember({

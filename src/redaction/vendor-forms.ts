@@ -26,7 +26,7 @@ export interface VendorForm {
   /** The characters that it begins with. `trigger`: those up to the first rare one, by which a search stops. */
   start: string
   trigger: string
-  /** How many characters it has at least after the trigger, and of which kind. */
+  /** How many characters it has at least after the trigger, and of which kind. Some texts are cut at 64 characters before they are searched. */
   least: number
   characters: number
   source: Source
@@ -97,8 +97,8 @@ export const tokens: readonly VendorForm[] = [
   form(gitleaks, 'rubygems-key', 'rubygems_', 32, hexDigits),
   form(gitleaks, 'sendgrid-key', 'SG.', 17, dottedCharacters, 'SG'),
   form(gitleaks, 'sendinblue-key', 'xkeysib-', 40),
-  form(gitleaks, 'age-key', 'AGE-SECRET-KEY-1', 50, capitalsAndDigits, 'AGE-SECRET-KEY-'),
-  form(gitleaks, 'atlassian-token', 'ATATT3', 60, base64Characters, 'ATA'),
+  form(gitleaks, 'age-key', 'AGE-SECRET-KEY-1', 44, capitalsAndDigits, 'AGE-SECRET-KEY-'),
+  form(gitleaks, 'atlassian-token', 'ATATT3', 56, base64Characters, 'ATA'),
   ...['dop_v1_', 'doo_v1_', 'dor_v1_'].map((start) =>
     form(gitleaks, 'digitalocean-token', start, 40, wordCharacters, start.slice(0, 4))),
   form(docker, 'docker-token', 'dckr_pat_', 20, keyCharacters, 'dckr_'),
@@ -107,12 +107,12 @@ export const tokens: readonly VendorForm[] = [
     form(gitleaks, 'doppler-token', start, 40, dottedCharacters, 'dp')),
   form(kingfisher, 'figma-token', 'figd_', 20),
   form(gitleaks, 'fly-token', 'fo1_', 40),
-  ...['fm1a_', 'fm1r_', 'fm2_'].map((start) => form(gitleaks, 'fly-token', start, 60, base64Characters)),
+  ...['fm1a_', 'fm1r_', 'fm2_'].map((start) => form(gitleaks, 'fly-token', start, 56, base64Characters)),
   form(gitleaks, 'grafana-token', 'glsa_', 32),
   form(gitleaks, 'grafana-token', 'glc_', 32, base64Characters),
-  form(gitleaks, 'grafana-token', 'eyJrIjoi', 60, base64Characters, 'eyJ'),
+  form(gitleaks, 'grafana-token', 'eyJrIjoi', 56, base64Characters, 'eyJ'),
   form(gitleaks, 'heroku-key', 'HRKU-', 40),
-  form(gitleaks, 'jfrog-token', 'AKCp', 60, lettersAndDigits, 'AK'),
+  form(gitleaks, 'jfrog-token', 'AKCp', 56, lettersAndDigits, 'AK'),
   form(gitleaks, 'jfrog-token', 'cmVmd', 55, lettersAndDigits, 'cmV'),
   form(gitleaks, 'linear-key', 'lin_api_', 30, keyCharacters, 'lin_'),
   form(gitleaks, 'mailgun-key', 'key-', 32, hexDigits),
@@ -175,7 +175,7 @@ export const shapes: readonly VendorShape[] = [
     kind: 'terraform-token',
     middle: /v(?=1\.)(?<=[A-Za-z0-9]{14}\.atlasv)/y,
     before: { characters: dottedCharacters, least: 20, most: 20 },
-    behind: /1\.[\w=-]{60,70}/y,
+    behind: /1\.[\w=-]{40,70}/y,
     source: gitleaks,
   },
   {

@@ -34,7 +34,7 @@ export function newAttempt({
   }
 }
 
-/** An upstream's own id of a call. An upstream may write anything there, also our credential: it is one of `secrets`. */
+/** An upstream's own id of a call. An upstream may write anything there, also one of `secrets`. */
 export function requestIdIn(headers: Headers, secrets: readonly string[]): string | null {
   const id = headerText(headers['x-request-id'])
   return id === undefined ? null : redactText(id, secrets, name.max)

@@ -1,7 +1,7 @@
 import type { AnswerCopy } from '../bodies/answer-copy.ts'
 import type { Admitted } from './admit.ts'
 import type { Gateway } from './gateway.ts'
-import { secretsOf } from './redact-error.ts'
+import { knownSecrets } from './redact-error.ts'
 
 /** Copies an answer that begins, for the usage log. Undefined: neither its key nor its group asks for that. */
 export function captureAnswer(
@@ -14,5 +14,5 @@ export function captureAnswer(
   const isWanted = identity.captureAnswers ?? group.captureAnswers
   if (!isWanted || identity.capture !== 'content' || format === undefined) return undefined
   const { keyId } = identity
-  return capturedAnswers.begin({ id, keyId, format, streams, secrets: () => secretsOf(admitted) })
+  return capturedAnswers.begin({ id, keyId, format, streams, secrets: () => knownSecrets(admitted) })
 }

@@ -6,7 +6,7 @@ import type { Gateway } from './gateway.ts'
 import type { Metered } from './meter.ts'
 import { openRecordOf } from './open-record.ts'
 import type { Arrival, Received, RowSoFar } from './received.ts'
-import { redactError, secretsOf } from './redact-error.ts'
+import { knownSecrets, redactError } from './redact-error.ts'
 import { traceAnswer, traceRow } from './trace-request.ts'
 
 /**
@@ -67,7 +67,7 @@ const leftStatus = 499
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life, trace } = arrival
   trace?.station('record')
-  const close = closeRecordOf(arrival, redactEnding(arrival, ending), secretsOf(arrival))
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending), knownSecrets(arrival))
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
@@ -109,7 +109,7 @@ function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
 
 /** Error texts come from upstreams and may hold anything. The name of a model may be the client's own key. */
 function redactEnding(arrival: Arrival, ending: Ending): Ending {
-  const secrets = secretsOf(arrival)
+  const secrets = knownSecrets(arrival)
   for (const attempt of arrival.row.attempts) {
     const { upstreamModel, error } = attempt
     if (upstreamModel !== null) attempt.upstreamModel = redactText(upstreamModel, secrets, longName.max)

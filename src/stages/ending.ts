@@ -88,7 +88,12 @@ export function closeRecordOf(
     accountId: row.identity?.tenantId ?? null,
     priceId: metered.priceId,
     priceMultiplier: metered.priceMultiplier,
-    costFacts: metered.facts === undefined ? null : JSON.stringify(metered.facts),
+    costFacts:
+      metered.facts === undefined
+        ? null
+        : JSON.stringify(metered.facts, (member, value) =>
+            member === 'name' ? wordsOf(value, secrets, name.max) : value,
+          ),
     queueMs: row.sentAt === null ? null : row.sentAt - startedAt,
     firstTokenMs: row.firstTokenAt === null ? null : row.firstTokenAt - startedAt,
     totalMs: Date.now() - startedAt,

@@ -7,7 +7,7 @@ import type { Arrival } from './received.ts'
  * Returns the same error when it has no secrets.
  */
 export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: GatewayError): GatewayError {
-  return withoutSecrets(error, secretsOf(arrival))
+  return withoutSecrets(error, knownSecrets(arrival))
 }
 
 /** The same for an error of an image job, which outlives its request. */
@@ -27,6 +27,6 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
 }
 
 /** Secrets that no text of this request may show: its own key, and the credentials of the channels that we called. */
-export function secretsOf({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
+export function knownSecrets({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
   return token === undefined ? row.credentials : [...row.credentials, token]
 }

@@ -7,7 +7,7 @@ import { refusedEnding } from './ending.ts'
 import type { Gateway } from './gateway.ts'
 import { type Metered, nothingMetered } from './meter.ts'
 import type { AskedTarget, Received } from './received.ts'
-import { redactError, secretsOf } from './redact-error.ts'
+import { knownSecrets, redactError } from './redact-error.ts'
 
 /** An upstream's own error answer. */
 export interface UpstreamRefusal {
@@ -55,7 +55,7 @@ export async function refuse(
   const body =
     passedThrough === undefined
       ? Buffer.from(JSON.stringify(rendered.body))
-      : Buffer.from(redactedWhole(passedThrough.body, secretsOf(received)))
+      : Buffer.from(redactedWhole(passedThrough.body, knownSecrets(received)))
   response.writeHead(status, {
     'content-type': 'application/json',
     'content-length': body.length,

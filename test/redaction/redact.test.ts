@@ -204,6 +204,13 @@ describe('content', () => {
     }
   })
 
+  test('a key that was cut at 64 characters is found', () => {
+    for (const { kind, text } of [...plantedTokens(), ...plantedForms()].filter(
+      ({ kind }) => !/private-key|address/.test(kind),
+    ))
+      expect(redactText(text.slice(0, 64)), `${kind}: ${text}`).toContain('[REDACTED')
+  })
+
   test('the placeholder names the kind of secret', () => {
     for (const secret of [...plantedTokens(), ...plantedForms(), ...plantedContexts()]) {
       if (secret.text.startsWith('authorization')) continue

@@ -48,8 +48,18 @@ export function isForbidden(error: unknown): boolean {
 /** The error of book_storage, for the client of the tenant. Undefined: it is another error. */
 export function asStorageFull(error: unknown): GatewayError | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'TG429')) return undefined
-  return storageFull('detail' in error ? Number(error.detail) : 0)
+  const table = 'table_name' in error ? String(error.table_name) : ''
+  return storageFull('detail' in error ? Number(error.detail) : 0, askedBy.get(table))
 }
+
+/** What of a request asks to keep a row of this table. */
+const askedBy = new Map([
+  ['kept_answers', 'store'],
+  ['conversations', 'conversation'],
+  ['files', 'file'],
+  ['background_answers', 'background'],
+  ['idempotency_keys', 'Idempotency-Key'],
+])
 
 /**
  * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout, errors of

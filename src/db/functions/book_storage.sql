@@ -20,7 +20,7 @@ BEGIN
   ON CONFLICT (tenant_id) DO UPDATE SET bytes = s.bytes + delta RETURNING s.bytes INTO has;
   SELECT q.bytes_max INTO most FROM storage_quota q;
   IF delta > 0 AND has > most THEN
-    RAISE EXCEPTION 'the tenant % would keep % bytes', NEW.tenant_id, has USING ERRCODE = 'TG429', DETAIL = most::text;
+    RAISE EXCEPTION 'the tenant % would keep % bytes', NEW.tenant_id, has USING ERRCODE = 'TG429', DETAIL = most::text, TABLE = TG_TABLE_NAME;
   END IF;
   RETURN NULL;
 END $$;

@@ -8,7 +8,9 @@ import {
   plantedForms,
   plantedTokens,
 } from '../redaction/planted-secrets.ts'
+import { type SeenCollector, startCollector } from '../support/collector.ts'
 import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
+import { metricsUrl, scrape } from '../support/metrics.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, errorAnswer, frame } from '../support/upstream-plans.ts'
@@ -30,10 +32,18 @@ const planted: readonly PlantedSecret[] = [
 ]
 
 let bed: Testbed
+let collector: SeenCollector
 beforeAll(async () => {
-  bed = await startTestbed({ yaml, env: { LOG_LEVEL: 'trace' } })
+  collector = await startCollector()
+  bed = await startTestbed({
+    yaml,
+    env: { LOG_LEVEL: 'trace', METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+  })
 })
-afterAll(() => bed.close())
+afterAll(async () => {
+  await bed?.close()
+  await collector?.close()
+})
 
 /** One channel for each format, so that each has its own words of the upstream. */
 function yaml(upstreamUrl: string): string {
@@ -204,7 +214,7 @@ async function post(
   await response.text().catch((error: unknown) => expect(String(error)).toContain('terminated'))
 }
 
-/** Looks in every column of every table, in the export, in the journal's files, and in the log. */
+/** Looks in every column of every table, in the export, in the journal's files, in the log, in traces and in metrics. */
 async function expectNothingKept(): Promise<void> {
   await bed.tollgate.ship()
   const { sql } = bed.database
@@ -227,6 +237,12 @@ async function expectNothingKept(): Promise<void> {
   for (const name of readdirSync(journal, { recursive: true, encoding: 'utf8' }))
     if (name.includes('.')) kept.push({ name, text: readIfFile(join(journal, name)) })
   kept.push({ name: 'log', text: bed.tollgate.stderr() })
+  const spans = collector.spans.map(({ name, attributes, events }) =>
+    JSON.stringify([name, attributes, events], text),
+  )
+  expect(spans.length).toBeGreaterThan(0)
+  kept.push({ name: 'traces', text: spans.join('\n') })
+  kept.push({ name: 'metrics', text: (await scrape(await metricsUrl(bed.tollgate))).text })
   expect(kept.find(({ name }) => name === 'requests')?.text).toContain('[REDACTED')
   expect(kept.find(({ name }) => name === 'csv')?.text).toContain('[REDACTED')
   const leaks = kept.flatMap(({ name, text }) =>
@@ -254,4 +270,9 @@ function readIfFile(path: string): string {
   } catch {
     return ''
   }
+}
+
+/** JSON knows no bigint. */
+function text(_: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { adminEndpoints } from '../../src/api/admin/endpoints.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
@@ -62,5 +63,39 @@ test('a path beside the admin API keeps the format of its clients', async () => 
   for (const path of ['/admin/v10', '/admin', '/v1/admin/v1']) {
     const answer = await fetch(`http://127.0.0.1:${bed.tollgate.port}${path}`)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
+  }
+})
+
+// Some paths are for users only: the operator gets a 403.
+test('text that Postgres cannot keep is refused by every path, wherever it is', async () => {
+  const authorization = `Bearer ${adminToken}`
+  const statusOf = async (method: string, path: string, body?: string) => {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const answer = await fetch(bed.tollgate.url + path, {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body }),
+    })
+    await answer.body?.cancel()
+    return answer.status
+  }
+  for (const { method, path, body } of adminEndpoints(bed.tollgate.context)) {
+    const given = body === undefined ? undefined : '{}'
+    if (path.includes('{'))
+      expect(await statusOf(method, path.replaceAll(/\{[^}]*\}/g, 'a%00'), given), path).toSatisfy(
+        (status) => status === 404 || status === 403,
+      )
+    const named = path.replaceAll(/\{[^}]*\}/g, 'a')
+    const asked = [await statusOf(method, `${named}?tenant=%00`, given)]
+    if (body !== undefined)
+      for (const text of ['a\\u0000', '\\ud800'])
+        asked.push(
+          await statusOf(method, named, `{"a":[{"b":"${text}"}]}`),
+          await statusOf(method, named, `{"${text}":1}`),
+        )
+    expect(
+      asked.filter((status) => status !== 400 && status !== 403),
+      `${method} ${path}`,
+    ).toEqual([])
   }
 })

@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { type Actor, anybody } from '../../access/actor.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import { readBody } from '../../http/body.ts'
 import type { BodyMemory, BodyShare } from '../../http/body-memory.ts'
@@ -14,11 +15,12 @@ import { type Log, requestLog } from '../../telemetry/log.ts'
 import { textsOf } from '../answer.ts'
 import { notWhole, parseJson } from '../read-json.ts'
 import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
+import { isStorable } from './entry.ts'
 import { hasEtag } from './etag.ts'
 import { claimKey, keepAnswer, keyedCall } from './once-queries.ts'
 import { permit } from './permit.ts'
 import { problemOf } from './problem.ts'
-import { preconditionFailed } from './refusals.ts'
+import { notFound, preconditionFailed } from './refusals.ts'
 import { watchCaller } from './watch-caller.ts'
 
 export interface AdminContext {
@@ -76,15 +78,37 @@ async function answerCall(
   const share = context.bodies.begin(`address ${clientAddressOf(request) ?? 'unknown'}`)
   try {
     const bytes = endpoint.method === 'GET' ? Buffer.alloc(0) : await bytesOf(request, share)
-    const checked = endpoint.check({
+    const came = {
       params: textsOf(request.params),
       query: request.query,
       body: endpoint.body === undefined ? undefined : parseJson(bytes),
-    })
+    }
+    // Nothing has such a name.
+    if (!Object.values(came.params).every(isStorable)) throw notFound('resource with such a name')
+    requireStorable(came.query, came.body)
+    const checked = endpoint.check(came)
     if (endpoint.change === undefined) return await endpoint.handle?.({ ...call, ...checked })
     return await changeOnce(context, endpoint, call, checked, bytes)
   } finally {
     share.release()
+  }
+}
+
+/** Postgres keeps no NUL and no half of a surrogate pair. Throws `invalid_request`, with the member that has one. */
+function requireStorable(query: unknown, body: unknown): void {
+  const left: { value: unknown; field: string }[] = [
+    { value: query, field: 'query' },
+    { value: body, field: 'body' },
+  ]
+  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+    const { value, field } = one
+    if (typeof value === 'string' && !isStorable(value))
+      throw invalid(field, 'expected text without NUL and without half of a surrogate pair')
+    if (typeof value !== 'object' || value === null) continue
+    for (const [name, member] of Object.entries(value)) {
+      left.push({ value: name, field })
+      left.push({ value: member, field: field === 'query' || field === 'body' ? name : field })
+    }
   }
 }
 

@@ -13,7 +13,7 @@ import { redactText } from '../../redaction/redact.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { moment, oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { bookedEntry, entryRequest, isStorable, listedEntry, tenantBalance } from './entry.ts'
+import { bookedEntry, entryRequest, listedEntry, tenantBalance } from './entry.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
 import { yesOrNo } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
@@ -42,7 +42,7 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
       statuses: [201, 200],
       knowsRepeats: true,
       async change({ tx, request, params, body, audit }) {
-        const tenant = isStorable(params.id) ? await findTenant(tx, params.id) : undefined
+        const tenant = await findTenant(tx, params.id)
         if (tenant === undefined) throw noTenant(params.id)
         const { id: accountId, name } = tenant
         const { kind, amount_usd: amountNano, note = null } = body
@@ -135,15 +135,13 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
   ]
 
   async function requireAccount(called: string, actor: Actor) {
-    const account = isStorable(called)
-      ? await database.money.ask(async ({ db }) => {
-          const tenant = await findTenant(db, called)
-          const balance = tenant === undefined ? undefined : await readBalance(db, tenant.id)
-          return balance === undefined || tenant === undefined
-            ? undefined
-            : { id: tenant.id, name: tenant.name, ...balance }
-        }, away)
-      : undefined
+    const account = await database.money.ask(async ({ db }) => {
+      const tenant = await findTenant(db, called)
+      const balance = tenant === undefined ? undefined : await readBalance(db, tenant.id)
+      return balance === undefined || tenant === undefined
+        ? undefined
+        : { id: tenant.id, name: tenant.name, ...balance }
+    }, away)
     // A member gets the same error for another tenant and for an unknown one.
     if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
       throw noTenant(called)

@@ -90,9 +90,7 @@ export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoin
   ]
 
   async function ownTenant(named: string, actor: Actor): Promise<string> {
-    const tenant = named.includes('\0')
-      ? undefined
-      : await database.reads.ask(({ db }) => findTenant(db, named), { owner: 'admin' })
+    const tenant = await database.reads.ask(({ db }) => findTenant(db, named), { owner: 'admin' })
     if (tenant === undefined) throw notFound('tenant of this id or name')
     requireOwn(actor, tenant.id, 'tenant of this id or name')
     return tenant.id

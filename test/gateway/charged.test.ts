@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { verifyLedger } from '../../src/ledger/verify.ts'
+import { absurdCounts, countedAnswer, type Format, failureOf, formats } from '../support/counted-answers.ts'
 import { metricsUrl, scrape } from '../support/metrics.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
@@ -9,33 +10,7 @@ import type { Plan, SeenRequest } from '../support/upstream.ts'
 const contextLength = 128_000
 const outputMax = 1_000
 
-/** The formats that upstreams speak. A client speaks the first three; `gemini` is asked by a client of Chat. */
-const formats = ['openai-chat', 'openai-responses', 'anthropic-messages', 'gemini'] as const
-type Format = (typeof formats)[number]
-
-interface Counts {
-  input: unknown
-  output: unknown
-  cached?: unknown
-  reasoning?: unknown
-  /** Reported first: then the others. */
-  before?: { input: number; output: number }
-}
-
-const absurd: Record<string, Counts> = {
-  huge: { input: 1e15, output: 1e15 },
-  'more input than the context': { input: contextLength + 1, output: 7 },
-  'a full context for a short body': { input: contextLength - 1, output: 7 },
-  'more output than the model writes': { input: 11, output: 500_000 },
-  negative: { input: -11, output: -7 },
-  'null, as NaN becomes': { input: null, output: null },
-  text: { input: 'many', output: '7' },
-  'no whole numbers': { input: 11.5, output: 7.5 },
-  zero: { input: 0, output: 0 },
-  'more cached than read': { input: 11, output: 7, cached: 1e6 },
-  'more reasoning than output': { input: 11, output: 7, reasoning: 1e6 },
-  'twice, the second time huge': { input: 1e15, output: 1e15, before: { input: 11, output: 7 } },
-}
+const absurd = absurdCounts(contextLength)
 const names = Object.keys(absurd)
 
 const limitedKey = (format: Format, stream: boolean) => `limited-${format}-${stream}-key-000001`
@@ -177,63 +152,14 @@ test.for(['openai-chat', 'openai-responses', 'anthropic-messages'] as const)(
 )
 
 async function failed(format: Format, stream: boolean, code: string, other: boolean) {
-  bed.upstream.script((request) => failure(format, code, request.stream || request.path.includes('stream')))
+  bed.upstream.script((request) =>
+    failureOf(format, code, { input: 11, output: 7 }, request.stream || request.path.includes('stream')),
+  )
   try {
     const response = await ask(format, 'failing', stream, freeKey, other)
     return await bed.row(response.headers.get('x-request-id'))
   } finally {
     bed.upstream.script(answer)
-  }
-}
-
-function failure(format: Format, code: string, stream: boolean): Plan {
-  const message =
-    code === 'content_filter' ? 'Output blocked by content filtering policy' : 'The server failed.'
-  const error = { message, type: format === 'anthropic-messages' ? 'api_error' : code, code }
-  const usage = usageOf[format]({ input: 11, output: 7 })
-  switch (format) {
-    case 'openai-chat': {
-      const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
-      if (!stream)
-        return whole(JSON.stringify({ ...head, object: 'chat.completion', choices: [], error, usage }))
-      const chunk = { ...head, object: 'chat.completion.chunk' }
-      return events([
-        { ...chunk, choices: [{ index: 0, delta: { role: 'assistant', content: '' }, finish_reason: null }] },
-        { ...chunk, choices: [], error, usage },
-      ])
-    }
-    case 'openai-responses': {
-      const response = { id: 'resp_1', object: 'response', created_at: 1, model: 'm', output: [] }
-      const last = { ...response, status: 'failed', error, usage }
-      if (!stream) return whole(JSON.stringify(last))
-      return events([
-        {
-          type: 'response.created',
-          response: { ...response, status: 'in_progress', error: null, usage: null },
-        },
-        { type: 'response.failed', response: last },
-      ])
-    }
-    case 'anthropic-messages': {
-      const head = { id: 'msg_1', type: 'message', role: 'assistant', model: 'm', content: [] }
-      return events([
-        {
-          type: 'message_start',
-          message: { ...head, stop_reason: null, stop_sequence: null, usage: { ...usage, output_tokens: 1 } },
-        },
-        {
-          type: 'message_delta',
-          delta: { stop_reason: null, stop_sequence: null },
-          usage: { output_tokens: 7 },
-        },
-        { type: 'error', error },
-      ])
-    }
-    case 'gemini': {
-      const candidates = [{ index: 0, finishReason: 'MALFORMED_FUNCTION_CALL' }]
-      const response = { responseId: 'r-1', modelVersion: 'm', candidates, usageMetadata: usage }
-      return stream ? events([response]) : whole(JSON.stringify(response))
-    }
   }
 }
 
@@ -273,134 +199,9 @@ function answer({ body, path, stream }: SeenRequest): Plan {
   const what = names.find((name) => text.includes(`${name}; `))
   const format = formats.find((each) => text.includes(`; ${each}`))
   if (what === undefined || format === undefined) throw new Error(`no such question: ${text}`)
-  const { before, ...counts } = absurd[what] ?? { input: 0, output: 0 }
-  const told = [...(before === undefined ? [] : [before]), counts].map((each) => usageOf[format](each))
-  return answerOf[format](told, stream || path.includes('streamGenerateContent'))
-}
-
-const usageOf: Record<Format, (counts: Counts) => object> = {
-  'openai-chat': ({ input, output, cached, reasoning }) => ({
-    prompt_tokens: input,
-    completion_tokens: output,
-    ...(cached === undefined ? {} : { prompt_tokens_details: { cached_tokens: cached } }),
-    ...(reasoning === undefined ? {} : { completion_tokens_details: { reasoning_tokens: reasoning } }),
-  }),
-  'openai-responses': ({ input, output, cached, reasoning }) => ({
-    input_tokens: input,
-    output_tokens: output,
-    ...(cached === undefined ? {} : { input_tokens_details: { cached_tokens: cached } }),
-    ...(reasoning === undefined ? {} : { output_tokens_details: { reasoning_tokens: reasoning } }),
-  }),
-  'anthropic-messages': ({ input, output, cached, reasoning }) => ({
-    input_tokens: input,
-    output_tokens: output,
-    ...(cached === undefined ? {} : { cache_read_input_tokens: cached }),
-    ...(reasoning === undefined ? {} : { output_tokens_details: { thinking_tokens: reasoning } }),
-  }),
-  gemini: ({ input, output, cached, reasoning }) => ({
-    promptTokenCount: input,
-    candidatesTokenCount: output,
-    ...(cached === undefined ? {} : { cachedContentTokenCount: cached }),
-    ...(reasoning === undefined ? {} : { thoughtsTokenCount: reasoning }),
-  }),
-}
-
-/** A whole answer that reports its usage twice has the member twice: a parser takes the last one. */
-const json = (answer: object, member: string, told: readonly object[]) =>
-  JSON.stringify(answer).replace(
-    /\}$/,
-    `${told.map((usage) => `,"${member}":${JSON.stringify(usage)}`).join('')}}`,
+  return countedAnswer(
+    format,
+    stream || path.includes('streamGenerateContent'),
+    absurd[what] ?? { input: 0, output: 0 },
   )
-const whole = (body: string): Plan => ({ headers: { 'content-type': 'application/json' }, body })
-const events = (list: readonly object[], ...last: string[]): Plan => ({
-  chunks: list
-    .map((data) => `${'type' in data ? `event: ${data.type}\n` : ''}data: ${JSON.stringify(data)}\n\n`)
-    .concat(last),
-  ending: 'end',
-})
-
-const answerOf: Record<Format, (told: readonly object[], stream: boolean) => Plan> = {
-  'openai-chat': (told, stream) => {
-    const head = { id: 'chatcmpl-1', created: 1, model: 'm' }
-    const message = { role: 'assistant', content: 'Hello there.' }
-    if (!stream)
-      return whole(
-        json(
-          { ...head, object: 'chat.completion', choices: [{ index: 0, message, finish_reason: 'stop' }] },
-          'usage',
-          told,
-        ),
-      )
-    const chunk = { ...head, object: 'chat.completion.chunk' }
-    const steps = [
-      { ...chunk, choices: [{ index: 0, delta: message, finish_reason: null }] },
-      { ...chunk, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
-      ...told.map((usage) => ({ ...chunk, choices: [], usage })),
-    ]
-    return events(steps, 'data: [DONE]\n\n')
-  },
-  'openai-responses': (told, stream) => {
-    const part = { type: 'output_text', text: 'Hello there.', annotations: [] }
-    const item = { id: 'msg_1', type: 'message', role: 'assistant', status: 'completed', content: [part] }
-    const response = {
-      id: 'resp_1',
-      object: 'response',
-      created_at: 1,
-      model: 'm',
-      status: 'completed',
-      output: [item],
-      error: null,
-    }
-    if (!stream) return whole(json(response, 'usage', told))
-    return events([
-      {
-        type: 'response.created',
-        response: { ...response, status: 'in_progress', output: [], usage: told[0] },
-      },
-      { type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } },
-      {
-        type: 'response.output_text.delta',
-        output_index: 0,
-        item_id: 'msg_1',
-        content_index: 0,
-        delta: part.text,
-      },
-      { type: 'response.output_item.done', output_index: 0, item },
-      { type: 'response.completed', response: { ...response, usage: told.at(-1) } },
-    ])
-  },
-  'anthropic-messages': (told, stream) => {
-    const message = {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model: 'm',
-      stop_reason: 'end_turn',
-      stop_sequence: null,
-    }
-    const content = [{ type: 'text', text: 'Hello there.' }]
-    if (!stream) return whole(json({ ...message, content }, 'usage', told))
-    return events([
-      { type: 'message_start', message: { ...message, content: [], stop_reason: null, usage: told[0] } },
-      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
-      { type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text: 'Hello there.' } },
-      { type: 'content_block_stop', index: 0 },
-      ...told.map((usage) => ({
-        type: 'message_delta',
-        delta: { stop_reason: 'end_turn', stop_sequence: null },
-        usage,
-      })),
-      { type: 'message_stop' },
-    ])
-  },
-  gemini: (told, stream) => {
-    const candidate = {
-      index: 0,
-      content: { role: 'model', parts: [{ text: 'Hello there.' }] },
-      finishReason: 'STOP',
-    }
-    const response = { responseId: 'r-1', modelVersion: 'm', candidates: [candidate] }
-    if (!stream) return whole(json(response, 'usageMetadata', told))
-    return events(told.map((usageMetadata) => ({ ...response, usageMetadata })))
-  },
 }

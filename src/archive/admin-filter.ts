@@ -40,6 +40,14 @@ function testOf(test: Test, addressTest: (block: string) => AddressTest): Condit
       return anyOf(
         test.ranges.map((range) => (range === null ? isNull(test.column) : isIn(test.column, range))),
       )
+    case 'uncharged': {
+      const isUncharged = '(cost_nano > coalesce(charged_nano, cost_nano))'
+      return anyOf(
+        test.values.map((value) =>
+          value === null ? condition(`${isUncharged} IS NULL`) : condition(`${isUncharged} = ?`, value),
+        ),
+      )
+    }
     case 'within':
       return anyOf(
         test.blocks.map((block) =>

@@ -38,6 +38,7 @@ export const filterNames = [
   'price_id',
   'price_multiplier',
   'cost_usd',
+  'uncharged',
   'input_tokens',
   'cache_read_tokens',
   'cache_write_tokens',

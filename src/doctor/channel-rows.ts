@@ -1,38 +1,37 @@
-import { resolve } from 'node:path'
 import { isCovered } from '../address-blocks.ts'
-import { soleTenantsOf } from '../catalog/build-snapshot.ts'
-import { type ChannelRow, readCatalogRows } from '../catalog/queries.ts'
 import type { Config } from '../config.ts'
-import { type Connections, openConnections } from '../db/connections.ts'
-import { embeddedUrl } from '../db/embedded.ts'
-import { inTime } from '../in-time.ts'
 import { type Finding, findingsOf } from './finding.ts'
+import type { StoredChannel, StoredRows } from './stored-rows.ts'
 
 const { well, warning } = findingsOf('channels')
 
-/** What the rows of the channels say, without a call: which of them are bound, or are not. Nothing where the rows cannot be read. */
-export async function checkChannelRows(config: Config): Promise<Finding[]> {
-  const rows = await fromDatabase(config, ({ db }) => readCatalogRows(db))
+/** What the rows of the channels say, without a call. Nothing where they cannot be read. */
+export function checkChannelRows({ privateAddresses }: Config, rows: StoredRows | undefined): Finding[] {
   if (rows === undefined) return []
-  const most = config.privateAddresses ?? []
-  const sole = soleTenantsOf(rows)
-  const several = rows.tenants.length > 1
+  const most = privateAddresses ?? []
+  const shared = rows.channels.filter(
+    ({ name, sharedState }) => sharedState === null && isShared(name, rows.groups),
+  )
   return [
     ...rows.channels.filter((row) => isBeyond(row, most)).map(({ name }) => beyond(name)),
-    ...rows.channels
-      .filter(({ id, sharedState }) => several && sharedState === null && !sole.has(id))
-      .map(({ name }) =>
-        well(
-          'channels.shared_state',
-          `several tenants reach ${name}: ids of what its vendor keeps are refused, unless it has shared_state: allow`,
-        ),
+    ...shared.map(({ name }) =>
+      well(
+        'channels.shared_state',
+        `several tenants reach ${name}: ids of what its vendor keeps are refused, unless it has shared_state: allow`,
       ),
+    ),
   ]
 }
 
-function isBeyond({ managedBy, allowPrivateAddress, privateAddresses }: ChannelRow, most: readonly string[]) {
-  if (managedBy === 'file') return false
+function isBeyond({ ofFile, allowPrivateAddress, privateAddresses }: StoredChannel, most: readonly string[]) {
+  if (ofFile) return false
   return allowPrivateAddress || privateAddresses?.some((block) => !isCovered(block, most)) === true
+}
+
+/** Whether the keys of several tenants reach a channel. */
+function isShared(name: string, groups: StoredRows['groups']): boolean {
+  const reaching = groups.filter(({ channels }) => channels.includes('*') || channels.includes(name))
+  return new Set(reaching.flatMap(({ first, last }) => [first, last]).filter((id) => id !== null)).size > 1
 }
 
 function beyond(name: string): Finding {
@@ -45,21 +44,4 @@ function beyond(name: string): Finding {
       docs: 'docs/reference/deployment.md#upstreams',
     },
   )
-}
-
-/** What the database says; undefined: it cannot be asked. */
-export async function fromDatabase<T>(
-  config: Config,
-  read: (connections: Connections) => Promise<T>,
-): Promise<T | undefined> {
-  const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
-  if (url === undefined) return undefined
-  const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
-  try {
-    return await inTime(read(connections), 8_000, 'Postgres')
-  } catch {
-    return undefined
-  } finally {
-    await connections.end()
-  }
 }

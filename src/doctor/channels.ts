@@ -15,9 +15,9 @@ import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
 import { refusedBaseUrls } from '../upstream/allowed-addresses.ts'
 import { Upstreams } from '../upstream/upstreams.ts'
-import { fromDatabase } from './channel-rows.ts'
 import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
+import { fromDatabase } from './stored-rows.ts'
 
 const { well, skipped, warning, wrong } = findingsOf('channels')
 

@@ -62,25 +62,44 @@ export async function checkSchema(sql: Sql): Promise<Finding[]> {
   return [well('database.schema', `the schema is ${newer}`)]
 }
 
-/** Tenants that can store nothing more. */
+/** From this part of KEPT_TENANT_BYTES_MAX on, a tenant is named before it is refused. */
+const nearlyFull = 0.8
+const tenantsNamed = 5
+
+/** Tenants that can store nothing more, or soon cannot. */
 export async function checkStorage(sql: Sql, { bounds }: Config): Promise<Finding[]> {
   const [schema] = await sql<
     { counts: boolean }[]
   >`SELECT to_regclass('tenant_storage') IS NOT NULL AS counts`
   if (schema?.counts !== true) return []
   const { keptTenantBytesMax } = bounds
-  const full = await sql<{ name: string; bytes: string }[]>`
-    SELECT coalesce(t.name, s.tenant_id::text) AS name, s.bytes::text AS bytes
-    FROM tenant_storage s LEFT JOIN tenants t ON t.id = s.tenant_id
-    WHERE s.bytes >= ${keptTenantBytesMax} ORDER BY s.bytes DESC, 1 LIMIT 5`
-  if (full.length === 0) return []
-  const named = full.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')
+  const named = async (least: number, most: number) => {
+    const rows = await sql<{ name: string; bytes: string }[]>`
+      SELECT coalesce(t.name, s.tenant_id::text) AS name, s.bytes::text AS bytes
+      FROM tenant_storage s LEFT JOIN tenants t ON t.id = s.tenant_id
+      WHERE s.bytes >= ${least} AND s.bytes < ${most} ORDER BY s.bytes DESC, 1 LIMIT ${tenantsNamed}`
+    return rows.map(({ name, bytes }) => `${name} (${bytes} bytes)`).join(', ')
+  }
+  const full = await named(keptTenantBytesMax, Number.MAX_SAFE_INTEGER)
+  const nearly = await named(Math.floor(keptTenantBytesMax * nearlyFull), keptTenantBytesMax)
+  const advice = {
+    why: `KEPT_TENANT_BYTES_MAX is ${keptTenantBytesMax}. Above it, requests that keep something get 429.`,
+    fix: 'Let them delete answers, conversations or files, or raise KEPT_TENANT_BYTES_MAX.',
+    docs: 'docs/reference/endpoints.md#what-a-tenant-keeps',
+  }
   return [
-    warning('database.storage_full', `tenants keep as much as they may: ${named}`, {
-      why: `KEPT_TENANT_BYTES_MAX is ${keptTenantBytesMax}. Their requests that keep something get 429.`,
-      fix: 'Let them delete answers, conversations or files, or raise KEPT_TENANT_BYTES_MAX.',
-      docs: 'docs/reference/endpoints.md#what-a-tenant-keeps',
-    }),
+    ...(full === ''
+      ? []
+      : [warning('database.storage_full', `tenants keep as much as they may: ${full}`, advice)]),
+    ...(nearly === ''
+      ? []
+      : [
+          warning(
+            'database.storage_nearly_full',
+            `tenants keep nearly as much as they may: ${nearly}`,
+            advice,
+          ),
+        ]),
   ]
 }
 

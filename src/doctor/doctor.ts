@@ -9,10 +9,12 @@ import { checkDatabase } from './database.ts'
 import { type Area, areas, type Finding, findingsOf, wordsOf } from './finding.ts'
 import { checkGatewayFile } from './gateway-file.ts'
 import { checkMachine } from './machine.ts'
+import { checkMoney } from './money.ts'
 import { checkPages } from './pages.ts'
 import { checkPorts } from './ports.ts'
 import { checkRedis } from './redis.ts'
 import { checkStorage } from './storage.ts'
+import { readStoredRows } from './stored-rows.ts'
 
 export interface Installation {
   env: Readonly<Record<string, string | undefined>>
@@ -40,6 +42,7 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
   const gatewayFile = checkGatewayFile(config, env)
   const online = async (area: Area, check: () => Promise<Finding[]>) =>
     offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
+  const reading = readStoredRows(config)
   const checks: [Area, () => Promise<Finding[]>][] = [
     ['database', () => checkDatabase(config)],
     ['redis', () => checkRedis(config)],
@@ -49,10 +52,11 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
     [
       'channels',
       async () => [
-        ...(await checkChannelRows(config)),
+        ...checkChannelRows(config, await reading),
         ...(await online('channels', () => checkChannels(config, gatewayFile.file, signal))),
       ],
     ],
+    ['money', async () => checkMoney(gatewayFile.file, await reading)],
     ['storage', () => online('storage', () => checkStorage(config))],
     ['pages', () => checkPages(config, root)],
   ]

@@ -8,6 +8,7 @@ export const areas = [
   'network',
   'machine',
   'channels',
+  'money',
   'storage',
   'pages',
 ] as const

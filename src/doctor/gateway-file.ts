@@ -3,7 +3,7 @@ import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { Config } from '../config.ts'
 import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
-const { well, warning, wrong } = findingsOf('gateway.yaml')
+const { well, wrong } = findingsOf('gateway.yaml')
 
 /** Read the file as a start would. `file` is undefined where there is none, or a start would refuse it. */
 export function checkGatewayFile(
@@ -18,50 +18,10 @@ export function checkGatewayFile(
     const file = readGatewaySource(path, { ...env }, bounds).parse()
     const { models, channels, groups, tenants } = file
     const what = `${path}: ${[count(models, 'model'), count(channels, 'channel'), count(groups, 'group'), count(tenants, 'tenant')].join(', ')}`
-    return { findings: [well('gateway_yaml.read', what), ...unsizedModels(file), ...unseenOf(file)], file }
+    return { findings: [well('gateway_yaml.read', what)], file }
   } catch (error) {
     return { findings: faultsOf(error, path), file: undefined }
   }
-}
-
-/** Models without a context length, where money is limited. */
-function unsizedModels({ models, tenants, groups }: GatewayFile): Finding[] {
-  const isLimited =
-    groups.some(({ budget }) => budget !== undefined) ||
-    tenants.some(
-      ({ balance, keys }) => balance !== undefined || keys.some(({ budget }) => budget !== undefined),
-    )
-  const unsized = models.filter(
-    ({ contextLength, price }) => contextLength === undefined && price?.output !== undefined,
-  )
-  if (!isLimited || unsized.length === 0) return []
-  return [
-    warning(
-      'gateway_yaml.context_length',
-      `no context_length: ${unsized.map(({ id }) => `"${id}"`).join(', ')}`,
-      {
-        why: 'Keys whose money is limited get a 403 for requests with files, searches or members that are not known to be plain.',
-        fix: 'Give these models a context_length, or list the members in plain_members.',
-        docs: 'docs/reference/limits.md#input-that-the-body-does-not-contain',
-      },
-    ),
-  ]
-}
-
-/** Groups whose clients may leave calls that run on, at their own cost. */
-function unseenOf({ groups, tenants }: GatewayFile): Finding[] {
-  const isLimited = ({ name, budget }: GatewayFile['groups'][number]) =>
-    tenants.some(({ balance, keys }) =>
-      keys.some((key) => key.group === name && (balance ?? key.budget ?? budget) !== undefined),
-    )
-  return groups
-    .filter((group) => group.clientGone.policy === 'abort' && isLimited(group))
-    .map(({ name, clientGone: { unseen } }) =>
-      well(
-        'gateway_yaml.unseen',
-        `group ${name}: who leaves before an answer is charged an estimate${unseen === 'hold' ? ', once its money was held for UPSTREAM_TOTAL_MS' : ''} (client_gone.unseen)`,
-      ),
-    )
 }
 
 function count(entries: readonly unknown[], noun: string): string {

@@ -2,6 +2,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readConfig } from '../../src/config.ts'
 import { checkChannelRows } from '../../src/doctor/channel-rows.ts'
+import { readStoredRows } from '../../src/doctor/stored-rows.ts'
 import { adminToken, operatorClient } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
@@ -79,7 +80,7 @@ describe('without PRIVATE_ADDRESSES', () => {
     ])
       expect((await call('PATCH', path, patch)).status, JSON.stringify(patch)).toBe(400)
     const config = readConfig({ DATABASE_URL: bed.databaseUrl, SECRET_KEY: 'x'.repeat(32) })
-    const findings = await checkChannelRows(config)
+    const findings = await checkChannelRows(config, await readStoredRows(config))
     const beyond = findings.filter(({ code }) => code === 'channels.beyond_private_addresses')
     expect(beyond.map(({ what }) => what)).toEqual([expect.stringContaining(`${made.name} may call more`)])
     // Two tenants reach all channels.

@@ -67,6 +67,16 @@ const cases: {
     },
     sql: '(input_tokens <= 1000000000) is not true',
   },
+  {
+    name: 'uncharged',
+    filter: { not: false, test: 'uncharged', values: [true] },
+    sql: 'cost_nano > coalesce(charged_nano, cost_nano)',
+  },
+  {
+    name: 'uncharged not',
+    filter: { not: true, test: 'uncharged', values: [false, null] },
+    sql: 'cost_nano > charged_nano',
+  },
   { name: 'tagged', filter: { not: false, test: 'tagged', tags: ['a', '標籤'] }, sql: "tags @> '{a,標籤}'" },
   {
     name: 'tagged none',

@@ -42,18 +42,22 @@ const file = (name: string, text: string) => {
   return path
 }
 
-test('tenants that can store nothing more are named', async () => {
+test('tenants that can store nothing more, or soon cannot, are named', async () => {
   const { url, drop } = await freshDatabase()
   const { sql, close } = openDatabase(url)
   onTestFinished(async () => {
     await close()
     await drop()
   })
-  await sql`INSERT INTO tenant_storage (tenant_id, bytes) SELECT gen_random_uuid(), bytes FROM unnest(ARRAY[5000, 900]) AS t (bytes)`
+  await sql`INSERT INTO tenant_storage (tenant_id, bytes) SELECT gen_random_uuid(), bytes FROM unnest(ARRAY[5000, 900, 700]) AS t (bytes)`
   const found = await bed.diagnose({ DATABASE_URL: url, KEPT_TENANT_BYTES_MAX: '1024' })
   expect(found.finding('database.storage_full')).toMatchObject({ verdict: 'warning' })
   expect(found.finding('database.storage_full')?.what).toContain('(5000 bytes)')
   expect(found.finding('database.storage_full')?.what).not.toContain('900')
+  const nearly = found.finding('database.storage_nearly_full')
+  expect(nearly).toMatchObject({ verdict: 'warning', what: expect.stringContaining('(900 bytes)') })
+  expect(nearly?.what).not.toContain('5000')
+  expect(nearly?.what).not.toContain('700')
 })
 
 test('a healthy installation is well: exit code 0, nothing is left behind, and every area was looked at', async () => {
@@ -237,29 +241,98 @@ describe('gateway.yaml', () => {
     await onlyWrong('gateway_yaml.refused', { GATEWAY_CONFIG: file('wrong.yaml', 'modls: []\n') })
   })
 
-  test('with a model that has no context_length, where money is limited', async () => {
-    const model = '{ id: unsized, price: { input: "1", output: "2" } }'
-    const text = (balance: string) => `
-models: [${model}]
-tenants: [{ name: acme, ${balance}keys: [] }]
-`
-    const found = async (balance: string) => {
-      const path = file('unsized.yaml', text(balance))
-      return (await bed.diagnose({ GATEWAY_CONFIG: path })).finding('gateway_yaml.context_length')
-    }
-    expect(await found('balance_usd: "1", ')).toMatchObject({
-      verdict: 'warning',
-      what: expect.stringContaining('unsized'),
-    })
-    expect(await found('')).toBeUndefined()
-  })
-
   test('that is not there', async () => {
     await onlyWrong('gateway_yaml.unreadable', { GATEWAY_CONFIG: join(bed.folder, 'none.yaml') })
   })
 })
 
+describe('limited money', () => {
+  /** `money`: of the tenant, such as its balance. */
+  const yaml = (money: string, clientGone = '{}') => `
+models: [{ id: unsized, price: { input: "1", output: "2" } }, { id: embeddings, price: { input: "1" } }]
+channels: [{ name: main, protocols: { openai-chat: "${bed.upstream.url}" }, api_keys: [k], models: [unsized], allow_private_address: true }]
+groups: [{ name: default, client_gone: ${clientGone} }]
+tenants: [{ name: acme, ${money} keys: [{ name: one, secret: a-secret-of-one-key }] }]
+`
+  const found = (text: string) => bed.diagnose({ GATEWAY_CONFIG: file('money.yaml', text) })
+  const balance = 'balance_usd: "1",'
+
+  test('and a model that has no context_length', async () => {
+    const limited = await found(yaml(balance))
+    expect(limited.finding('money.context_length')).toMatchObject({
+      verdict: 'warning',
+      what: 'no context_length: "unsized"',
+    })
+    expect((await found(yaml(''))).finding('money.context_length')).toBeUndefined()
+  })
+
+  test.each([
+    ['{}', 'and has no byte 30 s later is charged an estimate (client_gone)'],
+    ['{ policy: abort }', 'before the first byte is charged an estimate (client_gone)'],
+    [
+      '{ policy: abort, unseen: hold }',
+      'is charged an estimate, after its money was held for UPSTREAM_TOTAL_MS',
+    ],
+  ])('and a group with client_gone: %s', async (clientGone, words) => {
+    const finding = (await found(yaml(balance, clientGone))).finding('money.unseen')
+    expect(finding).toMatchObject({ verdict: 'well', what: expect.stringContaining(words) })
+    expect(finding?.what).toContain('group default: a client that leaves')
+    expect((await found(yaml('', clientGone))).finding('money.unseen')).toBeUndefined()
+  })
+
+  test('is found in the database too, beside the file and without one, also before the upgrade', async () => {
+    const { url, drop } = await freshDatabase()
+    const { sql, close } = openDatabase(url, { max: 1 })
+    onTestFinished(async () => {
+      await close()
+      await drop()
+    })
+    const applied = await runTollgate(['apply', file('stored.yaml', yaml(balance)), '--yes'], {
+      ...bed.env,
+      DATABASE_URL: url,
+    })
+    expect(applied.code, applied.errors).toBe(0)
+    await sql`UPDATE models SET managed_by = 'admin'`
+    // The schema of the former release has no such columns.
+    await sql`ALTER TABLE key_groups DROP COLUMN client_gone_unseen`
+    await sql`ALTER TABLE channels DROP COLUMN shared_state`
+    for (const GATEWAY_CONFIG of ['', bed.env.GATEWAY_CONFIG ?? '']) {
+      const of = await bed.diagnose({ DATABASE_URL: url, GATEWAY_CONFIG }, { args: ['--offline'] })
+      expect(of.finding('money.context_length')?.what).toBe('no context_length: "unsized"')
+      expect(of.finding('money.unseen')?.what).toContain('group default: ')
+    }
+  })
+})
+
 describe('a channel', () => {
+  test('that several tenants reach refuses ids of what its vendor keeps', async () => {
+    const { url, drop } = await freshDatabase()
+    onTestFinished(drop)
+    const found = async (...tenants: string[]) => {
+      const path = file(
+        'shared.yaml',
+        `
+channels:
+  - { name: everybody, protocols: { openai-chat: "${bed.upstream.url}" }, api_keys: [k], models: '*', allow_private_address: true }
+  - { name: allowed, protocols: { openai-chat: "${bed.upstream.url}" }, api_keys: [k], models: '*', allow_private_address: true, shared_state: allow }
+  - { name: unused, protocols: { openai-chat: "${bed.upstream.url}" }, api_keys: [k], models: '*', allow_private_address: true }
+groups: [{ name: default, channels: [everybody, allowed] }, { name: empty }]
+tenants: [${tenants.map((name) => `{ name: ${name}, keys: [{ name: one, secret: a-secret-of-${name} }] }`).join(', ')}]
+`,
+      )
+      const env = { ...bed.env, DATABASE_URL: url }
+      const applied = await runTollgate(['apply', path, '--yes'], env)
+      expect(applied.code, applied.errors).toBe(0)
+      const { text } = await bed.diagnose(
+        { DATABASE_URL: url, GATEWAY_CONFIG: path },
+        { args: ['--offline'] },
+      )
+      return [...text.matchAll(/several tenants reach (\w+)/g)].map(([, name]) => name)
+    }
+    expect(await found('acme')).toEqual([])
+    expect(await found('acme', 'beta')).toEqual(['everybody'])
+  })
+
   test('that refuses its credential, whose words are shown without it', async () => {
     const { why } = await onlyWrong('channels.credential', { MAIN_KEY: 'hunter2-is-wrong' })
     expect(why).toContain('status 401')

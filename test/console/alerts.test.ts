@@ -95,6 +95,9 @@ describe('an episode', () => {
         search: { requested_model: 'gpt', outcome: 'failed', from: details.from, to: details.to },
       },
     ])
+    expect(waysOf({ rule: { ...rule, kind: 'uncharged' }, name: 'model gpt', details })[0]?.search).toEqual({
+      ...{ requested_model: 'gpt', uncharged: 'true', from: details.from, to: details.to },
+    })
   })
 
   test('leads to its key, its budget or the ledger', () => {

@@ -35,6 +35,8 @@ beforeAll(async () => {
   // A few rows of other kinds: IPv6, no address, no tenant.
   await database.sql`update requests set client_address = '2001:db8::' || to_hex(status::integer) where status = 429`
   await database.sql`update requests set client_address = null, tenant_id = null where status = 401`
+  // Rows without a charge of their own are those of former releases.
+  await database.sql`update requests set charged_nano = cost_nano / 2 where output_tokens % 20 = 0`
   await database.sql`update requests set error_message = '100% of_it \\ "x"' where error_kind = 'client_gone'`
   ask = askLogFor(database, 'test')
   log = await database.sql<LogRow[]>`select * from requests order by id desc`
@@ -78,6 +80,9 @@ const queries: Query[] = [
   { endpoint: '/v1/messages' },
   { client_protocol: 'anthropic-messages', upstream_protocol: 'openai-chat' },
   { stream: 'true' },
+  { uncharged: 'true' },
+  { uncharged: 'false', tenant: 'tenant-0' },
+  { uncharged: ['true', ''] },
   { status: '429' },
   { status: ['4xx', '529'] },
   { status: '500..504' },

@@ -11482,6 +11482,10 @@ export interface operations {
                 cost_usd?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_cost_usd?: string[];
+                /** @description Whether a part of the cost was not charged, because no more was held. */
+                uncharged?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_uncharged?: string[];
                 /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
                 input_tokens?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
@@ -11702,6 +11706,10 @@ export interface operations {
                 cost_usd?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_cost_usd?: string[];
+                /** @description Whether a part of the cost was not charged, because no more was held. */
+                uncharged?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_uncharged?: string[];
                 /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
                 input_tokens?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
@@ -11918,6 +11926,10 @@ export interface operations {
                 cost_usd?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_cost_usd?: string[];
+                /** @description Whether a part of the cost was not charged, because no more was held. */
+                uncharged?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_uncharged?: string[];
                 /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
                 input_tokens?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
@@ -12134,6 +12146,10 @@ export interface operations {
                 cost_usd?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_cost_usd?: string[];
+                /** @description Whether a part of the cost was not charged, because no more was held. */
+                uncharged?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_uncharged?: string[];
                 /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
                 input_tokens?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
@@ -12353,6 +12369,10 @@ export interface operations {
                 cost_usd?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */
                 not_cost_usd?: string[];
+                /** @description Whether a part of the cost was not charged, because no more was held. */
+                uncharged?: string[];
+                /** @description Without the rows that the filter without `not_` shows. */
+                not_uncharged?: string[];
                 /** @description Input tokens at the full rate. A number, or a range such as `100..500`, `100..` or `..500`, with both its ends. */
                 input_tokens?: string[];
                 /** @description Without the rows that the filter without `not_` shows. */

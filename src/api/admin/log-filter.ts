@@ -87,6 +87,12 @@ const cost = filter(
   (text) => rangeOf(text, nanoUsd),
   (ranges) => ({ test: 'between', column: 'cost_nano', ranges }),
 )
+const uncharged = filter(
+  'true or false',
+  'Whether a part of the cost was not charged, because no more was held.',
+  asBoolean,
+  (values): Test => ({ test: 'uncharged', values }),
+)
 const address = filter(
   'an address or a CIDR block',
   "The client's address, or a CIDR block such as `192.0.2.0/24`.",
@@ -141,6 +147,7 @@ const filters = {
   price_id: ids('The price of the row.', 'price_id'),
   price_multiplier: words('The multiplier of that price, as decimal.', 'price_multiplier'),
   cost_usd: cost,
+  uncharged,
   input_tokens: range('Input tokens at the full rate.', 'input_tokens'),
   cache_read_tokens: range('Input tokens from the cache.', 'cache_read_tokens'),
   cache_write_tokens: range('Input tokens written to the cache.', 'cache_write_tokens'),

@@ -42,6 +42,16 @@ function testOf(sql: postgres.Sql, test: Test): Piece {
           withNull(sql, test.column, range, (column, known) => between(sql, column, known)),
         ),
       )
+    case 'uncharged': {
+      // Rows of former releases have no charge of their own: it was the cost.
+      const isUncharged = sql`(cost_nano > coalesce(charged_nano, cost_nano))`
+      return either(
+        sql,
+        test.values.map((value) =>
+          value === null ? sql`${isUncharged} is null` : sql`${isUncharged} = ${value}`,
+        ),
+      )
+    }
     case 'within':
       return either(
         sql,

@@ -27,6 +27,8 @@ export type Test =
   | { readonly test: 'contains'; readonly column: LogColumn; readonly parts: readonly (string | null)[] }
   /** The number is in one of the ranges. */
   | { readonly test: 'between'; readonly column: LogColumn; readonly ranges: readonly (Range | null)[] }
+  /** Whether a part of the cost was not charged. Null: its cost is not known. */
+  | { readonly test: 'uncharged'; readonly values: readonly (boolean | null)[] }
   /** The address is in one of these CIDR blocks, or it is one of these addresses. */
   | {
       readonly test: 'within'

@@ -32,6 +32,11 @@ function passes(test: Test, row: LogRow): boolean {
         range === null || value === null ? range === value : isIn(range, BigInt(String(value))),
       )
     }
+    case 'uncharged': {
+      const { cost_nano: cost, charged_nano: charged } = row
+      const isUncharged = cost === null ? null : BigInt(cost) > BigInt(charged ?? cost)
+      return test.values.includes(isUncharged)
+    }
     case 'within': {
       const address = row[test.column]
       return test.blocks.some((block) =>

@@ -27,6 +27,7 @@ export function waysOf({ rule, name, details }: Episode): Way[] {
           search: {
             [of === 'model' ? 'requested_model' : of]: subject,
             ...(rule.kind === 'error_rate' ? { outcome: 'failed' } : {}),
+            ...(rule.kind === 'uncharged' ? { uncharged: 'true' } : {}),
             ...(from === undefined || to === undefined ? {} : { from, to }),
           },
         },

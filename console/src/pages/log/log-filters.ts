@@ -67,6 +67,7 @@ export const filterKinds: readonly FilterKind[] = [
   { name: 'first_token_ms', title: 'First token, ms', match: 'number' },
   { name: 'queue_ms', title: 'Before the first call, ms', match: 'number' },
   { name: 'cost_usd', title: 'Cost, USD', match: 'number' },
+  { name: 'uncharged', title: 'More cost than charge', values: ['true', 'false'], notForMembers: true },
   { name: 'input_tokens', title: 'Input tokens', match: 'number' },
   { name: 'cache_read_tokens', title: 'Tokens from the cache', match: 'number' },
   { name: 'cache_write_tokens', title: 'Tokens into the cache', match: 'number' },

@@ -1,9 +1,10 @@
 import { Button, Group, NumberInput, Stack, TagsInput, TextInput } from '@mantine/core'
 import { useForm } from '@mantine/form'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { api, ask, type Schema } from '../../api/client.ts'
+import { api, ask } from '../../api/client.ts'
 import { formErrors } from '../../parts/form-errors.ts'
 import { Problem } from '../../parts/problem.tsx'
+import { type ModelValues, modelBody } from './model-body.ts'
 
 /** Prices are decimals in texts: a float would change what is charged. */
 const decimal = /^\d{1,12}(\.\d{1,9})?$/
@@ -14,13 +15,14 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
   const form = useForm({
     initialValues: {
       id: '',
-      context_length: '' as number | string,
-      max_output_tokens: '' as number | string,
-      aliases: [] as string[],
+      context_length: '',
+      max_output_tokens: '',
+      aliases: [],
+      plain_members: [],
       input: '',
       output: '',
       cache_read: '',
-    },
+    } as ModelValues,
     validate: {
       id: (id) => (id.trim() === '' ? 'Give it the name that clients will use.' : null),
       input: wrongDecimal,
@@ -29,7 +31,8 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
     },
   })
   const make = useMutation({
-    mutationFn: (values: typeof form.values) => ask(api.POST('/admin/v1/models', { body: bodyOf(values) })),
+    mutationFn: (values: typeof form.values) =>
+      ask(api.POST('/admin/v1/models', { body: modelBody(values) })),
     onSuccess: async ({ id }) => {
       await queries.invalidateQueries({ queryKey: ['models'] })
       onMade(id)
@@ -60,6 +63,11 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
           <TextInput label="Output, USD/M" placeholder="10" {...form.getInputProps('output')} />
         </Group>
         <TagsInput label="Aliases" description="Other names of it" {...form.getInputProps('aliases')} />
+        <TagsInput
+          label="Plain members"
+          description="Members of requests for which no vendor adds input, as a refusal names them"
+          {...form.getInputProps('plain_members')}
+        />
         {make.error === null ? null : <Problem error={make.error} doing="Add the model" />}
         <Group justify="flex-end">
           <Button type="submit" loading={make.isPending}>
@@ -73,26 +81,4 @@ export function ModelForm({ onMade }: { onMade(id: string): void }) {
 
 function wrongDecimal(value: string): string | null {
   return value === '' || decimal.test(value) ? null : 'A decimal number, such as 2.50'
-}
-
-function bodyOf(values: {
-  id: string
-  context_length: number | string
-  max_output_tokens: number | string
-  aliases: string[]
-  input: string
-  output: string
-  cache_read: string
-}): Schema<'ModelRequest'> {
-  const { id, context_length, max_output_tokens, aliases, input, output, cache_read } = values
-  const price = Object.fromEntries(
-    Object.entries({ input, output, cache_read }).filter(([, value]) => value !== ''),
-  )
-  return {
-    id: id.trim(),
-    ...(typeof context_length === 'number' ? { context_length } : {}),
-    ...(typeof max_output_tokens === 'number' ? { max_output_tokens } : {}),
-    ...(aliases.length === 0 ? {} : { aliases }),
-    ...(Object.keys(price).length === 0 ? {} : { price }),
-  }
 }

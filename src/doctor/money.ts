@@ -1,0 +1,83 @@
+import type { GatewayFile } from '../catalog/gateway-file.ts'
+import { type Finding, findingsOf } from './finding.ts'
+import type { StoredGroup, StoredRows } from './stored-rows.ts'
+
+const { well, warning } = findingsOf('money')
+
+type Model = StoredRows['models'][number]
+type Group = Pick<StoredGroup, 'name' | 'policy' | 'seconds' | 'unseen' | 'isMoneyLimited'>
+
+/**
+ * Where money is limited: what a request may cost, and what leaving costs. An entry of the file counts before the row of its name,
+ * which a start replaces. Undefined: there is no file, or there are no rows.
+ */
+export function checkMoney(file: GatewayFile | undefined, rows: StoredRows | undefined): Finding[] {
+  const models = mergedBy(({ id }) => id, rows?.models ?? [], modelsOf(file))
+  const groups = mergedBy(({ name }) => name, rows?.groups ?? [], groupsOf(file, rows))
+  const isLimited = rows?.isMoneyLimited === true || isLimitedBy(file)
+  return [...(isLimited ? unsized(models) : []), ...unseen(groups.filter((group) => group.isMoneyLimited))]
+}
+
+function mergedBy<Entry>(nameOf: (entry: Entry) => string, ...lists: readonly (readonly Entry[])[]): Entry[] {
+  return [...new Map(lists.flat().map((entry) => [nameOf(entry), entry])).values()]
+}
+
+function modelsOf(file: GatewayFile | undefined): Model[] {
+  return (file?.models ?? []).map(({ id, contextLength, price }) => ({
+    id,
+    isSized: contextLength !== undefined || price?.output === undefined,
+  }))
+}
+
+function groupsOf(file: GatewayFile | undefined, rows: StoredRows | undefined): Group[] {
+  const { groups = [], tenants = [] } = file ?? {}
+  return groups.map(({ name, budget, clientGone }) => ({
+    name,
+    ...clientGone,
+    isMoneyLimited:
+      // Keys that an admin has made are in no file.
+      rows?.groups.some((row) => row.name === name && row.isMoneyLimited) === true ||
+      tenants.some(({ balance, keys }) =>
+        keys.some((key) => key.group === name && (balance ?? key.budget ?? budget) !== undefined),
+      ),
+  }))
+}
+
+function isLimitedBy(file: GatewayFile | undefined): boolean {
+  const { groups = [], tenants = [] } = file ?? {}
+  return (
+    groups.some(({ budget }) => budget !== undefined) ||
+    tenants.some(
+      ({ balance, keys }) => balance !== undefined || keys.some(({ budget }) => budget !== undefined),
+    )
+  )
+}
+
+/** Models without a context length: nothing bounds the cost of input that a body does not contain. */
+function unsized(models: readonly Model[]): Finding[] {
+  const names = models.filter(({ isSized }) => !isSized).map(({ id }) => `"${id}"`)
+  if (names.length === 0) return []
+  return [
+    warning('money.context_length', `no context_length: ${names.join(', ')}`, {
+      why: 'Keys whose money is limited get a 403 for requests with files, searches or members that are not known to be plain.',
+      fix: 'Give these models a context_length, or list the members in plain_members.',
+      docs: 'docs/reference/limits.md#input-that-the-body-does-not-contain',
+    }),
+  ]
+}
+
+/** One finding for all groups with the same settings. */
+function unseen(groups: readonly Group[]): Finding[] {
+  return [...Map.groupBy(groups, wordsOf)].map(([words, alike]) =>
+    well(
+      'money.unseen',
+      `${alike.length === 1 ? 'group' : 'groups'} ${alike.map(({ name }) => name).join(', ')}: ${words}`,
+    ),
+  )
+}
+
+function wordsOf({ policy, seconds, unseen }: Group): string {
+  const when = policy === 'abort' ? 'before the first byte' : `and has no byte ${seconds} s later`
+  const held = unseen === 'hold' ? ', after its money was held for UPSTREAM_TOTAL_MS' : ''
+  return `a client that leaves ${when} is charged an estimate${held} (client_gone)`
+}

@@ -1,0 +1,106 @@
+import { resolve } from 'node:path'
+import type { Sql } from 'postgres'
+import type { Config } from '../config.ts'
+import { type Connections, openConnections } from '../db/connections.ts'
+import { embeddedUrl } from '../db/embedded.ts'
+import { inTime } from '../in-time.ts'
+
+/**
+ * What the database has of channels, groups and models. The statements name no column of the newest releases: an operator may ask
+ * before the upgrade, and the database then has the former schema.
+ */
+export interface StoredRows {
+  channels: StoredChannel[]
+  /** Each group, with the first and the last tenant that has a key in it. */
+  groups: StoredGroup[]
+  /** Those with a price for output. */
+  models: { id: string; isSized: boolean }[]
+  /** True: the money of a tenant, a group or a key is limited. */
+  isMoneyLimited: boolean
+}
+
+export interface StoredChannel {
+  name: string
+  ofFile: boolean
+  allowPrivateAddress: boolean
+  /** Null: none are named. */
+  privateAddresses: string[] | null
+  sharedState: string | null
+}
+
+export interface StoredGroup {
+  name: string
+  channels: string[]
+  first: string | null
+  last: string | null
+  policy: 'drain' | 'abort'
+  seconds: number
+  unseen: 'estimate' | 'hold'
+  /** True: the money of a key in it is limited. */
+  isMoneyLimited: boolean
+}
+
+/** Undefined: the database cannot be asked, or has no such tables yet. */
+export function readStoredRows(config: Config): Promise<StoredRows | undefined> {
+  return fromDatabase(config, async ({ sql }) => ({
+    channels: await readChannels(sql),
+    groups: await readGroups(sql),
+    models: await readModels(sql),
+    isMoneyLimited: await readIsLimited(sql),
+  }))
+}
+
+function readChannels(sql: Sql) {
+  return sql<StoredChannel[]>`
+    SELECT name, managed_by = 'file' AS "ofFile", allow_private_address AS "allowPrivateAddress",
+      to_jsonb(c) -> 'private_addresses' AS "privateAddresses", to_jsonb(c) ->> 'shared_state' AS "sharedState"
+    FROM channels c WHERE disabled_at IS NULL ORDER BY name`
+}
+
+function readGroups(sql: Sql) {
+  return sql<StoredGroup[]>`
+    SELECT name, channels, client_gone_policy AS policy, client_gone_seconds AS seconds,
+      coalesce(to_jsonb(g) ->> 'client_gone_unseen', 'estimate') AS unseen,
+      (SELECT tenant_id FROM keys WHERE group_id = g.id AND revoked_at IS NULL ORDER BY tenant_id LIMIT 1) AS first,
+      (SELECT tenant_id FROM keys WHERE group_id = g.id AND revoked_at IS NULL ORDER BY tenant_id DESC LIMIT 1) AS last,
+      EXISTS (
+        SELECT FROM keys k JOIN accounts a ON a.id = k.tenant_id WHERE k.group_id = g.id AND k.revoked_at IS NULL AND
+          (a.limited OR coalesce(k.budget_day_nano, k.budget_month_nano, k.budget_total_nano,
+            g.budget_day_nano, g.budget_month_nano, g.budget_total_nano) IS NOT NULL)) AS "isMoneyLimited"
+    FROM key_groups g ORDER BY name`
+}
+
+/** A model's newest price is in force. */
+function readModels(sql: Sql) {
+  return sql<StoredRows['models']>`
+    SELECT m.id, m.context_length IS NOT NULL AS "isSized" FROM models m
+    JOIN LATERAL (
+      SELECT output_nano FROM prices WHERE model_id = m.id ORDER BY created_at DESC, id DESC LIMIT 1) p ON true
+    WHERE m.disabled_at IS NULL AND p.output_nano IS NOT NULL ORDER BY m.id`
+}
+
+async function readIsLimited(sql: Sql): Promise<boolean> {
+  const [row] = await sql<{ isLimited: boolean }[]>`
+    SELECT EXISTS (SELECT FROM accounts WHERE limited)
+      OR EXISTS (SELECT FROM key_groups WHERE coalesce(budget_day_nano, budget_month_nano, budget_total_nano) IS NOT NULL)
+      OR EXISTS (SELECT FROM keys WHERE revoked_at IS NULL
+        AND coalesce(budget_day_nano, budget_month_nano, budget_total_nano) IS NOT NULL) AS "isLimited"`
+  return row?.isLimited === true
+}
+
+/** What the database says; undefined: it cannot be asked. */
+export async function fromDatabase<T>(
+  config: Config,
+  read: (connections: Connections) => Promise<T>,
+): Promise<T | undefined> {
+  const url = config.databaseUrl ?? embeddedUrl(resolve(config.dataDir))
+  if (url === undefined) return undefined
+  const connections = openConnections(url, { max: 1, applicationName: 'tollgate doctor' })
+  try {
+    return await inTime(read(connections), 8_000, 'Postgres')
+  } catch {
+    return undefined
+  } finally {
+    await connections.end()
+  }
+}

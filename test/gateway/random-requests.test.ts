@@ -10,7 +10,7 @@ import { adminToken } from '../support/operator-client.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { heardFrom, idsOf, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
-import { patienceMs } from '../support/until.ts'
+import { anyMoment, patienceMs } from '../support/until.ts'
 import { chat } from '../support/upstream-plans.ts'
 
 /** Requests, uploads, frames and answers by chance, at all paths of one gateway. `npm run chaos` sends fifty times as many. */
@@ -79,11 +79,11 @@ test('whatever clients and upstreams send, the gateway lives, each request has i
   bed.upstream.script(anyAnswer(random))
   const failed: string[] = []
   const ids: string[] = []
-  const hear = ({ path, text }: Heard) => {
+  const hear = ({ path, isPost, text }: Heard) => {
     const statuses = statusesOf(text)
     if (statuses.includes(500)) failed.push(`${path}\n${text}`)
     // Requests of guessed keys share rows.
-    if (!statuses.includes(401) && modelEndpoints.some((endpoint) => endpoint.path === path))
+    if (isPost && !statuses.includes(401) && modelEndpoints.some((endpoint) => endpoint.path === path))
       ids.push(...idsOf(text))
   }
   const queue = formerCrashes(paths)
@@ -93,7 +93,7 @@ test('whatever clients and upstreams send, the gateway lives, each request has i
       bed.upstream.requests.length = 0
       const former = queue.pop()
       if (former === undefined && random.upTo(19) === 0) await someFrames(random)
-      else hear(await ask(former ?? someRequest(paths, random)))
+      else hear(await ask(former ?? someRequest(paths, random), random))
     }
   }
   const startedAt = performance.now()
@@ -291,16 +291,18 @@ function someForm(random: Random): Buffer {
 
 interface Heard {
   path: string
+  isPost: boolean
   text: string
 }
 
-async function ask({ path, bytes, isOpenEnded, leavesAt }: Asked): Promise<Heard> {
+async function ask({ path, bytes, isOpenEnded, leavesAt }: Asked, random: Random): Promise<Heard> {
   const socket = connect(bed.tollgate.port, '127.0.0.1')
   const heard = heardFrom(socket)
   socket.write(bytes.subarray(0, leavesAt))
-  if (leavesAt !== undefined) setTimeout(() => socket.resetAndDestroy(), leavesAt % 20)
-  else if (isOpenEnded) setTimeout(() => socket.end(), 300)
-  return { path, text: await heard }
+  if (leavesAt !== undefined) void anyMoment(random, 20).then(() => socket.resetAndDestroy())
+  // An endless answer has nothing more to say by then.
+  else if (isOpenEnded) socket.setTimeout(300, () => socket.end())
+  return { path, isPost: bytes.toString('latin1', 0, 5) === 'POST ', text: await heard }
 }
 
 async function someFrames(random: Random): Promise<void> {
@@ -318,6 +320,8 @@ async function someFrames(random: Random): Promise<void> {
     }
     socket.send(mutatedBytes(create, random), { binary: random.upTo(9) === 0 })
   }
-  setTimeout(() => (random.upTo(1) === 0 ? socket.close() : socket.terminate()), 30)
+  await anyMoment(random, 60)
+  if (random.upTo(1) === 0) socket.close()
+  else socket.terminate()
   await over
 }

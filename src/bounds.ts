@@ -262,7 +262,7 @@ export const boundSettings = {
   signInAddressAttemptsMax: count(50, 1, 1_000_000),
   signInWindowSeconds: count(900, 1, 1_000_000),
   /** The hash of a new password: the logarithm to base 2 of the N of scrypt, and of the KiB that one takes. Less than 15 is for tests. */
-  passwordCost: count(15, 10, 18),
+  signInHashCost: count(15, 10, 18),
   /** A session of the admin API ends at this age. */
   sessionHours: count(168, 1, 100_000),
   /** A session of the admin API ends when it was not used for this long. */

@@ -99,25 +99,24 @@ export class Relay implements Listener {
   }
 
   start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
-    const { attempt } = this.#options
+    const { attempt, admitted, breakerCall } = this.#options
     this.#upstream = upstream
     this.#decoded = upstream.decodes === true
     this.#status = status
     this.#headers = headers
     attempt.status = status
-    this.#options.breakerCall.answered(status)
+    breakerCall.answered(status)
     attempt.firstByteMs = Date.now() - this.#sentAt
-    attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(this.#options.admitted))
+    attempt.upstreamRequestId = requestIdIn(headers, knownSecrets(admitted))
     if (status < 200 || status > 299) {
       this.#mode = 'refusal'
       return
     }
-    const contentType = headerText(headers['content-type']) ?? ''
-    const isStream = contentType.startsWith('text/event-stream')
-    const { facts } = this.#options.admitted
-    if (facts.stream ? contentType.includes('json') : isStream) this.#reader = this.#reader.forOtherKind()
-    this.#answer.setHead({ status, headers, streams: isStream, contentType: this.#reader.contentType })
-    if (isStream) {
+    const type = headerText(headers['content-type']) ?? ''
+    const streams = type.startsWith('text/event-stream')
+    if (admitted.facts.stream ? type.includes('json') : streams) this.#reader = this.#reader.forOtherKind()
+    this.#answer.setHead({ status, headers, streams, contentType: this.#reader.contentType })
+    if (streams) {
       this.#mode = 'stream'
       this.#watcher = this.#reader.stream()
       if (this.#watcher.keepAlive !== undefined) this.#keepAlive(upstream)

@@ -1,6 +1,6 @@
 import { refined, type Usage } from '../canonical/usage.ts'
+import { redactText } from '../redaction/redact.ts'
 import { clamp, int4, word } from './column.ts'
-import { fitText } from './tuple.ts'
 
 /** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
 export function boundedUsage(reported: Usage): Usage {
@@ -20,7 +20,7 @@ export function boundedUsage(reported: Usage): Usage {
       audioOutput: clamp(audioOutput, output),
       webSearches: clamp(webSearches, webSearchesMax),
     }),
-    ...(serviceTier === undefined ? {} : { serviceTier: fitText(serviceTier, word.max) }),
+    ...(serviceTier === undefined ? {} : { serviceTier: redactText(serviceTier, [], word.max) }),
     ...(others === undefined ? {} : { others }),
   }
 }

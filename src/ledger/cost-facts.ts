@@ -1,8 +1,8 @@
 import { countOf, recordsOf, textOf } from '../canonical/json.ts'
 import { type RefinedCount, refined, type Usage } from '../canonical/usage.ts'
+import { redactText } from '../redaction/redact.ts'
 import { name } from './column.ts'
 import type { PricedModel } from './price-others.ts'
-import { fitText } from './tuple.ts'
 
 /** One fact of an answer, beside the counts of the usage log, that its cost depends on. */
 export type CostFact =
@@ -42,7 +42,7 @@ export function costFactsOf(usage: Usage, others: readonly PricedModel[]): CostF
     facts.push({
       part: 'model',
       // An upstream may write any name, and a fact that does not fit into the row would be lost.
-      name: fitText(model, name.max),
+      name: redactText(model, [], name.max),
       tokens: {
         input: usage.input,
         cache_read: usage.cacheRead,

@@ -12,6 +12,7 @@ import { type SeenCollector, startCollector } from '../support/collector.ts'
 import { freeKey, gatewayYaml } from '../support/gateway-yaml.ts'
 import { metricsUrl, scrape } from '../support/metrics.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
+import { until } from '../support/until.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
 import { chatAnswer, errorAnswer, frame } from '../support/upstream-plans.ts'
 
@@ -37,7 +38,12 @@ beforeAll(async () => {
   collector = await startCollector()
   bed = await startTestbed({
     yaml,
-    env: { LOG_LEVEL: 'trace', METRICS_PORT: '0', OTEL_EXPORTER_OTLP_ENDPOINT: collector.url },
+    env: {
+      LOG_LEVEL: 'trace',
+      METRICS_PORT: '0',
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_BSP_SCHEDULE_DELAY: '50',
+    },
   })
 })
 afterAll(async () => {
@@ -237,10 +243,10 @@ async function expectNothingKept(): Promise<void> {
   for (const name of readdirSync(journal, { recursive: true, encoding: 'utf8' }))
     if (name.includes('.')) kept.push({ name, text: readIfFile(join(journal, name)) })
   kept.push({ name: 'log', text: bed.tollgate.stderr() })
+  await until(() => collector.spans.length > 0)
   const spans = collector.spans.map(({ name, attributes, events }) =>
     JSON.stringify([name, attributes, events], text),
   )
-  expect(spans.length).toBeGreaterThan(0)
   kept.push({ name: 'traces', text: spans.join('\n') })
   kept.push({ name: 'metrics', text: (await scrape(await metricsUrl(bed.tollgate))).text })
   expect(kept.find(({ name }) => name === 'requests')?.text).toContain('[REDACTED')

@@ -131,7 +131,7 @@ function environment(
     // Upstreams of tests count what they are asked.
     MODEL_LIST_REFRESH_MS: '0',
     // Sign-ins are work on purpose.
-    PASSWORD_COST: '10',
+    SIGN_IN_HASH_COST: '10',
     // With pages, each start would look whether they must be built.
     PAGES: 'none',
     // Upstreams of tests are on this machine.

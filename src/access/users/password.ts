@@ -4,7 +4,7 @@ import type { PeopleBounds } from './people.ts'
 
 /** Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
 const [r, p] = [8, 3]
-type PasswordBounds = Pick<PeopleBounds, 'passwordCost'>
+type PasswordBounds = Pick<PeopleBounds, 'signInHashCost'>
 const saltBytes = 16
 const hashBytes = 32
 /** Node has four threads for this, for files and for names: half of them stay free. */
@@ -26,7 +26,7 @@ export function weaknessOf(password: string, email: string): string | undefined 
 /** What is stored in place of a password. */
 export async function hashPassword(
   password: string,
-  { passwordCost: log2N }: PasswordBounds,
+  { signInHashCost: log2N }: PasswordBounds,
 ): Promise<string> {
   const salt = randomBytes(saltBytes)
   return storedForm(log2N, salt, await derive(password, salt, { log2N, r, p }))
@@ -36,9 +36,9 @@ export async function hashPassword(
 export async function isPassword(
   password: string,
   stored: string | null | undefined,
-  { passwordCost }: PasswordBounds,
+  { signInHashCost }: PasswordBounds,
 ): Promise<boolean> {
-  const noPassword = () => storedForm(passwordCost, Buffer.alloc(saltBytes), Buffer.alloc(hashBytes))
+  const noPassword = () => storedForm(signInHashCost, Buffer.alloc(saltBytes), Buffer.alloc(hashBytes))
   const [, log2N = '', r = '', p = '', salt = '', hash = ''] = (stored ?? noPassword()).split('$')
   const derived = await derive(password, Buffer.from(salt, 'base64'), {
     log2N: Number(log2N),

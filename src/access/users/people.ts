@@ -20,7 +20,7 @@ export interface PeopleBounds {
   signInAttemptsMax: number
   signInAddressAttemptsMax: number
   signInWindowSeconds: number
-  passwordCost: number
+  signInHashCost: number
   sessionHours: number
   sessionIdleMinutes: number
   resetLinkMinutes: number

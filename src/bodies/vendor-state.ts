@@ -57,10 +57,21 @@ export function vendorStateIn(
   body: Buffer,
   { conversation }: Pick<RequestFacts, 'conversation'>,
 ): string | undefined {
-  if (!sign.test(body.toString('latin1')) && !hasBareItem(body, conversation)) return undefined
+  if (!hasSign(body) && !hasBareItem(body, conversation)) return undefined
   const json: unknown = JSON.parse(body.toString('utf8'))
   return isRecord(json) ? vendorStateOf(json) : undefined
 }
+
+/** Large strings are slow to make, so the bytes are read in pieces, each of which begins with the end of the one before. */
+function hasSign(body: Buffer): boolean {
+  for (let start = 0; start < body.length; start += pieceBytes - signBytesMax)
+    if (sign.test(body.toString('latin1', start, Math.min(start + pieceBytes, body.length)))) return true
+  return false
+}
+
+const pieceBytes = 16_384
+/** More than `sign` matches. */
+const signBytesMax = 64
 
 /** The same for a parsed body. */
 export function vendorStateOf(body: Json): string | undefined {

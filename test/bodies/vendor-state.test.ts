@@ -260,3 +260,15 @@ test('the name of a member that is written with an escape is found', () => {
     )
   }
 })
+
+test('an id is found at any place of a large body', () => {
+  for (let before = 16_200; before < 16_400; before++) {
+    const content = user(
+      { type: 'text', text: 'x'.repeat(before) },
+      { type: 'file', file: { file_id: 'file-1' } },
+    )
+    expect(find('openai-chat', { messages: content }), `after ${before} characters`).toBe(
+      'messages[0].content[1].file.file_id',
+    )
+  }
+})

@@ -82,13 +82,24 @@ export function vendorStateOf(body: Json): string | undefined {
 
 /** An item of Responses that has an id, no type and no role is a reference. Messages of the other formats have roles. */
 function hasBareItem(body: Buffer, conversation: Span | undefined): boolean {
-  if (conversation === undefined || !body.includes('"input"') || !body.includes('"id"')) return false
+  if (conversation === undefined || !isInput(body, conversation.start) || !body.includes('"id"')) return false
   return scanElements(body, conversation, unbounded).some((element) => {
     if (body[element.start] !== openBrace) return false
     const { id, type, role } = scanMembers(body, element, ['id', 'type', 'role'], unbounded)
     return id !== undefined && role === undefined && (type === undefined || body[type.start] === letterN)
   })
 }
+
+/** Whether the value at `start` is that of a member `input`. */
+function isInput(body: Buffer, start: number): boolean {
+  let end = start
+  while (end > 0 && beforeValue.has(body[end - 1] ?? 0)) end--
+  return body.toString('latin1', Math.max(0, end - inputName.length), end) === inputName
+}
+
+const inputName = '"input"'
+/** Space and the colon. */
+const beforeValue: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0x3a])
 
 /** The body was scanned within its bounds. */
 const unbounded = { depthMax: 10_000 }

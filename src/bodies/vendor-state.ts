@@ -1,23 +1,11 @@
 import { isRecord, type Json, textOf } from '../canonical/json.ts'
 import { type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
+import { idMembers } from '../protocols/vendor-state-words.ts'
 import { ownFileId } from './file-uses.ts'
 
 // Ids of what a vendor keeps: files, vector stores, containers, skills, items, prompts, cached contents, recordings. From the types of
 // openai and @anthropic-ai/sdk as they are pinned, and https://ai.google.dev/api/caching, read 2026-11-28.
-
-/** Members whose text is such an id, or a list of them, in small letters, wherever they are outside of a client's own data. */
-const idMembers: ReadonlySet<string> = new Set([
-  'file_id',
-  'file_ids',
-  'vector_store_ids',
-  'container',
-  'container_id',
-  'skill_id',
-  'tunnel_id',
-  'cached_content',
-  'cachedcontent',
-])
 
 /** Members with a client's own data, such as arguments of its tools and their schemas, and what the vendor wrote in an earlier answer. */
 const ownMembers: ReadonlySet<string> = new Set([
@@ -37,41 +25,17 @@ const urlMembers: ReadonlySet<string> = new Set(['url', 'file_url', 'image_url',
 const vendorFile = /^https:\/\/generativelanguage\.googleapis\.com\/(?:[^?#]*\/)?files\//i
 
 /**
- * What a body has that names something of the kind, but for items without a type. In text that it quotes the quotation marks are escaped.
- * A letter, a digit or `_` that is written as an escape may hide it.
- */
-const sign = new RegExp(
-  [
-    `"(?:${[...idMembers, 'item_reference', 'image_generation_call', 'prompt', 'audio'].join('|')})"`,
-    String.raw`"https:\\?/\\?/generativelanguage\.`,
-    String.raw`\\u00(?:3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\da])`,
-  ].join('|'),
-  'i',
-)
-
-/**
  * The path of the first id of a vendor's own state in a body, such as `input[0].id`; undefined: it names none. `body`: a scan has checked
- * it. Nearly all bodies cost one search of their bytes.
+ * it, and found nearly all bodies to name none.
  */
 export function vendorStateIn(
   body: Buffer,
-  { conversation }: Pick<RequestFacts, 'conversation'>,
+  { conversation, namesVendorState = true }: Pick<RequestFacts, 'conversation' | 'namesVendorState'>,
 ): string | undefined {
-  if (!hasSign(body) && !hasBareItem(body, conversation)) return undefined
+  if (!namesVendorState && !hasBareItem(body, conversation)) return undefined
   const json: unknown = JSON.parse(body.toString('utf8'))
   return isRecord(json) ? vendorStateOf(json) : undefined
 }
-
-/** Large strings are slow to make, so the bytes are read in pieces, each of which begins with the end of the one before. */
-function hasSign(body: Buffer): boolean {
-  for (let start = 0; start < body.length; start += pieceBytes - signBytesMax)
-    if (sign.test(body.toString('latin1', start, Math.min(start + pieceBytes, body.length)))) return true
-  return false
-}
-
-const pieceBytes = 16_384
-/** More than `sign` matches. */
-const signBytesMax = 64
 
 /** The same for a parsed body. */
 export function vendorStateOf(body: Json): string | undefined {

@@ -3,7 +3,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import { placeOf } from './json-place.ts'
-import { nameAt, nameLike, parsedOrNothing } from './json-words.ts'
+import { nameAt, nameLike, parsedOrNothing, type Watch } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
 export interface Span {
@@ -27,6 +27,7 @@ export interface ScanOptions {
   valuesMax?: number
   /** Path of the object in the body, for messages; empty for the body itself. */
   path?: string
+  watch?: Watch
 }
 
 /**
@@ -179,12 +180,13 @@ interface Text {
   valuesLeft: number
   /** Only for documents in which the scan skips long strings. */
   words: Int32Array | undefined
+  watch: Watch | undefined
 }
 
 /** More than any body has, and still a small integer in V8. */
 const uncounted = 2 ** 30
 
-function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted }: ScanOptions): Text {
+function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted, watch }: ScanOptions): Text {
   const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
   return {
     bytes,
@@ -193,6 +195,7 @@ function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted 
     valuesMax,
     valuesLeft: valuesMax,
     words,
+    watch,
   }
 }
 
@@ -337,16 +340,26 @@ function endOfDigits(text: Text, from: number): number {
 function endOfString(text: Text, start: number): number {
   const { bytes } = text
   const near = text.words === undefined ? text.end : Math.min(start + hopFromBytes, text.end)
+  let hasCodes = false
   let at = start + 1
   while (at < near) {
     while (at < near && stringBreaks[bytes[at] ?? 0] === 0) at++
     if (at >= near) break
     const byte = bytes[at]
-    if (byte === quote) return at + 1
+    if (byte === quote) {
+      look(text, start, at + 1, hasCodes)
+      return at + 1
+    }
     if (byte !== backslash) throw fault(text, at, 'control character in a string')
+    hasCodes ||= bytes[at + 1] === 0x75
     at += escapeBytes(text, at)
   }
+  look(text, start, at, hasCodes)
   return endOfLongString(text, at)
+}
+
+function look({ bytes, watch }: Text, start: number, end: number, hasCodes: boolean): void {
+  if (watch !== undefined && !watch.found) watch.found = watch.isWanted(bytes, start, end, hasCodes)
 }
 
 function endOfLongString(text: Text, from: number): number {

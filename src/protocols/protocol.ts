@@ -160,6 +160,8 @@ export interface RequestFacts {
   choices: number
   /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
   wantsUsageFrame: boolean
+  /** False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked. */
+  namesVendorState?: boolean
   /** Present where the request begins or continues a conversation that is kept between requests. */
   thread?: ThreadFacts | undefined
   /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */

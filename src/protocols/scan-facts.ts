@@ -9,6 +9,7 @@ import {
   scanMembers,
   skipSpace,
 } from './json-scan.ts'
+import type { Watch } from './json-words.ts'
 import { modelName } from './model-name.ts'
 
 /**
@@ -21,9 +22,10 @@ export function scanBody<Name extends string>(
   raw: Buffer,
   names: readonly Name[],
   { jsonDepthMax, jsonValuesMax }: JsonBounds,
+  watch?: Watch,
 ): Partial<Record<Name, Span>> {
   checkText(raw)
-  const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax }
+  const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax, ...(watch && { watch }) }
   return scanMembers(raw, { start: 0, end: raw.length }, names, bounds)
 }
 

@@ -4,6 +4,7 @@ import { type JsonBounds, kindAt, parseSpan, type Span, scanFirstElement, scanMe
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts, ThreadFacts } from '../protocol.ts'
 import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringAt } from '../scan-facts.ts'
+import { watchVendorState } from '../vendor-state-words.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
@@ -13,7 +14,8 @@ import { leadingSystemAdvice } from './wire.ts'
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const depthMax = bounds.jsonDepthMax
-  const members = scanBody(raw, memberNames, bounds)
+  const watch = watchVendorState()
+  const members = scanBody(raw, memberNames, bounds, watch)
   const model = readModel(raw, members.model)
   const thread = readThread(raw, members, depthMax)
   // An unfinished turn is taken up without a new message.
@@ -36,6 +38,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     session: user,
     endUser: user,
     conversation: members.messages,
+    namesVendorState: watch.found,
     spans: new BodySpans(members.model),
   }
 }

@@ -11,6 +11,7 @@ import {
   stringAt,
   wrongKind,
 } from '../scan-facts.ts'
+import { watchVendorState } from '../vendor-state-words.ts'
 import { readStreamOptions } from './request.ts'
 
 /** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
@@ -27,7 +28,8 @@ export interface PlainFormat {
  */
 export function plainReader({ input, writes = false }: PlainFormat) {
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
-    const members = scanBody(raw, memberNames, bounds)
+    const watch = watchVendorState()
+    const members = scanBody(raw, memberNames, bounds, watch)
     const depthMax = bounds.jsonDepthMax
     const model = readModel(raw, members.model)
     const given = members[input]
@@ -46,6 +48,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       session: undefined,
       endUser: stringAt(raw, members.user),
       conversation: undefined,
+      namesVendorState: watch.found,
       spans: new BodySpans(members.model, usage),
     }
   }

@@ -13,6 +13,7 @@ import {
   wrongKind,
 } from '../scan-facts.ts'
 import type { Edit } from '../splice.ts'
+import { watchVendorState } from '../vendor-state-words.ts'
 
 /**
  * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written
@@ -20,7 +21,8 @@ import type { Edit } from '../splice.ts'
  * `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const members = scanBody(raw, memberNames, bounds)
+  const watch = watchVendorState()
+  const members = scanBody(raw, memberNames, bounds, watch)
   const model = readModel(raw, members.model)
   checkMessages(raw, members.messages)
   const stream = readBoolean(raw, members.stream, 'stream')
@@ -38,6 +40,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     metadata: members.metadata,
     conversation: members.messages,
     unsent: unsent?.notes,
+    namesVendorState: watch.found,
     spans: new BodySpans(members.model, usage, unsent?.spans),
   }
 }

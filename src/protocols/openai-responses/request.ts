@@ -4,6 +4,7 @@ import { type JsonBounds, kindAt, parseSpan, type Span, skipSpace } from '../jso
 import { BodySpans } from '../patch-request.ts'
 import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
+import { watchVendorState } from '../vendor-state-words.ts'
 
 /**
  * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
@@ -11,7 +12,8 @@ import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } 
  * broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const members = scanBody(raw, memberNames, bounds)
+  const watch = watchVendorState()
+  const members = scanBody(raw, memberNames, bounds, watch)
   const model = readModel(raw, members.model)
   const isBackground = readBoolean(raw, members.background, 'background')
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
@@ -37,6 +39,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
     conversation: members.input,
+    namesVendorState: watch.found,
     spans: new BodySpans(members.model),
   }
 }

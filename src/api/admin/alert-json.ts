@@ -5,10 +5,9 @@ import type { EpisodeRow, MessageRow } from '../../alerts/episode-queries.ts'
 import type { RuleRow } from '../../alerts/rule-queries.ts'
 import { integer } from '../../canonical/checked.ts'
 import { webhookUrlForm } from '../../webhooks/webhook-url.ts'
-import { isStorable } from './entry.ts'
 import { etagOf } from './etag.ts'
 
-const name = z.string().refine((text) => text !== '' && text.length <= 200 && isStorable(text), {
+const name = z.string().refine((text) => text !== '' && text.length <= 200, {
   error: 'expected 1 to 200 characters of text',
 })
 

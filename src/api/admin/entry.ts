@@ -35,7 +35,7 @@ export const entryRequest = z
     note: z
       .string()
       .refine(
-        (text) => text.length <= noteCharactersMax && isStorable(text),
+        (text) => text.length <= noteCharactersMax,
         `expected at most ${noteCharactersMax} characters of text`,
       )
       .nullish(),
@@ -45,11 +45,6 @@ export const entryRequest = z
     error: 'a top-up brings money; take some with an "adjustment"',
   })
   .meta({ id: 'EntryRequest' })
-
-/** Postgres keeps no NUL and no lone surrogate. */
-export function isStorable(text: string): boolean {
-  return text.isWellFormed() && !text.includes('\0')
-}
 
 const usdText = z.string().describe('USD, an exact decimal.')
 const nanoText = z.string().describe('Nano-USD in decimal digits.')

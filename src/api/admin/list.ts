@@ -51,7 +51,12 @@ export function cursorAt(sort: string, { value, id }: Place): string {
 export function placeAt(sort: string, cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))
-  if (!read.success || read.data[0] !== sort || read.data.some(hasNul)) throw noCursor()
+  if (
+    !read.success ||
+    read.data[0] !== sort ||
+    read.data.some((each) => typeof each === 'string' && !isStorable(each))
+  )
+    throw noCursor()
   const [, value, id] = read.data
   return { value, id }
 }
@@ -77,9 +82,9 @@ export function noCursor() {
   return invalid('cursor', 'expected next_cursor of the page before, with the same sort')
 }
 
-/** Postgres takes none. */
-function hasNul(value: string | number | null): boolean {
-  return typeof value === 'string' && value.includes('\0')
+/** Postgres keeps no NUL and no lone surrogate. What a request has of them is refused before; what it has encoded is not. */
+export function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0')
 }
 
 function parsed(json: string): unknown {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { readBlock } from '../../address-blocks.ts'
 import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '../../ledger/log/filter.ts'
+import { isStorable } from './list.ts'
 
 /**
  * The filters of the usage log for admins: one parameter for each column, and one with `not_` before its name, which leaves out
@@ -168,7 +169,9 @@ function parameter({ read, form, description }: Filter, not: boolean) {
     .transform((value, context): Condition => {
       const texts = [value]
         .flat()
-        .map((each) => (typeof each === 'string' && isStorable(each) ? each : undefined))
+        .map((each) =>
+          typeof each === 'string' && each.length <= valueLengthMax && isStorable(each) ? each : undefined,
+        )
       const known = texts.filter((text) => text !== undefined)
       const test = known.length < texts.length ? undefined : read(known)
       if (texts.length > valuesMax)
@@ -188,11 +191,6 @@ function parameter({ read, form, description }: Filter, not: boolean) {
       description: not ? `Without the rows that the filter without \`not_\` shows.` : description,
     })
     .optional()
-}
-
-/** Postgres takes no NUL. */
-function isStorable(text: string): boolean {
-  return text.length <= valueLengthMax && !text.includes('\0')
 }
 
 /** For the query of an endpoint, beside its other parameters. */

@@ -12,7 +12,7 @@ import type { Database } from '../../db/database.ts'
 import { usd } from '../../ledger/price.ts'
 import { text, wholeNumber } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
-import { isStorable } from './entry.ts'
+import { isStorable } from './list.ts'
 import { notFound } from './refusals.ts'
 
 export interface AdminVerdictsContext {

@@ -20,11 +20,7 @@ import { conflict, notAllowed, notFound } from './refusals.ts'
 
 const viewsMax = 200
 const valuesMax = 32
-/** Postgres takes no NUL in jsonb. */
-const value = z
-  .string()
-  .max(1_024)
-  .refine((each) => !each.includes('\0'), { error: 'expected no NUL' })
+const value = z.string().max(1_024)
 
 const fields = z.strictObject({
   name: value.min(1).max(128),

@@ -1,16 +1,19 @@
+import { mediaWords } from '../protocols/body-marks.ts'
 import type { NeedName } from '../traits/needs.ts'
 
 /** A need that shows in the bytes of a body. */
 export type SignedNeed = Exclude<NeedName, 'streaming'>
+
+const quoted = (word: string) => `"${word}"`
 
 /**
  * Signs of a need in the bytes of a body. Without one of them the request certainly does not have the need. Other spellings
  * of these names, with escapes, are left to the upstream.
  */
 const signs: Readonly<Record<SignedNeed, readonly string[]>> = {
-  imageInput: ['"image_url"', '"input_image"', '"image"'],
-  documentInput: ['"file"', '"input_file"', '"document"'],
-  audioInput: ['"input_audio"', '"audio"'],
+  imageInput: mediaWords.imageInput.map(quoted),
+  documentInput: mediaWords.documentInput.map(quoted),
+  audioInput: mediaWords.audioInput.map(quoted),
   tools: ['"tools"', '"functions"'],
   forcedTools: ['"tool_choice"', '"function_call"'],
   schema: ['json_schema'],

@@ -1,7 +1,7 @@
 import { isRecord, type Json, textOf } from '../canonical/json.ts'
+import { idMembers } from '../protocols/body-marks.ts'
 import { type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
-import { idMembers } from '../protocols/vendor-state-words.ts'
 import { ownFileId } from './file-uses.ts'
 
 // Ids of what a vendor keeps: files, vector stores, containers, skills, items, prompts, cached contents, recordings. From the types of

@@ -71,8 +71,9 @@ function vendorStateOf({ body, facts, large }: Asked): string | undefined {
 function mayNeedAny({ facts, body, large }: Asked, needs: ReadonlySet<NeedName>): boolean {
   const signed: SignedNeed[] = []
   for (const name of needs) {
-    if (name !== 'streaming') signed.push(name)
-    else if (facts.stream) return true
+    if (name !== 'streaming') {
+      if (facts.hasMediaWords !== false || !name.endsWith('Input')) signed.push(name)
+    } else if (facts.stream) return true
   }
   // Only threads read all of a large body.
   if (large !== undefined) return signed.some((name) => large.signedNeeds.includes(name))

@@ -338,7 +338,7 @@ function endOfDigits(text: Text, from: number): number {
 
 /** Offset past the closing quote of the string that starts at `start`. */
 function endOfString(text: Text, start: number): number {
-  const { bytes } = text
+  const { bytes, watch } = text
   const near = text.words === undefined ? text.end : Math.min(start + hopFromBytes, text.end)
   let hasCodes = false
   let at = start + 1
@@ -347,19 +347,15 @@ function endOfString(text: Text, start: number): number {
     if (at >= near) break
     const byte = bytes[at]
     if (byte === quote) {
-      look(text, start, at + 1, hasCodes)
+      watch?.look(bytes, start, at + 1, hasCodes)
       return at + 1
     }
     if (byte !== backslash) throw fault(text, at, 'control character in a string')
     hasCodes ||= bytes[at + 1] === 0x75
     at += escapeBytes(text, at)
   }
-  look(text, start, at, hasCodes)
+  watch?.look(bytes, start, at, hasCodes)
   return endOfLongString(text, at)
-}
-
-function look({ bytes, watch }: Text, start: number, end: number, hasCodes: boolean): void {
-  if (watch !== undefined && !watch.found) watch.found = watch.isWanted(bytes, start, end, hasCodes)
 }
 
 function endOfLongString(text: Text, from: number): number {

@@ -1,8 +1,7 @@
 /** Looks at the names and texts of a document while they are scanned. */
 export interface Watch {
-  found: boolean
   /** `start` and `end`: of a string with its quotes, or of its first bytes and no closing quote. `hasCodes`: escapes such as `\u0061`. */
-  isWanted(bytes: Buffer, start: number, end: number, hasCodes: boolean): boolean
+  look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void
 }
 
 /** The name that the key between these quotes is, if any. Keys may have escapes. */

@@ -162,6 +162,8 @@ export interface RequestFacts {
   wantsUsageFrame: boolean
   /** False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked. */
   namesVendorState?: boolean
+  /** False: no name or text of the body marks a part that is no text. Undefined: nothing has looked. */
+  hasMediaWords?: boolean
   /** Present where the request begins or continues a conversation that is kept between requests. */
   thread?: ThreadFacts | undefined
   /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */

@@ -1,10 +1,10 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { type Headers, headerText } from '../../canonical/headers.ts'
+import { BodyMarks } from '../body-marks.ts'
 import { type JsonBounds, kindAt, parseSpan, type Span, scanFirstElement, scanMembers } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts, ThreadFacts } from '../protocol.ts'
 import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringAt } from '../scan-facts.ts'
-import { watchVendorState } from '../vendor-state-words.ts'
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
@@ -14,8 +14,8 @@ import { leadingSystemAdvice } from './wire.ts'
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const depthMax = bounds.jsonDepthMax
-  const watch = watchVendorState()
-  const members = scanBody(raw, memberNames, bounds, watch)
+  const marks = new BodyMarks()
+  const members = scanBody(raw, memberNames, bounds, marks)
   const model = readModel(raw, members.model)
   const thread = readThread(raw, members, depthMax)
   // An unfinished turn is taken up without a new message.
@@ -38,7 +38,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     session: user,
     endUser: user,
     conversation: members.messages,
-    namesVendorState: watch.found,
+    namesVendorState: marks.namesVendorState,
+    hasMediaWords: marks.hasMediaWords,
     spans: new BodySpans(members.model),
   }
 }

@@ -1,4 +1,5 @@
 import { invalid } from '../../canonical/field-error.ts'
+import { BodyMarks } from '../body-marks.ts'
 import { type JsonBounds, kindAt, type Span, scanElements } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
@@ -11,7 +12,6 @@ import {
   stringAt,
   wrongKind,
 } from '../scan-facts.ts'
-import { watchVendorState } from '../vendor-state-words.ts'
 import { readStreamOptions } from './request.ts'
 
 /** The facts that the gateway needs about an endpoint whose requests and answers it only passes on. */
@@ -28,8 +28,8 @@ export interface PlainFormat {
  */
 export function plainReader({ input, writes = false }: PlainFormat) {
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {
-    const watch = watchVendorState()
-    const members = scanBody(raw, memberNames, bounds, watch)
+    const marks = new BodyMarks()
+    const members = scanBody(raw, memberNames, bounds, marks)
     const depthMax = bounds.jsonDepthMax
     const model = readModel(raw, members.model)
     const given = members[input]
@@ -48,7 +48,8 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       session: undefined,
       endUser: stringAt(raw, members.user),
       conversation: undefined,
-      namesVendorState: watch.found,
+      namesVendorState: marks.namesVendorState,
+      hasMediaWords: marks.hasMediaWords,
       spans: new BodySpans(members.model, usage),
     }
   }

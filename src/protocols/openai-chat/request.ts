@@ -1,3 +1,4 @@
+import { BodyMarks } from '../body-marks.ts'
 import { emptyTools } from '../empty-tools.ts'
 import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
 import { BodySpans, type UsageSpans } from '../patch-request.ts'
@@ -13,7 +14,6 @@ import {
   wrongKind,
 } from '../scan-facts.ts'
 import type { Edit } from '../splice.ts'
-import { watchVendorState } from '../vendor-state-words.ts'
 
 /**
  * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written
@@ -21,8 +21,8 @@ import { watchVendorState } from '../vendor-state-words.ts'
  * `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const watch = watchVendorState()
-  const members = scanBody(raw, memberNames, bounds, watch)
+  const marks = new BodyMarks()
+  const members = scanBody(raw, memberNames, bounds, marks)
   const model = readModel(raw, members.model)
   checkMessages(raw, members.messages)
   const stream = readBoolean(raw, members.stream, 'stream')
@@ -40,7 +40,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     metadata: members.metadata,
     conversation: members.messages,
     unsent: unsent?.notes,
-    namesVendorState: watch.found,
+    namesVendorState: marks.namesVendorState,
+    hasMediaWords: marks.hasMediaWords,
     spans: new BodySpans(members.model, usage, unsent?.spans),
   }
 }

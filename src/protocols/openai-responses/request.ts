@@ -1,10 +1,10 @@
 import { invalid } from '../../canonical/field-error.ts'
+import { BodyMarks } from '../body-marks.ts'
 import { conversationIn } from '../conversation.ts'
 import { type JsonBounds, kindAt, parseSpan, type Span, skipSpace } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
-import { watchVendorState } from '../vendor-state-words.ts'
 
 /**
  * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
@@ -12,8 +12,8 @@ import { watchVendorState } from '../vendor-state-words.ts'
  * broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
-  const watch = watchVendorState()
-  const members = scanBody(raw, memberNames, bounds, watch)
+  const marks = new BodyMarks()
+  const members = scanBody(raw, memberNames, bounds, marks)
   const model = readModel(raw, members.model)
   const isBackground = readBoolean(raw, members.background, 'background')
   const heldId = readString(raw, members.previous_response_id, 'previous_response_id')
@@ -39,7 +39,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     endUser: stringAt(raw, members.user) ?? stringAt(raw, members.safety_identifier),
     metadata: members.metadata,
     conversation: members.input,
-    namesVendorState: watch.found,
+    namesVendorState: marks.namesVendorState,
+    hasMediaWords: marks.hasMediaWords,
     spans: new BodySpans(members.model),
   }
 }

@@ -1,0 +1,76 @@
+import type { Watch } from './json-words.ts'
+
+/** Members whose text is an id of what a vendor keeps, or a list of them, in small letters. From the types of openai and @anthropic-ai/sdk. */
+export const idMembers: ReadonlySet<string> = new Set([
+  'file_id',
+  'file_ids',
+  'vector_store_ids',
+  'container',
+  'container_id',
+  'skill_id',
+  'tunnel_id',
+  'cached_content',
+  'cachedcontent',
+])
+
+/** The names and types of the parts of a conversation that are no text, by what an offer needs to take them. */
+export const mediaWords = {
+  imageInput: ['image_url', 'input_image', 'image'],
+  documentInput: ['file', 'input_file', 'document'],
+  audioInput: ['input_audio', 'audio'],
+} as const
+
+const state = 1
+const media = 2
+const all = state | media
+
+const words = new Map<string, number>()
+for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'prompt', 'audio'])
+  words.set(word, state)
+for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
+
+/** 1 for each length of a word, with its quotes. */
+const lengths = new Uint8Array(256)
+for (const word of words.keys()) lengths[word.length + 2] = 1
+
+/** A letter, a digit or `_` that is written as an escape may hide a word. */
+const escaped = /\\u00(?:3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\da])/i
+const vendorFile = /^"https:\\?\/\\?\/generativelanguage\./i
+const shortestAddress = 40
+
+/** In small letters. */
+const letterH = 0x68
+/** As long as the longest word, if all of it is written as escapes. */
+const beginBytes = 128
+
+/**
+ * What the names and texts of a body show while it is scanned. True says that the body may have it: a closer look finds out. False is
+ * sure.
+ */
+export class BodyMarks implements Watch {
+  #found = 0
+
+  get namesVendorState(): boolean {
+    return (this.#found & state) !== 0
+  }
+
+  get hasMediaWords(): boolean {
+    return (this.#found & media) !== 0
+  }
+
+  look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void {
+    if (this.#found !== all) this.#found |= marksOf(bytes, start, end, hasCodes)
+  }
+}
+
+function marksOf(bytes: Buffer, start: number, end: number, hasCodes: boolean): number {
+  const length = end - start
+  if (lengths[length] === 1) {
+    const marks = words.get(bytes.toString('latin1', start + 1, end - 1).toLowerCase())
+    if (marks !== undefined) return marks
+  }
+  const begin = () => bytes.toString('latin1', start, Math.min(end, start + beginBytes))
+  if (((bytes[start + 1] ?? 0) | 0x20) === letterH && length > shortestAddress && vendorFile.test(begin()))
+    return state
+  return hasCodes && escaped.test(begin()) ? all : 0
+}

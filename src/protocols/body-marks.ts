@@ -29,9 +29,18 @@ for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'pr
   words.set(word, state)
 for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
 
-/** 1 for each length of a word, with its quotes. */
+/** 1 for each length of a word, with its quotes, and for each pair of its first and last letter: most names need no further look. */
 const lengths = new Uint8Array(256)
-for (const word of words.keys()) lengths[word.length + 2] = 1
+const ends = new Uint8Array(0x1_0000)
+for (const word of words.keys()) {
+  lengths[word.length + 2] = 1
+  ends[pairOf(word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1
+}
+
+/** The same for capital and small letters. */
+function pairOf(first: number, last: number): number {
+  return ((first | 0x20) << 8) | (last | 0x20)
+}
 
 /** A letter, a digit or `_` that is written as an escape may hide a word. */
 const escaped = /\\u00(?:3\d|4[1-9a-f]|5[\daf]|6[1-9a-f]|7[\da])/i
@@ -65,12 +74,14 @@ export class BodyMarks implements Watch {
 
 function marksOf(bytes: Buffer, start: number, end: number, hasCodes: boolean): number {
   const length = end - start
-  if (lengths[length] === 1) {
+  const first = bytes[start + 1] ?? 0
+  if (lengths[length] === 1 && ends[pairOf(first, bytes[end - 2] ?? 0)] === 1) {
     const marks = words.get(bytes.toString('latin1', start + 1, end - 1).toLowerCase())
     if (marks !== undefined) return marks
   }
-  const begin = () => bytes.toString('latin1', start, Math.min(end, start + beginBytes))
-  if (((bytes[start + 1] ?? 0) | 0x20) === letterH && length > shortestAddress && vendorFile.test(begin()))
-    return state
-  return hasCodes && escaped.test(begin()) ? all : 0
+  const isAddress = (first | 0x20) === letterH && length > shortestAddress
+  if (!isAddress && !hasCodes) return 0
+  const begin = bytes.toString('latin1', start, Math.min(end, start + beginBytes))
+  if (isAddress && vendorFile.test(begin)) return state
+  return hasCodes && escaped.test(begin) ? all : 0
 }

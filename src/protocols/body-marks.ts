@@ -29,12 +29,11 @@ for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'pr
   words.set(word, state)
 for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
 
-/** 1 for each length of a word, with its quotes, and for each pair of its first and last letter: most names need no further look. */
-const lengths = new Uint8Array(256)
-const ends = new Uint8Array(0x1_0000)
+/** For each pair of first and last letter, a bit for each length of such a word: most names need no further look. */
+const lengths = new Uint32Array(0x1_0000)
 for (const word of words.keys()) {
-  lengths[word.length + 2] = 1
-  ends[pairOf(word.charCodeAt(0), word.charCodeAt(word.length - 1))] = 1
+  const pair = pairOf(word.charCodeAt(0), word.charCodeAt(word.length - 1))
+  lengths[pair] = (lengths[pair] ?? 0) | (1 << word.length)
 }
 
 /** The same for capital and small letters. */
@@ -75,7 +74,8 @@ export class BodyMarks implements Watch {
 function marksOf(bytes: Buffer, start: number, end: number, hasCodes: boolean): number {
   const length = end - start
   const first = bytes[start + 1] ?? 0
-  if (lengths[length] === 1 && ends[pairOf(first, bytes[end - 2] ?? 0)] === 1) {
+  const known = lengths[pairOf(first, bytes[end - 2] ?? 0)] ?? 0
+  if (known !== 0 && length < 34 && (known & (1 << (length - 2))) !== 0) {
     const marks = words.get(bytes.toString('latin1', start + 1, end - 1).toLowerCase())
     if (marks !== undefined) return marks
   }

@@ -36,7 +36,8 @@ async function fill(): Promise<void> {
     const to = new Date(Date.UTC(2026, 0, day + 1)).toISOString()
     for (const table of ['requests', 'request_tags']) {
       await sql.unsafe(
-        `create table ${table}_2026010${day} partition of ${table} for values from ('${from}') to ('${to}')`,
+        `create table ${table}_2026010${day} partition of ${table} for values from ('${from}') to ('${to}')
+         with (autovacuum_enabled = false)`,
       )
     }
   }
@@ -88,7 +89,10 @@ test.each(pages)('%s: a page reads a small part of the log', async (_, filter, f
   expect(list).toHaveLength(found)
 })
 
-/** How many blocks of the usage log this session has read so far, from memory or from disk. */
+/**
+ * How many blocks of the usage log were read so far, from memory or from disk. Postgres counts those of all sessions:
+ * no autovacuum may come in between.
+ */
 async function blocks(): Promise<number> {
   await sql`select pg_stat_force_next_flush()`
   await sql`select pg_stat_clear_snapshot()`

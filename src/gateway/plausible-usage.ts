@@ -11,28 +11,29 @@ import type { Asked } from '../stages/read.ts'
  * can write. The client's bound only raises it: translations raise that bound, and some vendors leave reasoning out of it.
  */
 export function isPlausible(
-  { body, facts, large, endpoint }: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,
+  asked: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,
   {
     contextLength = int4.max,
     maxOutputTokens = contextLength,
   }: Pick<Model, 'contextLength' | 'maxOutputTokens'>,
   usage: Usage,
 ): boolean {
-  const all = (usage.others ?? []).reduce((sum, { usage: other }) => addUsage(sum, other), usage)
+  const { body, facts } = asked
+  const all = usage.others?.reduce((sum, { usage: other }) => addUsage(sum, other), usage) ?? usage
   const input = all.input + all.cacheRead + all.cacheWrite
   const output = all.output + all.reasoning
+  if (input >= int4.max || output >= int4.max) return false
   const inputMax = Math.max(contextLength, body.length)
   const outputMax = facts.choices * Math.max(maxOutputTokens, facts.maxOutputTokens ?? 0)
-  const isWithin = (passes: number) => input <= passes * inputMax && output <= passes * outputMax
-  if (input >= int4.max || output >= int4.max) return false
-  return isWithin(1) || (isWithin(hostedPassesMax) && mayTakePasses())
+  if (input <= inputMax && output <= outputMax) return true
+  return input <= hostedPassesMax * inputMax && output <= hostedPassesMax * outputMax && mayTakePasses(asked)
+}
 
-  /** What the vendor itself does for a request, such as a search, makes the model read and write again. */
-  function mayTakePasses(): boolean {
-    if (hiddenInputIn(body, endpoint.client.plainInput).length > 0) return true
-    const { searchesWeb, compacts, asksAdvisor } = large?.hostedWork ?? hostedWorkIn(body)
-    return searchesWeb || compacts || asksAdvisor
-  }
+/** What the vendor itself does for a request, such as a search, makes the model read and write again. */
+function mayTakePasses({ body, large, endpoint }: Pick<Asked, 'body' | 'large' | 'endpoint'>): boolean {
+  if (hiddenInputIn(body, endpoint.client.plainInput).length > 0) return true
+  const { searchesWeb, compacts, asksAdvisor } = large?.hostedWork ?? hostedWorkIn(body)
+  return searchesWeb || compacts || asksAdvisor
 }
 
 /** No hosted tool makes a model read its whole context more often for one answer. */

@@ -203,7 +203,7 @@ function writeColumn<Source>(out: TupleWriter, column: Column<Source>, source: S
 
 /** A text without secrets. It may still be longer than the column. */
 function cleanText({ trusted, max }: ColumnType, value: string): string {
-  return trusted === undefined ? redactText(value, [], max) : value
+  return trusted === undefined ? redactText(value, undefined, max) : value
 }
 
 function cleanTexts(column: ColumnType, values: readonly string[]): string[] {

@@ -67,7 +67,8 @@ const leftStatus = 499
 async function writeRow(gateway: Gateway, arrival: Arrival, ending: Ending): Promise<void> {
   const { row, life, trace } = arrival
   trace?.station('record')
-  const close = closeRecordOf(arrival, redactEnding(arrival, ending), knownSecrets(arrival))
+  const secrets = knownSecrets(arrival)
+  const close = closeRecordOf(arrival, redactEnding(arrival, ending, secrets), secrets)
   const open = row.opened ?? openRecordOf(gateway, arrival)
   giveBack(arrival, tokensOf(ending.metered), isRead(row, ending))
   const keyFreed = life.claim?.ended(ending)
@@ -108,8 +109,7 @@ function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
 }
 
 /** Error texts come from upstreams and may hold anything. The name of a model may be the client's own key. */
-function redactEnding(arrival: Arrival, ending: Ending): Ending {
-  const secrets = knownSecrets(arrival)
+function redactEnding(arrival: Arrival, ending: Ending, secrets: readonly string[]): Ending {
   for (const attempt of arrival.row.attempts) {
     const { upstreamModel, error } = attempt
     if (upstreamModel !== null) attempt.upstreamModel = redactText(upstreamModel, secrets, longName.max)

@@ -1,6 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { openDuck } from '../../src/archive/duck.ts'
+import { columnsOf, extractPartition } from '../../src/archive/extract.ts'
+import { archivedTables } from '../../src/archive/options.ts'
 import {
   type PlantedSecret,
   plantedAssignments,
@@ -220,28 +224,32 @@ async function post(
   await response.text().catch((error: unknown) => expect(String(error)).toContain('terminated'))
 }
 
-/** Looks in every column of every table, in the export, in the journal's files, in the log, in traces and in metrics. */
+/**
+ * Looks in every column of every table, in the export, in the archive, in the files of the journal, in the log, in traces and in metrics.
+ * A backup is made of the tables and the files of DATA_DIR.
+ */
 async function expectNothingKept(): Promise<void> {
   await bed.tollgate.ship()
   const { sql } = bed.database
   const tables = await sql<{ name: string }[]>`
-    SELECT c.relname AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-    WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition`
+    SELECT format('%I.%I', n.nspname, c.relname) AS name FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+    WHERE n.nspname !~ '^pg_|^information_schema$' AND c.relkind IN ('r', 'p') AND NOT c.relispartition`
   const kept = await Promise.all(
     tables.map(async ({ name }) => ({
       name,
-      text: JSON.stringify(await sql`SELECT t::text FROM ${sql(name)} t`),
+      text: JSON.stringify(await sql`SELECT t::text FROM ${sql.unsafe(name)} t`),
     })),
   )
+  kept.push(...(await archived()))
   for (const format of ['csv', 'ndjson']) {
     const response = await fetch(`${bed.tollgate.url}/v1/usage/export?format=${format}`, {
       headers: { authorization: `Bearer ${freeKey}` },
     })
     kept.push({ name: format, text: await response.text() })
   }
-  const journal = join(bed.tollgate.dataDir, 'journal')
-  for (const name of readdirSync(journal, { recursive: true, encoding: 'utf8' }))
-    if (name.includes('.')) kept.push({ name, text: readIfFile(join(journal, name)) })
+  const { dataDir } = bed.tollgate
+  for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' }))
+    if (name.includes('.')) kept.push({ name, text: readIfFile(join(dataDir, name)) })
   kept.push({ name: 'log', text: bed.tollgate.stderr() })
   await until(() => collector.spans.length > 0)
   const spans = collector.spans.map(({ name, attributes, events }) =>
@@ -249,8 +257,9 @@ async function expectNothingKept(): Promise<void> {
   )
   kept.push({ name: 'traces', text: spans.join('\n') })
   kept.push({ name: 'metrics', text: (await scrape(await metricsUrl(bed.tollgate))).text })
-  expect(kept.find(({ name }) => name === 'requests')?.text).toContain('[REDACTED')
+  expect(kept.find(({ name }) => name === 'public.requests')?.text).toContain('[REDACTED')
   expect(kept.find(({ name }) => name === 'csv')?.text).toContain('[REDACTED')
+  expect(kept.find(({ name }) => name === 'archived requests')?.text).toContain('[REDACTED')
   const leaks = kept.flatMap(({ name, text }) =>
     planted.flatMap((secret) => {
       const part = partsOf(secret).find((each) => text.includes(each))
@@ -258,6 +267,36 @@ async function expectNothingKept(): Promise<void> {
     }),
   )
   expect(leaks).toEqual([])
+}
+
+/** What the files of the archive would have of today. */
+async function archived(): Promise<{ name: string; text: string }[]> {
+  const { sql } = bed.database
+  const directory = mkdtempSync(join(tmpdir(), 'tollgate-planted-'))
+  const duck = await openDuck({ memoryBytes: 256 * 1024 * 1024, threads: 1 }, join(directory, 'scratch'), [
+    directory,
+  ])
+  const connection = await duck.connect()
+  const found: { name: string; text: string }[] = []
+  try {
+    for (const table of archivedTables) {
+      const pieces: string[] = []
+      const partitions = await sql<{ name: string }[]>`
+        SELECT inhrelid::regclass::text AS name FROM pg_inherits WHERE inhparent = ${table}::regclass`
+      for (const { name } of partitions) {
+        const path = join(directory, `${name}.parquet`)
+        await extractPartition({ sql, duck, connection }, name, await columnsOf(sql, name), path)
+        const rows = await connection.runAndReadAll(`SELECT * FROM read_parquet('${path}')`)
+        pieces.push(JSON.stringify(rows.getRowsJson()))
+      }
+      found.push({ name: `archived ${table}`, text: pieces.join('\n') })
+    }
+  } finally {
+    connection.closeSync()
+    duck.close()
+    rmSync(directory, { recursive: true, force: true })
+  }
+  return found
 }
 
 /** Enough of them that no 24 characters of the secret can stand anywhere unseen. */

@@ -93,13 +93,19 @@ function worstCaseWith(
 
 /** The dearest candidate's answer. Each may have a price, and plain members, of its own. */
 function dearestAnswer(
-  { id, body, large, snapshot, group }: Asked,
-  { model, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
+  { id, body, facts, large, snapshot, group }: Asked,
+  { model: named, candidates }: Pick<AnsweringModel, 'model' | 'candidates'>,
   size: Omit<RequestSize, 'hasHiddenInput'>,
   hidden: readonly string[],
 ): Dearest<bigint | undefined> {
   const work = large?.hostedWork ?? hostedWorkIn(body)
   const { priceMultiplier } = group
+  const { contextLength } = named
+  // The contexts of many inputs together are as long as their bytes allow.
+  const model =
+    facts.isBatch === true && contextLength !== undefined
+      ? { ...named, contextLength: Math.max(contextLength, size.bodyBytes) }
+      : named
   const whole = {
     ...size,
     at: momentOf(id),

@@ -158,6 +158,8 @@ export interface RequestFacts {
   maxOutputTokens: number | undefined
   /** Number of answers that the client wants. Default 1. */
   choices: number
+  /** True: it may have many inputs, each with a context of its own. Default false. */
+  isBatch?: boolean
   /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
   wantsUsageFrame: boolean
   /** False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked. */

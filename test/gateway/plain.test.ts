@@ -236,6 +236,14 @@ test('an embedding holds the price of its input only, and is never sent if the m
   expect(bed.upstream.requests.length).toBe(1)
 })
 
+test('many inputs at once hold more than one context', async () => {
+  const input = Array.from({ length: 20 }, (_, index) => `${index} ${'long '.repeat(200)}`)
+  const refused = await post('embeddings', { model: 'text-embedding-main', input }, paidKey)
+  const held = /could cost up to \$([\d.]+)/.exec(await refused.text())?.[1]
+  // A thousand dollars a million tokens: each byte is at most one token.
+  expect(Number(held)).toBeGreaterThan(20)
+})
+
 test('a completion holds money for each of its prompts: two cost twice as much as one', async () => {
   const prompt = ['a', 'b', 'c'].map((letter) => letter.repeat(5))
   const held = (body: unknown) => post('completions', body, paidKey).then((response) => response.text())

@@ -43,6 +43,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       stream,
       maxOutputTokens: writes ? readTokensMax(raw, members, 'max_tokens') : 0,
       choices: writes ? choicesOf(raw, members, given, depthMax) : 1,
+      isBatch: kind === 'array',
       wantsUsageFrame: usage?.wanted ?? false,
       heldId: undefined,
       session: undefined,

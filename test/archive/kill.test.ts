@@ -3,16 +3,16 @@ import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
 import { archivePass } from '../../src/archive/archive-pass.ts'
 import { type ArchiverOptions, archivedTables } from '../../src/archive/options.ts'
+import { killSteps } from '../support/kill-steps.ts'
 import { aBed } from './archive-bed.ts'
 import { midnight, seedDay } from './seeded-log.ts'
 
-/** Seven steps of each of the four tables. */
-const steps = 28
+const steps = killSteps(archivedTables.length, 7)
 
 test('an archiver that is killed after any step loses no row and doubles none', async () => {
   const bed = await aBed({ rowDays: 400, payloadDays: 400, answerDays: 400 })
   const counts = { requests: 0, attempts: 0, request_payloads: 0, request_answers: 0 }
-  for (let step = 1; step <= steps; step++) {
+  for (const step of steps) {
     const ids = await seedDay(bed.sql, midnight(9 + step), 30, bed.seed)
     for (const table of archivedTables) counts[table] += await bed.countOf(table, midnight(9 + step))
     const before = await bed.all({}, 200)

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process'
 import { resolve } from 'node:path'
 import { expect, test } from 'vitest'
+import { archivedTables } from '../../src/archive/options.ts'
+import { killSteps } from '../support/kill-steps.ts'
 import { until } from '../support/until.ts'
 import { archiveBeside } from './archive-beside.ts'
 import { dayMs, erasureBed } from './erasure-bed.ts'
 
-/** Five steps of each of the four tables. */
-const steps = Array.from({ length: 20 }, (_, index) => index + 1)
+const steps = killSteps(archivedTables.length, 5)
 const dayOf = (step: number) => 9 + step
 
 test('a process that is killed after any step of an erasure in the archive loses nothing, and the next one ends it', async () => {

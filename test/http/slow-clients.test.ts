@@ -32,7 +32,7 @@ describe('a client that is slow', () => {
     })
   })
 
-  test.each([
+  test.concurrent.each([
     ['of a known length', 'content-length: 5000\r\n\r\n', `{"a":"${'a'.repeat(4000)}`],
     ['in chunks', 'transfer-encoding: chunked\r\n\r\n', '1\r\na\r\n'.repeat(1000)],
     ['in the size of a chunk', 'transfer-encoding: chunked\r\n\r\n', '0'.repeat(1000)],

@@ -204,9 +204,11 @@ test('a page without time left answers the slice that it has searched, and the n
 
 test('a slice that takes too long is searched again in shorter ones', async () => {
   const filter = await read({})
+  // Only at the beginning: a slow machine shortens the slices too, and the shortest is not searched again.
+  const tooLong = new Set([1, 3, 5])
   let asked = 0
   const slow: AskLog = (question, terms) => {
-    if (++asked % 2 === 1) return Promise.reject(new SliceTooLong('too long'))
+    if (tooLong.has(++asked)) return Promise.reject(new SliceTooLong('too long'))
     return ask(question, terms)
   }
   const found: LogRow[] = []
@@ -220,6 +222,7 @@ test('a slice that takes too long is searched again in shorter ones', async () =
   expect(idsOf(found)).toEqual(
     idsOf(log.filter((row) => row.created_at.getTime() >= end.getTime() - 3_600_000)),
   )
+  expect(asked).toBeGreaterThan(5)
 })
 
 test('counts are those of the rows, and say when they are not of all', async () => {

@@ -102,6 +102,16 @@ describe('scanMembers', () => {
     expect(scan('{"n":[[],[],[],[],[],[],[],[],[],[],[],[]]}')).toHaveProperty('n')
   })
 
+  it('counts a list or object more than once the deeper it lies: each 16 levels make one more', () => {
+    const chain = `{"n":${'['.repeat(40)}${']'.repeat(40)},"m":1}`
+    // The object, two keys, a number, and 40 lists, of which 16 count twice and 8 three times.
+    const counted = 4 + 40 + 16 + 2 * 8
+    expect(scan(chain, { depthMax: 64, valuesMax: counted })).toHaveProperty('n')
+    expect(refusalOf(() => scan(chain, { depthMax: 64, valuesMax: counted - 1 })).message).toMatch(
+      /keys and values/,
+    )
+  })
+
   it('counts the same in documents whose long strings it skips as in small ones', () => {
     const text = `{"a":"${'x'.repeat(50_000)}","n":[${'[],'.repeat(95)}[]]}`
     expect(scan(text, { depthMax: 16, valuesMax: 101 })).toHaveProperty('n')

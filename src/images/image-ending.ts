@@ -2,6 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import type { JobQuote, JobResult } from '../jobs/job.ts'
 import type { JobEnding } from '../jobs/jobs.ts'
+import { boundedUsage } from '../ledger/bounded-usage.ts'
 import { priceImages } from '../ledger/price.ts'
 import { clientSide } from '../protocols/index.ts'
 import { nothingObserved } from '../protocols/observe.ts'
@@ -155,20 +156,32 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
   return { ...closeRecordOf(progress, ending, secrets), accountId: job.tenantId }
 }
 
-/** Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. */
-function meterImages(quote: JobQuote, { images, answer, usage }: Generated): Metered {
-  const known = {
-    usage: usage ?? null,
-    usageSource: usage === undefined ? ('none' as const) : ('upstream' as const),
-  }
-  const { price, multiplier, size, quality } = quote
-  if (price === undefined) return { ...unknownMetered, ...known, priceMultiplier: multiplier }
+/**
+ * Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. Counts that cannot
+ * be are not believed, as those of an answer in text: see `meter`.
+ */
+function meterImages(quote: JobQuote, { images, answer, usage: reported }: Generated): Metered {
+  const { price, multiplier, size, quality, count, heldNano } = quote
+  const isImplausible = reported !== undefined && !isPlausible(reported, count)
+  const isBelieved = reported !== undefined && !(isImplausible && heldNano === undefined)
+  const usage = isBelieved ? boundedUsage(reported) : undefined
+  const usageSource = isImplausible ? 'implausible' : usage === undefined ? 'none' : 'upstream'
+  const known = { usage: usage ?? null, usageSource, priceMultiplier: multiplier } as const
+  if (price === undefined) return { ...unknownMetered, ...known }
   const cost = priceImages(
     { count: images.length, size, quality, reported: answer, usage },
     price,
     multiplier,
   )
-  return { ...known, costNano: cost?.total ?? null, priceId: price.id, priceMultiplier: multiplier }
+  return { ...known, costNano: cost?.total ?? null, priceId: price.id }
+}
+
+/** No image takes nearly as many tokens, as input or as output. */
+const imageTokensMax = 1_000_000
+
+function isPlausible(usage: Usage, count: number): boolean {
+  const most = count * imageTokensMax
+  return totalInput(usage) <= most && usage.output + usage.reasoning <= most
 }
 
 /** A preview shows its image: the client pays for the image, once for all its previews and all runs of the job. */

@@ -62,6 +62,8 @@ function replyTo(job: Job, settings: JobSettings): Reply {
         return { output: jobs.translate({ ...job.input, bytes }, settings) }
       case 'own':
         return { output: jobs.own({ ...job.input, bytes }, settings) }
+      case 'unsealed':
+        return { output: jobs.unsealed({ bytes }) }
       case 'needs':
         return { output: jobs.needs({ ...job.input, bytes }, settings) }
       case 'files':

@@ -2,6 +2,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
+import { withoutSealed } from '../protocols/sealed-reasoning.ts'
 import type { ClientTool } from '../protocols/tool-names.ts'
 import type { Need } from '../traits/needs.ts'
 import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
@@ -30,6 +31,8 @@ export interface Jobs {
   translate: { input: TranslateInput; output: Translated }
   /** Leave out the reasoning that other channels gave this client. */
   own: { input: OwnInput; output: Own }
+  /** Leave out the thoughts that vendors have sealed; undefined: there are none. */
+  unsealed: { input: { bytes: Buffer }; output: { bytes: Uint8Array<ArrayBuffer> } | undefined }
   /** What the request needs an offer to be able to do. */
   needs: { input: NeedsInput; output: readonly Need[] }
   /** The places that name files of ours. */
@@ -131,6 +134,11 @@ export const jobs = {
       settings,
     )
     return { bytes: stripped, facts, notes: boundedNotes(notes) }
+  },
+
+  unsealed({ bytes }: { bytes: Buffer }): Jobs['unsealed']['output'] {
+    const unsealed = withoutSealed(bytes)
+    return unsealed && { bytes: unsealed }
   },
 
   needs({ bytes, client, compacts }: NeedsInput, { envelope }: JobSettings): readonly Need[] {

@@ -25,7 +25,7 @@ import { DoubtfulListener } from './doubtful-listener.ts'
 import { rememberHolder } from './holders.ts'
 import { copyToKeep, isToKeep, type KeptCopy, keepAnswer } from './keep-answer.ts'
 import { noteLosses } from './note-translation.ts'
-import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
+import type { Preparation, Prepared } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
 import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
 import { setRouteHeaders } from './route-headers.ts'
@@ -38,8 +38,8 @@ export type Unanswered = Extract<RelayResult, { kind: 'unanswered' }> & {
   metered: Metered
   verdict: Verdict
   reached: boolean
-  /** What we had sent, if it was a translation. */
-  translation: SentTranslation | undefined
+  /** What we had sent. */
+  prepared: Prepared
 }
 
 /** Call one target and relay its answer. Writes the row if the client got an answer. */
@@ -130,9 +130,8 @@ export function callPrepared(
         // The client has seen nothing of this answer.
         row.firstTokenAt = null
         const verdict = recordFailure(gateway, id, target, relayed.error, breakerCall)
-        const { translation } = prepared
         const metered = meterFailed(admitted, { modelCandidates, target }, relayed.observation)
-        done({ ...relayed, metered, verdict, reached: record.status !== null, translation })
+        done({ ...relayed, metered, verdict, reached: record.status !== null, prepared })
       },
     })
     life.running = gateway.upstreams.call(

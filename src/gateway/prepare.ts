@@ -10,7 +10,9 @@ import type { Model } from '../catalog/snapshot.ts'
 import { allocateBody } from '../http/body.ts'
 import { envelopeMark } from '../protocols/envelope.ts'
 import { upstreamSide } from '../protocols/index.ts'
+import { addedMembers } from '../protocols/patch-request.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
+import { withoutSealed } from '../protocols/sealed-reasoning.ts'
 import { toolsOf } from '../protocols/tool-names.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -34,15 +36,8 @@ import { readOtherKind, readTranslated, translate } from './translate.ts'
 export interface Prepared {
   request: UpstreamRequest
   reader: AnswerReader
-  /** Undefined for the client's own bytes. */
-  translation: SentTranslation | undefined
-}
-
-/** A translation as it is sent. */
-export interface SentTranslation {
-  body: Buffer
   notes: readonly TranslationNote[]
-  /** The parameters in the body. */
+  /** The parameters that are of our making: of a translation all, of the client's own bytes those that we added. */
   sent(): SentMembers
 }
 
@@ -99,6 +94,30 @@ export class Preparation {
   }
 
   /**
+   * The same request without the thoughts that vendors have sealed, or undefined where it has none, or where the client wants
+   * losses refused. Rejects when the client leaves.
+   */
+  async withoutSealed(prepared: Prepared): Promise<Prepared | undefined> {
+    if (this.#isStrict()) return undefined
+    const { request, notes } = prepared
+    const { large, endpoint } = this.#asked
+    const sent = joined(request.body)
+    const job = { name: 'unsealed', input: { bytes: sent } } as const
+    const body =
+      large === undefined ? withoutSealed(sent) : (await inThread(this.#gateway, this.#asked, job))?.bytes
+    if (body === undefined) return undefined
+    const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
+    const path = endpoint.protocol === 'openai-responses' ? 'input' : 'messages'
+    const reason =
+      'reasoning that another account or model has sealed: the upstream refused it as foreign in a first try'
+    return {
+      ...prepared,
+      request: { ...request, body: this.#bodyOf(large === undefined ? bytes : [bytes]) },
+      notes: [...notes, { path, action: 'dropped', reason }],
+    }
+  }
+
+  /**
    * The bytes of the largest translation for these targets; 0 if no format can express the request. A translation may be
    * larger than the client's body, and the upstream charges for what it gets.
    */
@@ -127,7 +146,10 @@ export class Preparation {
     const { facts, body } = this.#withOwnReasoning(target)
     const notes = [...(this.#asked.kept?.notes ?? []), ...(facts.unsent ?? [])]
     if (notes.length > 0) noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), ...notes])
-    const patch = { model: target.upstreamModel }
+    const patch = {
+      model: target.upstreamModel,
+      asksUsage: target.traits.takes?.streamOptions !== false,
+    }
     const bytes =
       this.#asked.large === undefined
         ? native.patchRequest(body, facts, {
@@ -149,7 +171,7 @@ export class Preparation {
     const reader =
       conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
     const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
-    return { request, reader, translation: undefined }
+    return { request, reader, notes: this.#asked.row.notes ?? [], sent: () => addedMembers(facts, patch) }
   }
 
   /**
@@ -181,11 +203,12 @@ export class Preparation {
 
   #translated(target: Target, model: Model): Prepared {
     const translation = this.#translationFor(target, model)
-    const { body, notes, reader } = translation
-    noteTranslation(this.#asked, target, [...(this.#asked.kept?.notes ?? []), ...notes])
+    const { body, reader, sent } = translation
+    const notes = [...(this.#asked.kept?.notes ?? []), ...translation.notes]
+    noteTranslation(this.#asked, target, notes)
     const { headers } = upstreamSide(target.protocol)
     const bytes = this.#asked.large === undefined ? body : [body]
-    return { request: this.#requestTo(target, bytes, Object.entries(headers).flat()), reader, translation }
+    return { request: this.#requestTo(target, bytes, Object.entries(headers).flat()), reader, notes, sent }
   }
 
   #translationFor(target: TranslationTarget, model: Model): Translated {
@@ -240,12 +263,16 @@ export class Preparation {
   }
 
   #wishes(model: Model, traits: Traits): Pick<Translatable, 'strict' | 'isKept' | 'maxOutputTokensDefault'> {
-    const { identity, request } = this.#asked
     return {
       isKept: (this.#asked.kept?.days ?? 0) > 0,
-      strict: identity.strict || request.headers['x-tollgate-strict'] === 'true',
+      strict: this.#isStrict(),
       maxOutputTokensDefault: outputTokensDefault(model, traits, this.#gateway.bounds.outputTokensDefault),
     }
+  }
+
+  #isStrict(): boolean {
+    const { identity, request } = this.#asked
+    return identity.strict || request.headers['x-tollgate-strict'] === 'true'
   }
 
   #answerForm(): AnswerForm {
@@ -279,20 +306,24 @@ export class Preparation {
 
   /** `body`: a large one comes in pieces. */
   #requestTo(target: Target, body: Buffer | Buffer[], headers: readonly string[]): UpstreamRequest {
-    const { facts, identity } = this.#asked
-    const { stream } = facts
+    const { stream } = this.#asked.facts
     const side = upstreamSide(target.protocol)
-    const pace = (bytes: number) => this.#gateway.turns.take(identity.keyId, bytes)
     const ownPath = target.native ? this.#upstreamPath : undefined
     return {
       method: 'POST',
       path: ownPath ?? side.path({ model: target.upstreamModel, stream }),
       frames: ownPath === undefined ? side.frames : undefined,
-      body: Array.isArray(body) ? { pieces: body, pace } : body,
+      body: this.#bodyOf(body),
       stream,
       headers,
       authHeaders: side.authHeaders,
     }
+  }
+
+  #bodyOf(body: Buffer | Buffer[]): UpstreamRequest['body'] {
+    if (!Array.isArray(body)) return body
+    const { keyId } = this.#asked.identity
+    return { pieces: body, pace: (bytes) => this.#gateway.turns.take(keyId, bytes) }
   }
 }
 
@@ -301,8 +332,14 @@ function shownKeeping(kept: Asked['kept']): Asked['kept'] {
   return kept === undefined || (kept.days === 0 && kept.conversationId === undefined) ? undefined : kept
 }
 
-interface Translated extends SentTranslation {
-  reader: AnswerReader
+interface Translated extends Pick<Prepared, 'reader' | 'notes' | 'sent'> {
+  body: Buffer
+}
+
+/** The bytes of a body, which are copied where they are in pieces. */
+export function joined(body: UpstreamRequest['body']): Buffer {
+  if (body === null) return Buffer.alloc(0)
+  return Buffer.isBuffer(body) ? body : Buffer.concat(body.pieces)
 }
 
 /** Of a small body: hardly any request needs them, so we do not keep them. */

@@ -1,5 +1,6 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { mergeTraits } from '../canonical/traits.ts'
+import { refusesSealed } from '../protocols/sealed-reasoning.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Chosen } from '../routing/targets.ts'
@@ -14,12 +15,13 @@ import { isSent } from '../traits/sent-members.ts'
 import { type TraitChange, traitChange } from '../traits/trait-change.ts'
 import { type CallResult, callPrepared, callTarget, type Unanswered } from './call-target.ts'
 import { noteTranslation } from './note-translation.ts'
-import type { Preparation, Prepared, SentTranslation } from './prepare.ts'
+import { joined, type Preparation, type Prepared } from './prepare.ts'
 import { retryBytes } from './worst-case.ts'
 
 /**
- * Calls the targets of one request. A translated request that an upstream refuses because of a parameter which the request
- * can do without is translated again without it and sent once more, to the same target. This happens once for a request.
+ * Calls the targets of one request. Where an upstream refuses what the request means the same without, it is sent once more without
+ * that, to the same target: a parameter of a translation, what we added to the client's own bytes, or thoughts that another account
+ * has sealed. This happens once for a target, whatever the reasons.
  */
 export class TargetCaller {
   /** Upstream calls so far. */
@@ -27,7 +29,6 @@ export class TargetCaller {
   readonly #gateway: Gateway
   readonly #admitted: Admitted
   readonly #preparation: Preparation
-  #hasRetried = false
 
   constructor(gateway: Gateway, admitted: Admitted, preparation: Preparation) {
     this.#gateway = gateway
@@ -39,78 +40,89 @@ export class TargetCaller {
     const result = await callTarget(this.#gateway, this.#admitted, chosen, this.#preparation)
     if (result.kind === 'untranslatable') return result
     this.calls++
-    if (result.kind === 'answered' || !this.#mayRetry()) return result
-    const refused = changesAfter(chosen.target, result)
-    if (refused === undefined) return result
-    return (await this.#callAgain(chosen, result, refused)) ?? result
+    if (result.kind === 'answered' || !isRefusal(result.refusal?.status ?? null) || !this.#mayRetry())
+      return result
+    const changes = changesAfter(chosen.target, result)
+    const second =
+      changes !== undefined
+        ? await this.#withChanges(chosen, result, changes)
+        : refusesSealed(result.error)
+          ? await this.#withoutSealed(chosen, result)
+          : undefined
+    return second === undefined ? result : this.#callAgain(chosen, result, second)
   }
 
   #mayRetry(): boolean {
     const { bounds, draining } = this.#gateway
     const { life } = this.#admitted
-    return (
-      !this.#hasRetried &&
-      this.calls < bounds.attemptsMax &&
-      !draining &&
-      !life.clientGone &&
-      life.cut === undefined
-    )
+    return this.calls < bounds.attemptsMax && !draining && !life.clientGone && life.cut === undefined
   }
 
-  /** Undefined: there is no other translation to send. */
-  async #callAgain(
-    chosen: Chosen,
-    first: Unanswered,
-    { changes, translation }: Refused,
-  ): Promise<CallResult | undefined> {
-    const { modelCandidates } = chosen
-    const subjects = changes.map(({ subject }) => subject)
-    const target: Target = {
-      ...chosen.target,
-      traits: mergeTraits(chosen.target.traits, ...changes.map(({ traits }) => traits)),
-      reason: `again without ${subjects.join(', ')}, ${chosen.target.reason}`,
-    }
-    const prepared = await this.#prepareOther({ ...chosen, target }, translation)
-    if (prepared?.translation === undefined || !this.#mayRetry()) {
-      // The row has the notes of what was sent.
-      noteTranslation(this.#admitted, chosen.target, translation.notes)
-      return undefined
-    }
-    this.#hasRetried = true
+  async #callAgain(chosen: Chosen, first: Unanswered, second: SecondTry): Promise<CallResult> {
+    const { target, prepared, subjects, changes } = second
     this.calls++
-    noteTranslation(this.#admitted, target, retryNotes(translation, prepared.translation, subjects))
+    noteTranslation(this.#admitted, target, prepared.notes)
     const record = newAttempt(target)
     this.#admitted.row.attempts.push(record)
     requestLog(this.#gateway.log, this.#admitted.id).info(
       { channel: target.channel.name, protocol: target.protocol, refused: subjects },
-      'an upstream refused parameters of a translated request: it is sent once more without them',
+      'an upstream refused parts of a request that it can do without: it is sent once more without them',
     )
-    const second = await callPrepared(
+    const { modelCandidates } = chosen
+    const result = await callPrepared(
       this.#gateway,
       this.#admitted,
       { modelCandidates, target },
       { prepared, record },
     )
-    this.#learn(target, changes, first, second, record.status)
-    return second
+    this.#learn(target, changes, first, result, record.status)
+    return result
   }
 
   /** Undefined when the format cannot express it, when nothing would change, or when its cost may not be held. */
-  async #prepareOther(
-    { modelCandidates, target }: Pick<Chosen, 'modelCandidates' | 'target'>,
-    before: SentTranslation,
-  ): Promise<Prepared | undefined> {
-    const { model } = modelCandidates
+  async #withChanges(
+    chosen: Chosen,
+    { prepared: before }: Unanswered,
+    changes: readonly Change[],
+  ): Promise<SecondTry | undefined> {
+    const subjects = changes.map(({ subject }) => subject)
+    const traits = mergeTraits(chosen.target.traits, ...changes.map((change) => change.traits))
+    const target = { ...chosen.target, traits, reason: reasonWithout(subjects, chosen) }
     try {
+      const { model } = chosen.modelCandidates
       await this.#preparation.ahead(target, model)
-      if (this.#admitted.life.clientGone) return undefined
-      const prepared = this.#preparation.prepare(target, model)
-      const { translation } = prepared
-      if (translation === undefined || translation.body.equals(before.body)) return undefined
-      const heldBytes = Math.max(this.#admitted.body.length, before.body.length) + retryBytes
-      return isMoneyLimited(this.#admitted) && translation.body.length > heldBytes ? undefined : prepared
+      if (this.#mayRetry()) {
+        const prepared = this.#preparation.prepare(target, model)
+        const [first, second] = [joined(before.request.body), joined(prepared.request.body)]
+        const heldBytes = Math.max(this.#admitted.body.length, first.length) + retryBytes
+        if (!second.equals(first) && (!isMoneyLimited(this.#admitted) || second.length <= heldBytes))
+          return {
+            target,
+            prepared: { ...prepared, notes: retryNotes(before, prepared, subjects) },
+            subjects,
+            changes,
+          }
+      }
     } catch {
       // The first refusal is the answer.
+    }
+    // The row has the notes of what was sent.
+    restoreNotes(this.#admitted, chosen.target, before)
+    return undefined
+  }
+
+  async #withoutSealed(chosen: Chosen, { prepared: before }: Unanswered): Promise<SecondTry | undefined> {
+    try {
+      const prepared = await this.#preparation.withoutSealed(before)
+      if (prepared === undefined || !this.#mayRetry()) return undefined
+      const subjects = ['foreign reasoning']
+      return {
+        target: { ...chosen.target, reason: reasonWithout(subjects, chosen) },
+        prepared,
+        subjects,
+        changes: [],
+      }
+    } catch {
       return undefined
     }
   }
@@ -138,9 +150,17 @@ export class TargetCaller {
   }
 }
 
-interface Refused {
-  translation: SentTranslation
+interface SecondTry {
+  target: Target
+  prepared: Prepared
+  /** What it is without. */
+  subjects: readonly string[]
+  /** What may be learnt of it. */
   changes: readonly Change[]
+}
+
+function reasonWithout(subjects: readonly string[], { target }: Chosen): string {
+  return `again without ${subjects.join(', ')}, ${target.reason}`
 }
 
 interface Change extends TraitChange {
@@ -151,12 +171,11 @@ interface Change extends TraitChange {
 /** The traits that follow from a refusal; undefined: none that we could do without. */
 function changesAfter(
   { protocol, traits }: Target,
-  { error, refusal, translation }: Unanswered,
-): Refused | undefined {
-  if (translation === undefined || !isRefusal(refusal?.status ?? null)) return undefined
+  { error, prepared }: Unanswered,
+): readonly Change[] | undefined {
   const refused = refusedMembers(error)
   if (refused.length === 0) return undefined
-  const sent = translation.sent()
+  const sent = prepared.sent()
   const changes: Change[] = []
   for (const each of refused) {
     const change = traitChange(protocol, each, sent, traits)
@@ -164,19 +183,19 @@ function changesAfter(
     // It must stay, and would be refused again.
     else if (isSent(sent, each.member)) return undefined
   }
-  return changes.length === 0 ? undefined : { translation, changes }
+  return changes.length === 0 ? undefined : changes
 }
 
 function isRefusal(status: number | null): boolean {
   return status === 400 || status === 422
 }
 
-/** The notes of the second translation. Those that the first one did not have say why. */
-function retryNotes(
-  first: SentTranslation,
-  second: SentTranslation,
-  subjects: readonly string[],
-): TranslationNote[] {
+function restoreNotes(admitted: Admitted, target: Target, { notes }: Prepared): void {
+  if (notes.length > 0 || !target.native) noteTranslation(admitted, target, notes)
+}
+
+/** The notes of the second try. Those that the first one did not have say why. */
+function retryNotes(first: Prepared, second: Prepared, subjects: readonly string[]): TranslationNote[] {
   const known = new Set(first.notes.map(textOf))
   const isNew = (note: TranslationNote) => !known.has(textOf(note))
   const why = `the upstream refused ${subjects.join(', ')} in a first try`

@@ -45,19 +45,36 @@ export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPat
 export function patchedPieces(
   raw: Buffer,
   facts: RequestFacts,
-  patch: Pick<RequestPatch, 'model'>,
+  patch: Omit<RequestPatch, 'allocate'>,
 ): Buffer[] {
   return pieces(raw, editsOf(facts, patch))
 }
 
-function editsOf(facts: RequestFacts, patch: Pick<RequestPatch, 'model'>): Edit[] {
+/** The members that the patched bytes have of us, by their paths. */
+export function addedMembers(
+  facts: RequestFacts,
+  patch: Omit<RequestPatch, 'allocate'>,
+): Readonly<Record<string, true | null>> {
+  return facts.spans instanceof BodySpans && asksUsage(facts, patch) && facts.spans.usage !== undefined
+    ? { stream_options: null, 'stream_options.include_usage': true }
+    : {}
+}
+
+function asksUsage(
+  { stream, wantsUsageFrame }: RequestFacts,
+  patch: Omit<RequestPatch, 'allocate'>,
+): boolean {
+  return stream && !wantsUsageFrame && patch.asksUsage !== false
+}
+
+function editsOf(facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Edit[] {
   if (!(facts.spans instanceof BodySpans))
     throw new Error('patchRequest got facts without the places to patch')
   const { model, usage, unsent } = facts.spans
   const edits: Edit[] = []
   if (model && patch.model !== facts.model)
     edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
-  if (facts.stream && !facts.wantsUsageFrame && usage) edits.push(usage.ask)
+  if (usage && asksUsage(facts, patch)) edits.push(usage.ask)
   // After the insertion, which may be at the same place.
   for (const span of unsent) edits.push({ ...span, bytes: nothing })
   return edits

@@ -198,6 +198,8 @@ export interface RequestFacts {
 export interface RequestPatch {
   /** The upstream's name of the model. */
   model: string
+  /** False: the upstream refuses the wish for usage that we add. Default true. */
+  asksUsage?: boolean
   /** Allocates the changed body. Default: new memory. */
   allocate?: (bytes: number) => Buffer
 }
@@ -238,7 +240,7 @@ export interface NativeSide {
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
   /** The same bytes in pieces, without a copy: for a large body. */
-  patchedPieces(raw: Buffer, facts: RequestFacts, patch: Pick<RequestPatch, 'model'>): Buffer[]
+  patchedPieces(raw: Buffer, facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Buffer[]
   /** Watch a whole (not streamed) answer. Never throws. */
   watchResponse(body: Buffer): Observation
   /** Watch a stream while its bytes pass. Never throws. */

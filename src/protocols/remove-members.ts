@@ -5,18 +5,25 @@ import { type Span, skipSpace } from './json-scan.ts'
  * of one object that a scan has checked. The object must keep at least one member.
  */
 export function removeMembers(raw: Buffer, values: readonly Span[]): Span[] {
+  return removeElements(
+    raw,
+    values.map(({ start, end }) => ({ start: keyBefore(raw, start), end })),
+  )
+}
+
+/** The same for elements of an array, which must keep one. */
+export function removeElements(raw: Buffer, elements: readonly Span[]): Span[] {
   const removed: Span[] = []
   /** The end of the last range that took the comma after it. */
   let leadingEnd = -1
-  for (const value of [...values].sort((a, b) => a.start - b.start)) {
-    const key = keyBefore(raw, value.start)
-    const before = lastBefore(raw, key)
-    // The comma before the member goes with it. The first members have none, so the comma after them goes.
-    const isLeading = raw[before] === openBrace || before === leadingEnd - 1
+  for (const { start, end } of [...elements].sort((a, b) => a.start - b.start)) {
+    const before = lastBefore(raw, start)
+    // The comma before the part goes with it. The first parts have none, so the comma after them goes.
+    const isLeading = raw[before] === openBrace || raw[before] === openBracket || before === leadingEnd - 1
     if (isLeading) {
-      leadingEnd = skipSpace(raw, value.end, raw.length) + 1
-      removed.push({ start: key, end: leadingEnd })
-    } else removed.push({ start: before, end: value.end })
+      leadingEnd = skipSpace(raw, end, raw.length) + 1
+      removed.push({ start, end: leadingEnd })
+    } else removed.push({ start: before, end })
   }
   return removed
 }
@@ -37,3 +44,4 @@ function lastBefore(raw: Buffer, at: number): number {
 
 const quote = 0x22
 const openBrace = 0x7b
+const openBracket = 0x5b

@@ -8,7 +8,7 @@ export interface Edit extends Span {
 /**
  * Apply edits to a body. All other bytes stay as they were. Edits may not overlap; the function sorts `edits` in place.
  */
-export function splice(raw: Buffer, edits: Edit[], allocate: (bytes: number) => Buffer): Buffer {
+export function splice<B extends Buffer>(raw: Buffer, edits: Edit[], allocate: (bytes: number) => B): B {
   edits.sort((a, b) => a.start - b.start)
   let grown = 0
   for (const edit of edits) grown += edit.bytes.length - (edit.end - edit.start)

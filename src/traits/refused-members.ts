@@ -21,9 +21,13 @@ export function refusedMembers({
     const found = [...message.matchAll(pattern)]
     if (found.length > 0) return found.flatMap((match) => read(match.groups ?? {})).slice(0, membersMax)
   }
-  if (field === undefined || !plainPath.test(field)) return []
-  return unsupportedCodes.has(code ?? '') || notSupported.test(message) ? [{ member: snakeCase(field) }] : []
+  const isUnsupported = unsupportedCodes.has(code ?? '') || notSupported.test(message)
+  if (field !== undefined && plainPath.test(field) && isUnsupported) return [{ member: snakeCase(field) }]
+  return ourWish.test(message) ? [{ member: 'stream_options' }] : []
 }
+
+/** What the gateway adds itself counts in whatever words: without it a pass-through has the client's own bytes. */
+const ourWish = /\bstream_options\b/
 
 /** The time of some patterns grows with the square of the text's length. */
 const matchedCharactersMax = 2000
@@ -135,6 +139,8 @@ const wordings: readonly Wording[] = [
     pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/gy,
     read: parameter,
   },
+  // Servers in Go that decode strictly.
+  { pattern: /^json: unknown field "(?<member>\w+)"/g, read: parameter },
   // Groq, Cerebras, and gateways.
   { pattern: /^property '(?<member>[\w.]+)' is unsupported/g, read: parameter },
   {

@@ -144,7 +144,8 @@ You send a request in one format, and the model is served in another. This page 
 arrives, in which words, or why not. [Migration](../tutorials/migration.md) shows how to see it for a request of yours.
 
 A channel that speaks the client's format gets the client's own bytes, without an empty list of tools: see
-[below](#what-every-upstream-gets). Any other channel gets a translation. The lists and tables have each documented field of
+[below](#what-every-upstream-gets). Reasoning that it refuses as foreign is left out in
+[a second try](routing.md#a-refused-parameter). Any other channel gets a translation. The lists and tables have each documented field of
 a request by itself. To look one up, go to the format that you send: [chat completions](#from-openai-chat),
 [Responses](#from-openai-responses), [Messages](#from-anthropic-messages).
 \`test/protocols/fields.test.ts\` makes them from the code and fails when they differ

@@ -481,6 +481,14 @@ describe("the client's words, quoted by the upstream, teach nothing", () => {
   })
 })
 
+test.each([
+  'json: unknown field "stream_options"',
+  'This server does not know stream_options.',
+  'stream_options: not permitted',
+])('the wish for usage, which the gateway adds, is known in whatever words: %s', (message) => {
+  expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([{ member: 'stream_options' }])
+})
+
 test('a list of refusals in the words of a server names each member', () => {
   const refusal = (member: string) =>
     `{'type': 'extra_forbidden', 'loc': ('body', '${member}'), 'msg': 'Extra inputs are not permitted', 'input': 0.5}`

@@ -1,0 +1,114 @@
+import type { GatewayError } from '../canonical/error.ts'
+import { kindAt, parseSpan, type Span, scanElements, scanMembers } from './json-scan.ts'
+import { removeElements, removeMembers } from './remove-members.ts'
+import { type Edit, splice } from './splice.ts'
+
+/**
+ * Vendors seal the thoughts of their models, by encryption or with a signature, and take them back only from the account, and often
+ * only for the model, that got them. A conversation that another channel began holds thoughts that this one refuses.
+ */
+
+/**
+ * Whether an upstream refuses sealed thoughts of a request as foreign or broken.
+ * https://github.com/lidge-jun/opencodex/issues/2269, https://github.com/ding113/claude-code-hub/issues/518,
+ * https://ai.google.dev/gemini-api/docs/thought-signatures, read 2026-11-28
+ */
+export function refusesSealed({ code, message }: Pick<GatewayError, 'code' | 'message'>): boolean {
+  if (code === 'invalid_encrypted_content') return true
+  const text = message.slice(0, matchedCharactersMax)
+  return sealWords.test(text) && refusalWords.test(text)
+}
+
+const matchedCharactersMax = 2000
+const sealWords = /encrypted[ _]content|thought[ _]?signature|`signature`|thinking[`'"]? block/i
+const refusalWords =
+  /invalid|not valid|corrupt|could not|can ?not|unable to|fail|mismatch|not match|expired|not belong/i
+
+/**
+ * The bytes of a request, in any format, without sealed thoughts and without messages of which nothing else is left. All other bytes
+ * are as they were. Undefined: it has none. `body`: JSON that a scan has checked.
+ */
+export function withoutSealed(body: Buffer): Buffer<ArrayBuffer> | undefined {
+  const { input, messages, contents } = scanMembers(
+    body,
+    { start: 0, end: body.length },
+    ['input', 'messages', 'contents'],
+    options,
+  )
+  const edits = [
+    ...(input === undefined ? [] : leaveOut(body, input, (item) => isSealedItem(body, item))),
+    ...(messages === undefined ? [] : fitMessages(body, messages)),
+    ...elementsOf(body, contents).flatMap((content) => fitContent(body, content)),
+  ]
+  return edits.length === 0 ? undefined : splice(body, edits, Buffer.alloc)
+}
+
+const options = { depthMax: Number.POSITIVE_INFINITY }
+const nothing = Buffer.alloc(0)
+const emptyList = Buffer.from('[]')
+
+function elementsOf(body: Buffer, span: Span | undefined): Span[] {
+  return span === undefined ? [] : scanElements(body, span, options)
+}
+
+function membersOf<Name extends string>(
+  body: Buffer,
+  span: Span,
+  names: readonly Name[],
+): Partial<Record<Name, Span>> {
+  return kindAt(body, span.start) === 'object' ? scanMembers(body, span, names, options) : {}
+}
+
+function without(spans: readonly Span[]): Edit[] {
+  return spans.map((span) => ({ ...span, bytes: nothing }))
+}
+
+function leaveOut(body: Buffer, list: Span, isOut: (element: Span) => boolean): Edit[] {
+  const elements = elementsOf(body, list)
+  const out = elements.filter(isOut)
+  if (out.length > 0 && out.length === elements.length) return [{ ...list, bytes: emptyList }]
+  return without(removeElements(body, out))
+}
+
+/** An item of Responses. Without its seal it would name what the account keeps. */
+function isSealedItem(body: Buffer, item: Span): boolean {
+  const { type, encrypted_content: seal } = membersOf(body, item, ['type', 'encrypted_content'])
+  if (type === undefined || seal === undefined || kindAt(body, seal.start) !== 'string') return false
+  return parseSpan(body, type, 'type') === 'reasoning'
+}
+
+/** Messages, and Chat Completions with the members of gateways: OpenRouter, LiteLLM and Copilot. */
+function fitMessages(body: Buffer, messages: Span): Edit[] {
+  const isBlock = (block: Span) => isThinkingBlock(body, block)
+  const isLeft = (message: Span) => {
+    const blocks = elementsOf(body, membersOf(body, message, ['content']).content)
+    return blocks.length > 0 && blocks.every(isBlock)
+  }
+  const inside = elementsOf(body, messages).flatMap((message) => {
+    if (isLeft(message)) return []
+    const { content, ...sealed } = membersOf(body, message, ['content', ...sealedMembers])
+    const members = removeMembers(body, Object.values(sealed))
+    return [...without(members), ...(content === undefined ? [] : leaveOut(body, content, isBlock))]
+  })
+  return [...inside, ...leaveOut(body, messages, isLeft)]
+}
+
+const sealedMembers = ['reasoning_details', 'thinking_blocks', 'reasoning_opaque'] as const
+
+function isThinkingBlock(body: Buffer, block: Span): boolean {
+  const { type } = membersOf(body, block, ['type'])
+  const name = type && parseSpan(body, type, 'type')
+  return name === 'thinking' || name === 'redacted_thinking'
+}
+
+/** Gemini wants a signature on calls, and documents one for those of other models. */
+function fitContent(body: Buffer, content: Span): Edit[] {
+  return elementsOf(body, membersOf(body, content, ['parts']).parts).flatMap((part) => {
+    const { thoughtSignature } = membersOf(body, part, ['thoughtSignature'])
+    if (thoughtSignature === undefined) return []
+    const isForeign = body.subarray(thoughtSignature.start, thoughtSignature.end).equals(foreignSignature)
+    return isForeign ? [] : [{ ...thoughtSignature, bytes: foreignSignature }]
+  })
+}
+
+const foreignSignature = Buffer.from('"skip_thought_signature_validator"')

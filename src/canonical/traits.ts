@@ -63,6 +63,10 @@ export interface Traits {
   developerRole?: boolean
   /** It takes instructions between other turns. */
   laterInstructions?: boolean
+  /** It takes several messages of instructions. False: one, in front of all others. */
+  severalInstructions?: boolean
+  /** It takes the text of a turn in several parts. */
+  textParts?: boolean
   /** It takes a user turn right after tool results. */
   userAfterToolResults?: boolean
   /** The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs them, or none may. */

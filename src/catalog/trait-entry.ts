@@ -46,6 +46,8 @@ const inFile = {
   json_mode: yesOrNo,
   developer_role: yesOrNo,
   later_instructions: yesOrNo,
+  several_instructions: yesOrNo,
+  text_parts: yesOrNo,
   user_after_tool_results: yesOrNo,
   thoughts_in_history: z.enum(['required', 'refused']).exactOptional(),
   caching: z.enum(['marks', 'automatic', 'none']).exactOptional(),

@@ -40,8 +40,7 @@ export class TargetCaller {
     const result = await callTarget(this.#gateway, this.#admitted, chosen, this.#preparation)
     if (result.kind === 'untranslatable') return result
     this.calls++
-    if (result.kind === 'answered' || !isRefusal(result.refusal?.status ?? null) || !this.#mayRetry())
-      return result
+    if (result.kind === 'answered' || !mayRefuse(result.refusal?.status) || !this.#mayRetry()) return result
     const changes = changesAfter(chosen.target, result)
     const second =
       changes !== undefined
@@ -188,6 +187,11 @@ function changesAfter(
 
 function isRefusal(status: number | null): boolean {
   return status === 400 || status === 422
+}
+
+/** Servers answer what a model's template refuses with 404 or 500 too. */
+function mayRefuse(status: number | undefined): boolean {
+  return status === 400 || status === 404 || status === 422 || status === 500
 }
 
 function restoreNotes(admitted: Admitted, target: Target, { notes }: Prepared): void {

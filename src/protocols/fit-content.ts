@@ -7,6 +7,7 @@ export function fitContent({ turns }: ChatRequest, traits: Traits, notes: Notes)
   if (traits.input !== undefined || traits.fetchesUrls === false) {
     for (const { blocks } of turns) for (const block of blocks) refuseUnread(block, traits)
   }
+  if (traits.severalInstructions === false) return gatherInstructions(turns, notes)
   return traits.laterInstructions === false ? moveInstructions(turns, notes) : {}
 }
 
@@ -50,6 +51,21 @@ function modalityOf(block: Block): Modality | undefined {
     case 'foreign':
       return undefined
   }
+}
+
+function gatherInstructions(turns: readonly Turn[], notes: Notes): Partial<ChatRequest> {
+  const firstSpoken = turns.findIndex((turn) => !isInstruction(turn))
+  if (firstSpoken === -1) return {}
+  const later = turns.slice(firstSpoken).filter(isInstruction)
+  for (const { path } of later)
+    notes.add(
+      'mapped',
+      path,
+      'joined with the instructions in front: the model takes only one message of them',
+    )
+  if (later.length === 0) return {}
+  const spoken = turns.slice(firstSpoken).filter((turn) => !isInstruction(turn))
+  return { turns: [...turns.slice(0, firstSpoken), ...later, ...spoken] }
 }
 
 function moveInstructions(turns: readonly Turn[], notes: Notes): Partial<ChatRequest> {

@@ -139,6 +139,25 @@ const wordings: readonly Wording[] = [
     pattern: /(?:^|; )(?:body\.)?(?<member>[A-Za-z_][\w.]{0,80}): Extra inputs are not permitted/gy,
     read: parameter,
   },
+  // Templates of models, as vLLM, llama.cpp and LM Studio run them. Servers put words of their own before.
+  {
+    pattern:
+      /^.{0,600}?\bsystem (?:message|prompt|role)s?\b[^.'"]{0,40}\b(?:(?:at|in) the (?:beginning|start)|(?:be|come) (?:the )?first|only (?:be )?one|once|multiple|more than one)\b/gis,
+    read: named('messages.role.system'),
+  },
+  {
+    pattern: /^.{0,300}?\b(?:only one|multiple|more than one|a single) system (?:message|prompt)s?\b/gis,
+    read: named('messages.role.system'),
+  },
+  {
+    pattern:
+      /^.{0,200}?\bcontent\b.{0,60}?\b(?:must be a (?:valid )?string|should be a valid string|expected a string|as a list is only supported)\b/gis,
+    read: named('messages.content'),
+  },
+  {
+    pattern: /^.{0,80}?\bsequence item \d+: expected str instance, list found/g,
+    read: named('messages.content'),
+  },
   // Servers in Go that decode strictly.
   { pattern: /^json: unknown field "(?<member>\w+)"/g, read: parameter },
   // Groq, Cerebras, and gateways.

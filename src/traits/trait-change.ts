@@ -103,8 +103,15 @@ const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>
   thinking_config: ({ sent }) => (isSent(sent, 'thinking_config') ? { thinking: 'none' } : undefined),
   thinking_level: ({ sent }) =>
     isSent(sent, 'thinking_config.thinking_level') ? { thinking: 'budget' } : undefined,
-  'messages.role.developer': ({ protocol, sent }) =>
-    protocol === 'openai-chat' && 'messages' in sent ? { developerRole: false } : undefined,
+  'messages.role.developer': inMessages({ developerRole: false }),
+  'messages.role.system': inMessages({ severalInstructions: false }),
+  'messages.content': inMessages({ textParts: false }),
+}
+
+/** Chat Completions that have their conversation in another form. */
+function inMessages(traits: Traits) {
+  return ({ protocol, sent }: Refusal) =>
+    protocol === 'openai-chat' && 'messages' in sent ? traits : undefined
 }
 
 /** The efforts that are left, or no thinking where the model takes none. */

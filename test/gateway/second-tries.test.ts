@@ -6,7 +6,7 @@ import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
 /** One more try on the same target, with what the upstream refused of our own additions or of foreign reasoning left out. */
 
-const names = ['adds', 'large', 'sealed', 'thoughts', 'details', 'one', 'other', 'strict'] as const
+const names = ['adds', 'large', 'sealed', 'thoughts', 'details', 'one', 'other', 'gpt-x'] as const
 const protocols: Record<string, string> = { sealed: 'openai-responses', thoughts: 'anthropic-messages' }
 
 let bed: RoutingBed
@@ -244,6 +244,71 @@ test('so are the details of reasoning in Chat, and in a translation of a large b
   const large = await bed.ask('sealed', { path: '/v1/responses', input: [long, sealed, said] })
   expect(large.status).toBe(200)
   expect(JSON.parse(textOf(bed.asked('sealed')[1] as SeenRequest)).input).toEqual([long, said])
+})
+
+const roles = (seen: SeenRequest) =>
+  (JSON.parse(textOf(seen)) as { messages: { role: string }[] }).messages.map(({ role }) => role)
+const instructed = {
+  path: '/v1/responses',
+  instructions: 'INS',
+  input: [
+    { type: 'message', role: 'developer', content: [{ type: 'input_text', text: 'DEV1' }] },
+    said,
+    { type: 'message', role: 'developer', content: 'DEV2' },
+    { ...said, content: 'again' },
+  ],
+}
+
+test.each([400, 404, 500])(
+  'a translation has one leading instruction where more are refused with %i',
+  async (status) => {
+    bed.answers['gpt-x'] = (seen) =>
+      roles(seen).slice(1).includes('system')
+        ? refusal(status, { error: { message: 'System message must be at the beginning.', code: status } })
+        : chatAnswer()
+    const asked = await bed.ask('gpt-x', instructed)
+    expect(asked.status).toBe(200)
+    const calls = bed.asked('gpt-x')
+    expect(calls.map(roles)).toEqual([
+      ['system', 'system', 'user', 'system', 'user'],
+      ['system', 'user', 'user'],
+    ])
+    expect(JSON.parse(textOf(calls[1] as SeenRequest)).messages[0].content).toBe('INS\n\nDEV1\n\nDEV2')
+    expect(asked.headers.get('x-tollgate-translation')).toContain('mapped=')
+  },
+)
+
+test('a pass-through keeps its instructions and its parts, whatever the upstream says of them', async () => {
+  for (const message of [
+    'System message must be at the beginning.',
+    "'messages.0.content' must be a string",
+  ]) {
+    bed.answers['gpt-x'] = () => invalid(message)
+    const asked = await bed.ask('gpt-x', {
+      messages: [{ role: 'system', content: [{ type: 'text', text: 'x' }] }],
+    })
+    expect(asked.status).toBe(400)
+    expect(bed.asked('gpt-x')).toHaveLength(1)
+    bed.reset()
+  }
+})
+
+test('texts are joined in a second try where the upstream takes no parts', async () => {
+  bed.answers['gpt-x'] = (seen) =>
+    textOf(seen).includes('"type":"text"')
+      ? refusal(500, { error: { message: 'sequence item 0: expected str instance, list found' } })
+      : chatAnswer()
+  const content = [
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'two' },
+  ]
+  const asked = await bed.ask('gpt-x', {
+    path: '/v1/messages',
+    max_tokens: 9,
+    messages: [{ role: 'user', content }],
+  })
+  expect(asked.status).toBe(200)
+  expect(bed.asked('gpt-x')).toHaveLength(2)
 })
 
 test('nothing is left out for a client that wants losses refused, nor where there is no reasoning', async () => {

@@ -193,7 +193,9 @@ known, a request is written for it:
 - **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction
   asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3).
 - **Content**: images, documents and audio that the model does not read are refused, and URLs where the upstream fetches
-  none. Instructions between other turns become text of the user where the model takes them only in front.
+  none. Instructions between other turns become text of the user where the model takes them only in front. Where it takes one message
+  of them (\`several_instructions: false\`: Qwen, vLLM and the like), all are joined in front. The texts of a turn become paragraphs of one
+  text on Chat upstreams that are not known to take parts, but not beside a picture.
 - **What does not go together**: a model that takes no tools while it thinks is told not to think (GPT 5.4 to 5.6 over Chat).
   Sampling parameters are dropped where the model takes them only without thinking. A forced call comes before a format.
 - **The conversation**: a model that continues no assistant turn is asked to continue it. An assistant message stands between

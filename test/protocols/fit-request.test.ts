@@ -429,6 +429,9 @@ describe('content', () => {
       { role: 'user', content: 'three' },
     ])
     expect(actions(strict.notes)).toEqual({ 'messages[1]': 'mapped', 'messages[3]': 'mapped' })
+    const single = encode({ messages }, { severalInstructions: false })
+    expect(single.body.messages).toEqual([{ role: 'system', content: 'one\n\ntwo\n\nthree' }, hello])
+    expect(actions(single.notes)).toEqual({ 'messages[1]': 'mapped', 'messages[3]': 'mapped' })
     const free = encode({ messages }, { developerRole: true })
     expect(recordsOf(free.body.messages).map(({ role }) => role)).toEqual([
       'system',
@@ -438,6 +441,23 @@ describe('content', () => {
     ])
     expect(free.notes).toEqual([])
   })
+})
+
+it('texts of a turn are joined where the model takes no parts, but not beside a picture', () => {
+  const parts = [
+    { type: 'text', text: 'one' },
+    { type: 'text', text: 'two' },
+  ]
+  const picture = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA==' } }
+  const contentOf = (content: unknown, traits: Traits, model?: string) =>
+    recordsOf(
+      encode({ messages: [{ role: 'user', content }] }, traits, 'openai-chat', model).body.messages,
+    )[0]?.content
+  expect(contentOf(parts, {})).toBe('one\n\ntwo')
+  expect(contentOf(parts, { textParts: true })).toEqual(parts)
+  expect(contentOf(parts, {}, 'gpt-5')).toEqual(parts)
+  expect(contentOf(parts, { textParts: false }, 'gpt-5')).toBe('one\n\ntwo')
+  expect(contentOf([...parts, picture], {})).toEqual([...parts, picture])
 })
 
 function encode(members: Json, traits: Traits, protocol: ProtocolName = 'openai-chat', upstreamModel = 'up') {

@@ -35,7 +35,54 @@ const drops = (...names: (keyof NonNullable<Traits['takes']>)[]): Traits => ({
   takes: Object.fromEntries(names.map((name) => [name, false])),
 })
 
+const oneInstruction = (source: string, answer: unknown, status = 400): Real => ({
+  ...{ source, answer, status, sent: {} },
+  subjects: ['messages.role.system'],
+  traits: { severalInstructions: false },
+})
+const oneText = (source: string, answer: unknown, status = 400): Real => ({
+  ...{ source, answer, status, sent: {} },
+  subjects: ['messages.content'],
+  traits: { textParts: false },
+})
+
 const real: Real[] = [
+  oneInstruction('https://github.com/vllm-project/vllm/issues/41114', {
+    error: { message: 'System message must be at the beginning.', type: 'BadRequestError', code: 400 },
+  }),
+  oneInstruction(
+    'https://github.com/tailcallhq/forgecode/issues/3128',
+    { error: 'System message must be at the beginning.' },
+    404,
+  ),
+  oneInstruction('https://github.com/ggml-org/llama.cpp/issues/20733', {
+    error: {
+      code: 400,
+      message:
+        "Unable to generate parser for this template. Automatic parser generation failed: \n------------\nWhile executing CallExpression at line 85, column 32\nin source:\n...first %}↵            {{- raise_exception('System message must be at the beginnin...\n                                           ^\nError: Jinja Exception: System message must be at the beginning.",
+      type: 'invalid_request_error',
+    },
+  }),
+  oneInstruction(
+    'https://github.com/zxypro1/algolocal/pull/17',
+    { error: { code: 500, message: 'system message must be at the beginning', type: 'server_error' } },
+    500,
+  ),
+  oneText('https://github.com/microsoft/PyRIT/issues/704', {
+    error: { message: "'messages.0.content' must be a string", type: 'invalid_request_error' },
+  }),
+  oneText('https://github.com/earendil-works/pi/pull/1574', {
+    error: { message: 'Message content as a list is only supported for user messages.' },
+  }),
+  oneText(
+    'https://github.com/router-for-me/CLIProxyAPI/issues/3056',
+    { error: { message: 'sequence item 0: expected str instance, list found', type: 'server_error' } },
+    500,
+  ),
+  oneText('https://github.com/Kilo-Org/kilocode/issues/4377', {
+    detail:
+      "6 validation errors for SystemMessage\ncontent.str\nInput should be a valid string [type=string_type, input_value=[{'text': 'x'}], input_type=list]",
+  }),
   {
     source: 'https://github.com/ITSpecialist111/ai_automation_suggester/issues/38',
     answer: openai(
@@ -379,7 +426,7 @@ describe('real refusals', () => {
   })
 
   test.each(real)('a member that we did not send changes nothing: $source', (each) => {
-    if (each.subjects.includes('messages.role.developer')) return
+    if (each.subjects.some((subject) => subject.startsWith('messages.'))) return
     expect(changesOf({ ...each, sent: {} })).toEqual([])
   })
 })

@@ -3510,6 +3510,8 @@ export interface components {
                         json_mode?: boolean;
                         developer_role?: boolean;
                         later_instructions?: boolean;
+                        several_instructions?: boolean;
+                        text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
                         thoughts_in_history?: "required" | "refused";
@@ -3562,6 +3564,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";
@@ -3646,6 +3650,8 @@ export interface components {
                         json_mode?: boolean;
                         developer_role?: boolean;
                         later_instructions?: boolean;
+                        several_instructions?: boolean;
+                        text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
                         thoughts_in_history?: "required" | "refused";
@@ -3699,6 +3705,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";
@@ -5505,6 +5513,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";
@@ -5629,6 +5639,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";
@@ -5847,6 +5859,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";
@@ -6763,6 +6777,8 @@ export interface components {
                         json_mode?: boolean;
                         developer_role?: boolean;
                         later_instructions?: boolean;
+                        several_instructions?: boolean;
+                        text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
                         thoughts_in_history?: "required" | "refused";
@@ -6816,6 +6832,8 @@ export interface components {
                 json_mode?: boolean;
                 developer_role?: boolean;
                 later_instructions?: boolean;
+                several_instructions?: boolean;
+                text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
                 thoughts_in_history?: "required" | "refused";

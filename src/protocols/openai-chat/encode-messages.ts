@@ -15,7 +15,7 @@ export function encodeMessages(turns: readonly Turn[], context: MessagesContext)
   const messages = pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))
   // The vendor refuses an empty list, but not an empty user message.
   if (messages.length === 0) return [{ role: 'user', content: '' }]
-  return context.laterInstructions ? messages : joinLeading(messages)
+  return context.severalInstructions ? messages : joinLeading(messages)
 }
 
 /** The messages of one round. They depend on no other round. */
@@ -85,22 +85,26 @@ function addBlocks(blocks: readonly Block[], said: Said, notes: Notes): void {
 }
 
 /** Texts apart are parts. Many servers take only one text: there they are paragraphs. */
-function contentOf(texts: readonly string[], isEmpty: boolean, { assistantParts }: MessagesContext): unknown {
+function contentOf(texts: readonly string[], isEmpty: boolean, { textParts }: MessagesContext): unknown {
   if (texts.length === 0) return isEmpty ? '' : null
-  if (texts.length > 1 && assistantParts) return texts.map((text) => ({ type: 'text', text }))
+  if (texts.length > 1 && textParts) return texts.map((text) => ({ type: 'text', text }))
   return texts.join('\n\n')
 }
 
-function encodeUser({ blocks }: Turn, { notes }: MessagesContext): Json[] {
+function encodeUser({ blocks }: Turn, { notes, textParts }: MessagesContext): Json[] {
   const parts = blocks.flatMap((block) => {
     noteCache(block, notes)
     return encodePart(block, notes)
   })
   if (parts.length === 0) return []
   const full = parts.filter(({ text }) => text !== '')
-  const [only] = full
-  const content = only === undefined ? '' : full.length === 1 && only.type === 'text' ? only.text : full
+  const isOneText = full.length < 2 || !textParts
+  const content = isOneText && full.every(isText) ? full.map(({ text }) => text).join('\n\n') : full
   return [{ role: 'user', content }]
+}
+
+function isText({ type }: Json): boolean {
+  return type === 'text'
 }
 
 function encodeInstruction(turn: Turn, { notes, developerRole }: MessagesContext): Json[] {

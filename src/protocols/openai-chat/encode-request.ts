@@ -10,7 +10,7 @@ import { encodeMessages } from './encode-messages.ts'
 import { encodeTools } from './encode-tools.ts'
 import { encodeWebSearch, fitChatSearch } from './encode-web-search.ts'
 import { fitMessages } from './fit-messages.ts'
-import { isOpenAiModel, traitsOfFormat } from './format-traits.ts'
+import { traitsOfFormat } from './format-traits.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
@@ -38,8 +38,8 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     upstreamModel,
     customTools,
     developerRole: traits.developerRole === true,
-    laterInstructions: traits.laterInstructions !== false,
-    assistantParts: isOpenAiModel(upstreamModel),
+    severalInstructions: traits.laterInstructions !== false && traits.severalInstructions !== false,
+    textParts: traits.textParts === true,
   })
   const messages = fitMessages(encoded, request.turns, traits, notes)
   // JSON omits members without a value.

@@ -12,13 +12,21 @@ import type { Traits } from '../../canonical/traits.ts'
  * Only OpenAI has custom tools. Other servers look for a function in each tool:
  * https://github.com/microsoft/foundry-local/issues/1080, https://github.com/JiuliNuoyi/CodexRosetta/pull/1,
  * read 2026-11-22
+ *
+ * The templates of many models that others serve join texts, and fail on parts:
+ * https://github.com/router-for-me/CLIProxyAPI/issues/3056, https://github.com/earendil-works/pi/pull/1528, read 2026-11-28
  */
 export function traitsOfFormat(upstreamModel: string): Traits {
   return isOpenAiModel(upstreamModel) ? openAi : others
 }
 
-const openAi: Traits = { stopMax: 4, outputBound: 'max_completion_tokens', customTools: true }
-const others: Traits = { stopMax: 4, outputBound: 'max_tokens', customTools: false }
+const openAi: Traits = {
+  stopMax: 4,
+  outputBound: 'max_completion_tokens',
+  customTools: true,
+  textParts: true,
+}
+const others: Traits = { stopMax: 4, outputBound: 'max_tokens', customTools: false, textParts: false }
 
 /**
  * Whether a model has a name of OpenAI's, also behind a path and in the name of a fine-tuned model:

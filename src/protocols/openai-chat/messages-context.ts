@@ -10,8 +10,8 @@ export interface MessagesContext {
   customTools: boolean
   /** The upstream takes the role `developer`. */
   developerRole: boolean
-  /** The upstream takes several instructions, anywhere; otherwise one, in front. */
-  laterInstructions: boolean
-  /** The upstream takes the assistant's text in several parts. */
-  assistantParts: boolean
+  /** The upstream takes several instructions in front; otherwise one. */
+  severalInstructions: boolean
+  /** The upstream takes the text of a turn in several parts. */
+  textParts: boolean
 }

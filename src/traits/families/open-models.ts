@@ -57,6 +57,18 @@ export const openModelFamilies: readonly Family[] = [
     read,
   },
   {
+    models: /^(?:qwen|qwq|qvq)/,
+    protocols: ['openai-chat'],
+    traits: { severalInstructions: false },
+    examples: ['qwen3.6-27b', 'qwen3.5-397b-a17b', 'qwen-plus', 'qwq-32b', 'qvq-72b-preview'],
+    sources: [
+      'https://huggingface.co/Qwen/Qwen3.5-27B/blob/main/chat_template.jinja',
+      'https://github.com/vllm-project/vllm/issues/41114',
+      'https://github.com/can1357/oh-my-pi/issues/958',
+    ],
+    read: '2026-11-28',
+  },
+  {
     models: /^(?:meta-)?llama-?[34]/,
     traits: { output: ['text'] },
     examples: ['llama-3.3-70b-versatile', 'meta-llama-3.1-70b-instruct', 'llama3.2:3b'],

@@ -3,7 +3,11 @@ import type { Vendor } from '../vendor.ts'
 const read = '2026-11-22'
 const piCompat = 'https://github.com/earendil-works/pi/blob/main/packages/ai/src/api/openai-completions.ts'
 
-/** Servers that operators run themselves. */
+/**
+ * Servers that operators run themselves. They render a conversation by the template of the model's maker, and many templates take one
+ * system message in front: https://github.com/vllm-project/vllm/issues/41114, https://github.com/ggml-org/llama.cpp/issues/20733,
+ * https://github.com/can1357/oh-my-pi/issues/958, read 2026-11-28.
+ */
 export const ownServers = {
   litellm: {
     title: 'LiteLLM proxy',
@@ -25,7 +29,7 @@ export const ownServers = {
       'openai-responses': 'http://your-server:8000/v1',
       'anthropic-messages': 'http://your-server:8000',
     },
-    traits: { 'openai-chat': { customTools: false } },
+    traits: { 'openai-chat': { customTools: false, severalInstructions: false } },
     sources: ['https://www.developersdigest.tech/reference/api-compatibility/vllm', piCompat],
     read,
   },
@@ -42,6 +46,7 @@ export const ownServers = {
         outputBound: 'max_tokens',
         choicesMax: 1,
         customTools: false,
+        severalInstructions: false,
         takes: {
           topK: false,
           logitBias: false,
@@ -69,7 +74,7 @@ export const ownServers = {
       'openai-responses': 'http://your-server:1234/v1',
       'anthropic-messages': 'http://your-server:1234',
     },
-    traits: { 'openai-chat': { customTools: false } },
+    traits: { 'openai-chat': { customTools: false, severalInstructions: false } },
     sources: ['https://www.developersdigest.tech/reference/api-compatibility/lmstudio', piCompat],
     read,
   },
@@ -80,7 +85,7 @@ export const ownServers = {
       'openai-chat': 'http://your-server:8080/v1',
       'anthropic-messages': 'http://your-server:8080',
     },
-    traits: { 'openai-chat': { customTools: false } },
+    traits: { 'openai-chat': { customTools: false, severalInstructions: false } },
     sources: ['https://github.com/ggml-org/llama.cpp/pull/17570', piCompat],
     read,
   },

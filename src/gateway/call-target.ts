@@ -27,7 +27,8 @@ import { copyToKeep, isToKeep, type KeptCopy, keepAnswer } from './keep-answer.t
 import { noteLosses } from './note-translation.ts'
 import type { Preparation, Prepared } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
-import { Relay, type RelayedAnswer, type RelayResult } from './relay.ts'
+import { Relay } from './relay.ts'
+import type { RelayedAnswer, RelayResult } from './relayed.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { meterUnseen } from './unseen.ts'
 

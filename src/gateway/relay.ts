@@ -5,7 +5,7 @@ import type { Bounds } from '../config.ts'
 import { confined } from '../confine.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
-import type { Observation, StreamWatcher, UpstreamSide } from '../protocols/protocol.ts'
+import type { Observation, StreamWatcher, UpstreamSide, WatchedChunk } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
 import { requestIdIn } from '../stages/attempt.ts'
@@ -18,29 +18,10 @@ import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
+import type { RelayedAnswer, RelayResult } from './relayed.ts'
 import { streamEndAfter, streamEndOf } from './stream-ends.ts'
+import { joinChunks, StreamHead } from './stream-head.ts'
 import { StreamTail } from './stream-tail.ts'
-
-/**
- * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its observation is
- * `nothingSent` where it cost nothing.
- */
-export type RelayResult =
-  | { kind: 'answered' }
-  | {
-      kind: 'unanswered'
-      error: GatewayError
-      refusal: UpstreamRefusal | undefined
-      observation: Observation
-    }
-
-/** The facts about an answer that has ended, but whose last bytes the client does not have yet. */
-export interface RelayedAnswer {
-  status: number
-  observation: Observation
-  streamEnd: StreamEnd
-  error: GatewayError | null
-}
 
 export interface RelayOptions {
   admitted: Admitted
@@ -50,7 +31,12 @@ export interface RelayOptions {
   breakerCall: Pick<BreakerCall, 'answered'>
   bounds: Pick<
     Bounds,
-    'heldAnswerBytesMax' | 'watchedAnswerBytesMax' | 'keepAliveMs' | 'clientStallMs' | 'streamTailMs'
+    | 'heldAnswerBytesMax'
+    | 'sseFrameBytesMax'
+    | 'watchedAnswerBytesMax'
+    | 'keepAliveMs'
+    | 'clientStallMs'
+    | 'streamTailMs'
   >
   capture: CaptureAnswer
   /** True: this process may have been taken for dead, so that it must send nothing. */
@@ -81,6 +67,7 @@ export class Relay implements Listener {
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
+  #head: StreamHead | undefined
   /** We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the bound. */
   #decoded = false
   #finished = false
@@ -201,45 +188,61 @@ export class Relay implements Listener {
     if (row.firstTokenAt === null && watched.hasContent) row.firstTokenAt = Date.now()
     if (watched.terminal) {
       const observation = this.#watcher.observe()
-      this.#noteEnd(observation.error ?? null)
-      if (observation.error !== undefined && this.#canTryAnother()) {
-        this.#giveUp(observation.error, observation)
-        upstream.abort(observation.error)
+      const failure = observation.error ?? observation.none
+      this.#noteEnd(failure ?? null)
+      if (failure !== undefined && this.#canTryAnother()) {
+        this.#giveUp(failure, observation)
+        upstream.abort(failure)
         return
       }
       if (this.#watcher.isFollowed === true && observation.error === undefined)
         this.#tail = new StreamTail(this.#watcher, this.#options.bounds.streamTailMs)
       // Write the row before the client can see that the answer is whole.
-      this.#finish(observation, streamEndOf(observation), null, joinChunks(watched.forward))
+      const last = joinChunks(this.#withHead(watched.forward))
+      this.#finish(observation, streamEndOf(observation), observation.none ?? null, last)
       // The error ends the answer: the rest of the stream is of no use.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
-      for (const bytes of watched.forward) this.#answer.write(upstream, bytes)
+      for (const bytes of this.#released(watched)) this.#answer.write(upstream, bytes)
     }
+  }
+
+  /** What of a stream may go to the client now. */
+  #released({ forward, hasContent }: WatchedChunk): Buffer[] {
+    if (this.#answer.hasBegun) return forward
+    if (hasContent) return this.#withHead(forward)
+    this.#head ??= new StreamHead(this.#options.bounds)
+    return this.#head.push(forward)
+  }
+
+  #withHead(forward: Buffer[]): Buffer[] {
+    return this.#head === undefined ? forward : [...this.#head.take(), ...forward]
   }
 
   #endStream(): void {
     const rest = this.#watcher?.end()
     const observation = this.#watcher?.observe() ?? nothingObserved
-    const { error = observation.complete ? undefined : endedEarly() } = observation
+    const error = observation.error ?? (observation.complete ? observation.none : endedEarly())
     if (error !== undefined && this.#canTryAnother()) {
       this.#giveUp(error, observation)
       return
     }
     if (error !== undefined) this.#noteEnd(error)
     // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is that error.
-    const last = error === undefined || observation.error !== undefined ? rest : undefined
-    this.#finish(observation, streamEndOf(observation), error ?? null, last)
+    const isOwnEnd = error === undefined || error === observation.error || error === observation.none
+    const last = rest !== undefined && isOwnEnd ? [rest] : []
+    this.#finish(observation, streamEndOf(observation), error ?? null, joinChunks(this.#withHead(last)))
   }
 
   #endWhole(): void {
     const { observation, body } = this.#reader.whole(this.#joinHeld())
-    if (observation.complete || this.#options.admitted.life.clientGone) {
+    const failure = observation.error ?? observation.none
+    if ((observation.complete && failure === undefined) || this.#options.admitted.life.clientGone) {
       this.#options.admitted.row.firstTokenAt ??= Date.now()
       this.#finish(observation, 'complete', null, body)
       return
     }
-    this.#giveUp(observation.error ?? notWhole(), observation)
+    this.#giveUp(failure ?? notWhole(), observation)
   }
 
   /** `upstream`: to abort when it sends more of the refusal than we read. */
@@ -392,9 +395,4 @@ function orElse<T>(fallback: T, read: () => T): T {
   } catch {
     return fallback
   }
-}
-
-/** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
-function joinChunks(pieces: Buffer[]): Buffer | undefined {
-  return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

@@ -3,6 +3,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage } from '../canonical/usage.ts'
+import { emptyAnswer, isEmpty } from './no-answer.ts'
 import type { Observation } from './protocol.ts'
 
 /** The observation of an answer of which nothing arrived, or nothing readable. */
@@ -26,6 +27,8 @@ export class EventObserver {
   #complete = false
   #textBytes = 0
   #hasContent = false
+  #hasBlock = false
+  #none: GatewayError | undefined
   #losses: readonly TranslationNote[] | undefined
 
   /** What a translation of the answer loses. */
@@ -51,6 +54,7 @@ export class EventObserver {
         this.#startUsage = event.usage
         return
       case 'block-start':
+        this.#hasBlock ||= event.block.type === 'web-search'
         if (event.block.type === 'tool-call') this.#hasContent = true
         return
       case 'block-delta':
@@ -64,6 +68,8 @@ export class EventObserver {
         this.#finishReason = event.upstreamReason ?? event.reason
         this.#usage = event.usage
         this.#losses = event.losses
+        if (!this.#hasContent && !this.#hasBlock && event.losses === undefined && event.usage !== undefined)
+          this.#none = isEmpty(event.reason, event.usage) ? emptyAnswer() : undefined
         return
       case 'error':
         this.#error = event.error
@@ -80,6 +86,7 @@ export class EventObserver {
       servedModel: this.#servedModel,
       error: this.#error,
       complete: this.#complete,
+      ...(this.#none && { none: this.#none }),
       outputTokensEstimate: this.#outputTokensEstimate(),
     }
   }

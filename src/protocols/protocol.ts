@@ -302,6 +302,8 @@ export interface Observation {
   error: GatewayError | undefined
   /** True after the format's own end: [DONE], a finish reason or a terminal event. */
   complete: boolean
+  /** Why an answer that ends well is none: it is empty, or what stands in place of its content says so. */
+  none?: GatewayError | undefined
   /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean
   /** The parts of the answer that its translation has lost. */

@@ -161,7 +161,8 @@ function readBody(body: Buffer, table: Pick<ErrorTable, 'read'>): VendorError | 
 function readError(value: unknown, table: Pick<ErrorTable, 'read'>): VendorError | undefined {
   if (typeof value === 'string' && value !== '') return { message: value }
   if (!isRecord(value)) return undefined
-  const message = wordOf(value.message) ?? readDetail(value.detail) ?? readNested(value.message)
+  const message =
+    wordOf(value.message) ?? wordOf(value.msg) ?? readDetail(value.detail) ?? readNested(value.message)
   return message === undefined ? undefined : { message, ...table.read(value) }
 }
 

@@ -1,3 +1,4 @@
+import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { isRecord } from '../canonical/json.ts'
 import { SseDecoder } from './decode-sse.ts'
@@ -123,8 +124,9 @@ export function watchResponseByDecoding(
   try {
     const answer: unknown = JSON.parse(body.toString('utf8'))
     if (isRecord(answer)) for (const event of decodeResponse(answer, context)) observer.take(event)
-  } catch {
-    // The answer is not complete. The observation keeps what was read before.
+  } catch (error) {
+    // The answer is not complete. The observation keeps what was read before, and why the answer is none.
+    if (error instanceof GatewayError) return { ...observer.observe(), error }
   }
   return observer.observe()
 }

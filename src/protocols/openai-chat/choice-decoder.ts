@@ -5,6 +5,7 @@ import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { EventWriter } from '../event-writer.ts'
 import { Losses, noMedia, noSourceUrl } from '../losses.ts'
+import { brokenOff } from '../no-answer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
 import { type Source, sourcesIn } from './sources.ts'
@@ -74,10 +75,7 @@ export class ChoiceDecoder {
    */
   finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
     const reason = end.word === undefined ? 'stop' : readFinishReason(end.word)
-    if (reason === undefined) {
-      const word = String(end.word).slice(0, 60)
-      throw new GatewayError('upstream_error', `The upstream broke off its answer (finish reason "${word}").`)
-    }
+    if (reason === undefined) throw brokenOff(String(end.word))
     this.#close()
     this.#calls.end(end.answerId)
     if (this.#writer.blocks === 0 && this.#losses.hasAny) {

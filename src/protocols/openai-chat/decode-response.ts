@@ -1,9 +1,8 @@
-import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent, Start } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { EventWriter } from '../event-writer.ts'
-import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
+import { errorIn, noAnswer } from './answer-failure.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
@@ -14,15 +13,15 @@ import { firstChoice, usageIn } from './wire.ts'
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const choice = firstChoice(body)
   const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }
-  if (body.error) {
-    const error = decodeStreamError(body.error)
+  const error = errorIn(body, choice)
+  if (error !== undefined) {
     const usage = usageIn(body, choice)
     if (usage === undefined) throw error
     return [start, { type: 'error', error, usage }]
   }
   const message = choice?.message
   if (choice === undefined || !isRecord(message)) {
-    throw new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
+    throw noAnswer(body)
   }
   const writer = new EventWriter()
   const decoder = new ChoiceDecoder(writer, context)

@@ -3,8 +3,8 @@ import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { EventWriter } from '../event-writer.ts'
-import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
+import { errorIn } from './answer-failure.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
 import { plainText } from './plain-text.ts'
 import { firstChoice, usageIn } from './wire.ts'
@@ -56,11 +56,10 @@ class ChatStreamDecoder implements EventDecoder {
     this.#id ??= textOf(frame.id)
     this.#model ??= textOf(frame.model)
     const choice = firstChoice(frame)
-    // vLLM sends the error object itself.
-    const error = frame.error || choice?.error || (frame.object === 'error' && frame)
-    if (error) {
+    const error = errorIn(frame, choice)
+    if (error !== undefined) {
       this.#usage = usageIn(frame, choice) ?? this.#usage
-      this.#fail(decodeStreamError(error))
+      this.#fail(error)
       return
     }
     this.#choice.takeBeside(frame)

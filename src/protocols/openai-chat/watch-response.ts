@@ -3,6 +3,7 @@ import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts
 import { nothingObserved } from '../observe.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation } from '../protocol.ts'
+import { failureOf } from './answer-failure.ts'
 import { readUsage } from './wire.ts'
 
 /**
@@ -11,7 +12,10 @@ import { readUsage } from './wire.ts'
  */
 export function watchResponse(body: Buffer): Observation {
   const parsed = body.length <= parsedBytesMax ? parsedOrNothing(body) : undefined
-  return (isRecord(parsed) ? readParsed(parsed) : undefined) ?? readScanned(body)
+  if (!isRecord(parsed)) return readScanned(body)
+  const observed = readParsed(parsed) ?? readScanned(body)
+  const none = observed.error === undefined ? failureOf(parsed, observed.usage) : undefined
+  return none === undefined ? observed : { ...observed, none }
 }
 
 /** Up to this size, parsing costs less than scanning, and no more than a pattern of plain answers (1.4 us at 1.2 KB). */

@@ -1,8 +1,9 @@
 import type { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
-import { decodeStreamError } from '../openai-errors.ts'
+import { emptyAnswer } from '../no-answer.ts'
 import type { Observation, StreamWatcher, WatchedChunk, WatchOptions } from '../protocol.ts'
 import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
+import { brokenOffBy, errorIn, isSilent } from './answer-failure.ts'
 import { type ChoiceMark, markOf, wordsOf } from './choice-mark.ts'
 import { FrameTail } from './tail.ts'
 import { contentBytes, readUsage } from './wire.ts'
@@ -52,7 +53,9 @@ class ChatStreamWatcher implements StreamWatcher {
     const end = this.#ends.next(0)
     if (end === -1) this.#hold(chunk, forward)
     else this.#pushFrames(chunk, end, forward)
-    return { forward, hasContent: this.#hasContent, terminal: this.#isDone }
+    // An error before any content ends the answer. One behind it passes, with what the upstream sends after it.
+    const isNone = !this.#hasContent && this.#error !== undefined
+    return { forward, hasContent: this.#hasContent, terminal: this.#isDone || isNone }
   }
 
   end(): Buffer | undefined {
@@ -64,12 +67,16 @@ class ChatStreamWatcher implements StreamWatcher {
 
   observe(): Observation {
     const last = readTail(this.#tail.frames())
+    const complete = this.#isDone || (last.finishReason !== undefined && !last.isOpen)
+    const isNone = complete && !this.#hasContent && isSilent(last.finishReason, last.usage)
+    const none = brokenOffBy(last.finishReason) ?? (isNone ? emptyAnswer() : undefined)
     return {
       usage: last.usage,
       finishReason: last.finishReason,
       servedModel: this.#servedModel,
       error: this.#error ?? last.error,
-      complete: this.#isDone || (last.finishReason !== undefined && !last.isOpen),
+      complete,
+      ...(none && { none }),
       outputTokensEstimate: this.#outputTokensEstimate(),
     }
   }
@@ -201,8 +208,8 @@ class ChatStreamWatcher implements StreamWatcher {
     if (frame === undefined || frame === 'done') return false
 
     if (typeof frame.model === 'string' && frame.model !== '') this.#servedModel ??= frame.model
-    if (frame.error) this.#error ??= decodeStreamError(frame.error)
     const choices = frame.choices
+    this.#error ??= errorIn(frame, Array.isArray(choices) ? choices[0] : undefined)
     if (!Array.isArray(choices)) return false
     if (choices.length === 0) return this.#dropUsageFrame && isRecord(frame.usage)
 
@@ -231,8 +238,8 @@ function readTail(frames: Buffer[]): TailFacts {
     const frame = parseFrame(bytes, 0, bytes.length)
     if (frame === undefined || frame === 'done') continue
     facts.usage ??= readUsage(frame.usage, frame.service_tier)
-    if (frame.error && !facts.error) facts.error = decodeStreamError(frame.error)
     const choices = Array.isArray(frame.choices) ? frame.choices : []
+    facts.error ??= errorIn(frame, choices[0])
     for (const choice of choices) {
       const reason = isRecord(choice) ? choice.finish_reason : undefined
       if (typeof reason === 'string' && reason !== '') facts.finishReason ??= reason

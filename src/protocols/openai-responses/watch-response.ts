@@ -1,4 +1,4 @@
-import { isRecord, parseObject, textOf } from '../../canonical/json.ts'
+import { isRecord, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { nothingObserved } from '../observe.ts'
 import type { Observation } from '../protocol.ts'
 import { watchResponseByDecoding } from '../watch.ts'
@@ -10,8 +10,13 @@ import { decodeResponse } from './decode-answer.ts'
  */
 export function watchResponse(body: Buffer): Observation {
   const observed = watchResponseByDecoding(decodeResponse, body)
-  if (observed.complete || observed.error !== undefined) return observed
-  return watchPromise(body) ?? observed
+  if (!observed.complete) return watchPromise(body) ?? observed
+  // Items that we do not know are content too.
+  return observed.none !== undefined && hasItems(body) ? { ...observed, none: undefined } : observed
+}
+
+function hasItems(body: Buffer): boolean {
+  return recordsOf(parseObject(body.toString('utf8'))?.output).length > 0
 }
 
 function watchPromise(body: Buffer): Observation | undefined {

@@ -1,0 +1,27 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { Usage } from '../canonical/usage.ts'
+
+/** Answers with a good status that are none. Before its client has content of one, another channel is asked. */
+
+/**
+ * Whether an answer without content is none: the upstream ends it as if it were whole, and counts no output. One with output is an
+ * answer: the model chose to say nothing, or thought.
+ */
+export function isEmpty(reason: string | undefined, usage: Usage): boolean {
+  return usage.output + usage.reasoning === 0 && (reason === undefined || reason === 'stop')
+}
+
+export function emptyAnswer(): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    'The upstream answered with nothing: no content, and no tokens of output.',
+  )
+}
+
+/** `word`: the upstream's finish reason. */
+export function brokenOff(word: string): GatewayError {
+  return new GatewayError(
+    'upstream_error',
+    `The upstream broke off its answer (finish reason "${word.slice(0, 60)}").`,
+  )
+}

@@ -1,0 +1,76 @@
+import { GatewayError } from '../../canonical/error.ts'
+import { isRecord, type Json, textOf } from '../../canonical/json.ts'
+import type { Usage } from '../../canonical/usage.ts'
+import { brokenOff, emptyAnswer, isEmpty } from '../no-answer.ts'
+import { decodeStreamError } from '../openai-errors.ts'
+import { readFinishReason } from './wire.ts'
+
+/** What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the error object itself. */
+export function errorIn(answer: Json, choice: unknown): GatewayError | undefined {
+  const error = answer.error || (isRecord(choice) && choice.error) || (answer.object === 'error' && answer)
+  return error ? decodeStreamError(error) : undefined
+}
+
+/** The error of an upstream that broke off its answer, by its finish reason. */
+export function brokenOffBy(word: string | undefined): GatewayError | undefined {
+  return word !== undefined && readFinishReason(word) === undefined ? brokenOff(word) : undefined
+}
+
+/**
+ * Why a whole answer is none: an error, no choice, or choices without content of which all were broken off or empty. Embeddings and
+ * moderations, which are no chat, have other lists than choices.
+ */
+export function failureOf(answer: Json, usage: Usage | undefined): GatewayError | undefined {
+  const { choices } = answer
+  const said = errorIn(answer, undefined)
+  if (said !== undefined) return said
+  if (!isFull(choices)) {
+    const isOther = Array.isArray(answer.data) || Array.isArray(answer.results)
+    return isOther ? undefined : noAnswer(answer)
+  }
+  let failure: GatewayError | undefined
+  for (const choice of choices) {
+    const each = isRecord(choice) ? failureOfChoice(answer, choice, usage) : undefined
+    if (each === undefined) return undefined
+    failure ??= each
+  }
+  return failure
+}
+
+/** The error for a body without an answer, in the upstream's words if it has any: `{ "code": 500, "msg": "..." }`. */
+export function noAnswer(body: Json): GatewayError {
+  const { message, msg, detail } = body
+  if ([message, msg, detail].some((words) => words !== undefined && words !== null && words !== ''))
+    return decodeStreamError(body)
+  return new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
+}
+
+/** As `isEmpty`. Many upstreams of the format count nothing, or zeros. */
+export function isSilent(word: string | undefined, usage: Usage | undefined): boolean {
+  return isEmpty(word, usage ?? nothingUsed)
+}
+
+const nothingUsed: Usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
+
+function failureOfChoice(answer: Json, choice: Json, usage: Usage | undefined): GatewayError | undefined {
+  const word = textOf(choice.finish_reason)
+  const error = choice.error ? errorIn(answer, choice) : brokenOffBy(word)
+  if (error !== undefined || !isSilent(word, usage)) return error
+  return isRecord(choice.message) && !hasContent(choice.message) ? emptyAnswer() : undefined
+}
+
+/** Any member but the role counts, known to us or not. */
+function hasContent(message: Json): boolean {
+  return Object.entries(message).some(
+    ([name, value]) =>
+      name !== 'role' && value !== null && value !== '' && value !== false && !isEmptyList(value),
+  )
+}
+
+function isEmptyList(value: unknown): boolean {
+  return Array.isArray(value) ? value.length === 0 : isRecord(value) && Object.keys(value).length === 0
+}
+
+function isFull(list: unknown): list is unknown[] {
+  return Array.isArray(list) && list.length > 0
+}

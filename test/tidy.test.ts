@@ -392,6 +392,11 @@ test('the pages know the gateway by its HTTP API alone, and the gateway knows no
   }
 })
 
+test('no page shows the answer to one question under the name of another', () => {
+  for (const { file, text } of pages)
+    expect(text.includes('keepPreviousData'), `${file}: use keptFor, which names the question`).toBe(false)
+})
+
 test('shipped code does not import tests', () => {
   for (const { file, imports } of [...product, ...workers]) {
     const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))

@@ -109,6 +109,36 @@ test('tab and order of the table are the address: back, forward and a second pag
   await page.getByRole('tab', { name: 'Models', selected: true }).waitFor()
 })
 
+test('each tab shows its own rows and no others, whichever was open before and however slow the answer is', async () => {
+  const own: Record<string, string[]> = {
+    Models: ['main'],
+    Channels: ['scripted', 'no channel'],
+    Tenants: ['free', 'paid'],
+    Keys: ['unknown callers'],
+  }
+  const page = await open(`/console?${range}`)
+  const table = page.getByRole('region', { name: /^Sums by/ })
+  const shown = async () =>
+    (await table.getByRole('rowheader').allInnerTexts()).map((text) => text.replace(/\s*log$/, ''))
+  await expect.poll(shown).toEqual(own.Models)
+  for (const title of ['Channels', 'Tenants', 'Keys', 'Models', 'Keys', 'Channels', 'Tenants', 'Models']) {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    await page.route(/summary\?.*group_by=/, async (route) => {
+      await held
+      await route.continue()
+    })
+    await page.getByRole('tab', { name: title }).click()
+    await page.getByRole('tab', { name: title, selected: true }).waitFor()
+    expect((await shown()).filter((name) => own[title]?.includes(name) !== true)).toEqual([])
+    release()
+    await expect.poll(shown).toEqual(own[title])
+    await page.unroute(/summary\?.*group_by=/)
+  }
+})
+
 test('the numbers, and the rows of the table, lead to just their requests in the log', async () => {
   const page = await open(`/console?${range}`)
   await page.getByRole('link', { name: /^Errors: / }).click()

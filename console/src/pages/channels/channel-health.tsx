@@ -1,5 +1,5 @@
 import { Skeleton, useComputedColorScheme } from '@mantine/core'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { lazy, Suspense, useMemo } from 'react'
 import { api, ask } from '../../api/client.ts'
@@ -23,7 +23,6 @@ export function ChannelHealth({ channel }: { channel: string }) {
   const minutes = useQuery({
     queryKey: ['channels', 'minutes', channel],
     refetchInterval: every(15_000),
-    placeholderData: keepPreviousData,
     async queryFn({ signal }) {
       const to = new Date()
       const span = { from: new Date(to.getTime() - hourMs).toISOString(), to: to.toISOString() }

@@ -79,7 +79,7 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
               {data.data.map((row) => {
                 const { name, to, filter } = nameOf(row)
                 return (
-                  <tr key={JSON.stringify(filter ?? name)}>
+                  <tr key={JSON.stringify([by, row[fieldOf(by)] ?? null])}>
                     <th scope="row">
                       <Name to={to}>{name}</Name>{' '}
                       {filter === undefined ? null : (
@@ -157,7 +157,7 @@ function Trend({ values }: { values: readonly number[] | undefined }) {
 function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | undefined {
   const isAllowed = terms.step !== 'minute' || by === 'channel'
   const { data } = useTimeline(terms, by, '-requests', { top: 20, isAllowed })
-  const field = by === 'tenant' ? 'tenant_id' : by === 'key' ? 'key_id' : by
+  const field = fieldOf(by)
   return (row) => {
     const found = data?.series.find((one) => !one.other && one[field] === row[field])
     if (!isAllowed || found === undefined) return undefined
@@ -166,6 +166,10 @@ function useTrends(terms: Terms, by: By): (row: Group) => readonly number[] | un
       found.points.map(({ at, requests }) => ({ at, value: requests })),
     ).values
   }
+}
+
+function fieldOf(by: By) {
+  return by === 'tenant' ? 'tenant_id' : by === 'key' ? 'key_id' : by
 }
 
 type Group = Schema<'Summary'>['data'][number]
@@ -210,7 +214,7 @@ function useNames(by: By, rows: readonly Group[]): (row: Group) => Named {
     }
     const id = (by === 'tenant' ? row.tenant_id : row.key_id) ?? ''
     return {
-      name: id === '' ? 'callers that are not known' : (names.data?.get(id) ?? id),
+      name: id === '' ? 'unknown callers' : (names.data?.get(id) ?? id),
       to: id === '' ? undefined : `/console/${by}s/${id}`,
       filter: by === 'tenant' ? { tenant_id: id } : { key_id: id },
     }

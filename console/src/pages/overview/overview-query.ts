@@ -1,10 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { type QueryKey, useQuery } from '@tanstack/react-query'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
+import { keptFor } from '../../api/kept.ts'
 import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
-import { momentsOf, rangeOf } from '../../format/range.ts'
+import { momentsOf, type RangeSearch, rangeOf } from '../../format/range.ts'
 import type { Sort } from './overview-address.ts'
 
 export type Sums = Schema<'SummarySums'>
@@ -25,6 +26,8 @@ const stepMs: Readonly<Record<Step, number>> = { minute: 60_000, hour: hourMs, d
 export interface Terms {
   from: string
   to: string
+  /** The range as the address has it: it stays the same while `from` and `to` move. */
+  chosen: RangeSearch
   before: { from: string; to: string }
   step: Step
   stepMs: number
@@ -38,7 +41,8 @@ export function useTerms(search: Texts, asOf: Date): Terms {
 }
 
 export function termsOf(search: Texts, asOf: Date, isMember: boolean): Terms {
-  const moments = momentsOf(rangeOf(search), asOf) ?? momentsOf({ last: usualLast }, asOf)
+  const chosen = rangeOf(search)
+  const moments = momentsOf(chosen, asOf) ?? momentsOf({ last: usualLast }, asOf)
   const [from, to] = [new Date(moments?.from ?? asOf), new Date(moments?.to ?? asOf)]
   const ms = to.getTime() - from.getTime()
   const { tenant_id } = search
@@ -48,6 +52,7 @@ export function termsOf(search: Texts, asOf: Date, isMember: boolean): Terms {
   return {
     from: from.toISOString(),
     to: to.toISOString(),
+    chosen,
     before: { from: new Date(from.getTime() - ms).toISOString(), to: from.toISOString() },
     step,
     stepMs: stepMs[step],
@@ -59,13 +64,18 @@ function filters({ tenant_id }: Terms) {
   return tenant_id === undefined ? {} : { tenant_id }
 }
 
-/** Shown until the next answer: a live page must not blink. */
-const common = { placeholderData: keepPreviousData, staleTime: liveMs } as const
+/** `question`: what is asked, without what moves while the page is live or only puts the same rows in another order. */
+function common(question: QueryKey, ...moving: readonly string[]) {
+  return {
+    queryKey: [...question, ...moving],
+    placeholderData: keptFor(question),
+    staleTime: liveMs,
+  }
+}
 
 export function useTotals(terms: Terms, range: { from: string; to: string }) {
   return useQuery({
-    ...common,
-    queryKey: ['totals', terms.tenant_id, range.from, range.to],
+    ...common(['totals', terms.tenant_id ?? null, terms.chosen], range.from, range.to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary', {
@@ -85,9 +95,8 @@ export function useTimeline(
 ) {
   const { from, to, step } = terms
   return useQuery({
-    ...common,
+    ...common(['timeline', terms.tenant_id ?? null, terms.chosen, step, by ?? null, sort, top], from, to),
     enabled: isAllowed,
-    queryKey: ['timeline', terms.tenant_id, from, to, step, by ?? null, sort, top],
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary/timeline', {
@@ -111,8 +120,7 @@ export function useTimeline(
 export function useBreakdown(terms: Terms, by: By, sort: Sort) {
   const { from, to } = terms
   return useQuery({
-    ...common,
-    queryKey: ['breakdown', terms.tenant_id, from, to, by, sort],
+    ...common(['breakdown', terms.tenant_id ?? null, terms.chosen, by], sort, from, to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/summary', {
@@ -126,10 +134,9 @@ export function useBreakdown(terms: Terms, by: By, sort: Sort) {
 }
 
 /** Groups of errors, the largest first. */
-export function useErrors({ from, to, tenant_id }: Terms) {
+export function useErrors({ from, to, tenant_id, chosen }: Terms) {
   return useQuery({
-    ...common,
-    queryKey: ['error-groups', tenant_id, from, to],
+    ...common(['error-groups', tenant_id ?? null, chosen], from, to),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/requests/errors', {

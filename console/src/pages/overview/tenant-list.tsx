@@ -1,8 +1,9 @@
 import { Button, Stack, TextInput } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useEffect, useRef, useState } from 'react'
 import { api, ask } from '../../api/client.ts'
+import { keptFor } from '../../api/kept.ts'
 import { Problem } from '../../parts/problem.tsx'
 
 const most = 20
@@ -22,7 +23,7 @@ export function TenantList({
   const [looked] = useDebouncedValue(words.trim(), 150)
   const { data, error, refetch } = useQuery({
     queryKey: ['tenants', 'choice', looked],
-    placeholderData: keepPreviousData,
+    placeholderData: keptFor(['tenants', 'choice']),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/tenants', {

@@ -1,5 +1,6 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
+import { keptFor } from '../../api/kept.ts'
 import { useMay } from '../../api/session.ts'
 import { type Endpoint, kindOf } from './formats.ts'
 
@@ -7,7 +8,7 @@ import { type Endpoint, kindOf } from './formats.ts'
 export function useKeys(search: string, chosen: string | undefined) {
   const found = useQuery({
     queryKey: ['playground', 'keys', search],
-    placeholderData: keepPreviousData,
+    placeholderData: keptFor(['playground', 'keys']),
     queryFn: ({ signal }) =>
       ask(
         api.GET('/admin/v1/keys', {

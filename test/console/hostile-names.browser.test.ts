@@ -24,6 +24,7 @@ beforeAll(async () => {
     yaml: (url) => `
 models:
   - { id: main, price: { input: "1", output: "2" } }
+  - { id: '*' }
   - { id: 'acme/<img src=x onerror=window.isHurt=true>', aliases: [ '"><script>window.isHurt=true</script>' ] }
   - { id: pictures, images: { sizes: [ '<b>1x1</b>' ] } }
 channels:
@@ -160,4 +161,20 @@ test('what an upstream and a client wrote is shown as text in the playground and
   await page.getByRole('button', { name: 'Send the request' }).click()
   await page.locator('main').getByText('onerror').nth(1).waitFor()
   expect(await page.evaluate('window.isHurt')).toBeUndefined()
+})
+
+test('forms that offer models take a catalog with an entry for any other name', async () => {
+  const page = await bed.page()
+  await bed.signIn(page)
+  for (const [address, button, field] of [
+    ['/console/groups', 'Make group', 'Models'],
+    ['/console/keys', 'Make key', 'Models'],
+  ] as const) {
+    await look(page, address)
+    await page.getByRole('button', { name: button }).first().click()
+    const models = page.getByRole('dialog').getByRole('combobox', { name: field })
+    await models.click()
+    await page.getByRole('option', { name: 'main', exact: true }).waitFor()
+    expect(await page.getByRole('option', { name: '*', exact: true }).count()).toBe(1)
+  }
 })

@@ -27,7 +27,7 @@ export function SettingsField({
     case 'words':
       return <Textarea {...same} autosize minRows={2} maxRows={6} />
     case 'tags':
-      return <TagsInput {...same} data={[...suggestions]} splitChars={[',', ' ']} clearable />
+      return <TagsInput {...same} data={[...new Set(suggestions)]} splitChars={[',', ' ']} clearable />
     case 'switch':
       return <Switch {...same} size="sm" />
     case 'choice':

@@ -2,7 +2,7 @@ import { hostedWorkIn } from '../bodies/hosted-work.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
-import { type RequestSize, worstCaseNano } from '../ledger/price.ts'
+import { type MissingBound, missingBound, type RequestSize, worstCaseNano } from '../ledger/price.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { Candidate } from '../routing/candidates.ts'
@@ -39,7 +39,7 @@ export function worstCaseOf(
   let highest: Dearest = { nano: 0n, hidden: [] }
   for (const answering of models) {
     const dearest = worstCaseWith(asked, answering, preparation, hidden)
-    if (dearest.nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model), dearest.hidden)
+    if (dearest.nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model), dearest)
     if (dearest.nano > highest.nano) highest = { ...dearest, nano: dearest.nano }
   }
   return { nano: highest.nano, advice: 'Lower max_completion_tokens', reason: reasonOf(highest.hidden) }
@@ -58,6 +58,8 @@ export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | '
 interface Dearest<Nano = bigint> {
   nano: Nano
   hidden: readonly string[]
+  /** Why nothing bounds it. */
+  missing?: MissingBound | undefined
 }
 
 function hiddenInputOf({ body, large, endpoint }: Asked): readonly string[] {
@@ -122,7 +124,8 @@ function dearestAnswer(
   for (const [price, hidden] of hiddenOf) {
     const hasHiddenInput = hidden.length > 0
     const nano = worstCaseNano({ ...whole, hasHiddenInput }, { ...model, price }, priceMultiplier)
-    if (nano === undefined) return { nano, hidden }
+    if (nano === undefined)
+      return { nano, hidden, missing: missingBound({ ...whole, hasHiddenInput }, { ...model, price }) }
     if (nano > dearest.nano) dearest = { nano, hidden }
   }
   if (!work.asksAdvisor) return dearest
@@ -176,11 +179,23 @@ function reasonOf(hidden: readonly string[]): string | undefined {
 
 const hiddenShown = 4
 
-function unbounded(model: string, hidden: readonly string[]): GatewayError {
-  const reason = reasonOf(hidden)
+function unbounded(
+  model: string,
+  { hidden, missing = 'price' }: Pick<Dearest<unknown>, 'hidden' | 'missing'>,
+): GatewayError {
   return new GatewayError(
     'permission_denied',
-    `This key has a spending limit and what model "${model}" may cost is not bounded: it has no price, or neither max_completion_tokens nor a limit of the model bounds its answer, or it may search the web and a search has no price${reason === undefined ? '.' : `, or it has no context_length. ${reason}`}`,
+    `This key has a spending limit and what model "${model}" may cost is not bounded: ${missingWords[missing]}${missing === 'context' ? ` ${reasonOf(hidden)}` : ''}`,
     { field: 'model' },
   )
+}
+
+const missingWords: Readonly<Record<MissingBound, string>> = {
+  price: 'it has no price. The operator can set one.',
+  'input price': 'its price has none for input. The operator can set one.',
+  'output price': 'its price has none for output. The operator can set one.',
+  'search price':
+    'it may search the web, and its price has none for a search. Leave the search out, or have the operator set one.',
+  output: 'nothing bounds its answer. Send max_completion_tokens.',
+  context: 'it has no context_length.',
 }

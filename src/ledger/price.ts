@@ -147,6 +147,25 @@ export function worstCaseNano(
   return tokens + ceilDivide(fees * rate.digits, rate.scale) + roundingNano
 }
 
+/** What `worstCaseNano` needs: the first that a model lacks for a request. */
+export type MissingBound = 'price' | 'input price' | 'output price' | 'search price' | 'output' | 'context'
+
+/** Why `worstCaseNano` is undefined for the same request; undefined when it is not. */
+export function missingBound(
+  size: RequestSize,
+  { price, contextLength, maxOutputTokens }: Pick<Model, 'price' | 'contextLength' | 'maxOutputTokens'>,
+): MissingBound | undefined {
+  if (price === undefined) return 'price'
+  if ((size.maxOutputTokens ?? maxOutputTokens ?? contextLength) === undefined) return 'output'
+  if (size.hasHiddenInput && contextLength === undefined) return 'context'
+  const known = { ...size, hasHiddenInput: false, webSearches: 0 }
+  const isBounded = (of: Partial<RequestSize>) =>
+    worstCaseNano({ ...known, ...of }, { price, contextLength, maxOutputTokens }, '1') !== undefined
+  if (!isBounded({ maxOutputTokens: 0 })) return 'input price'
+  if (!isBounded({})) return 'output price'
+  return isBounded({ webSearches: size.webSearches ?? 0 }) ? undefined : 'search price'
+}
+
 /** Images, before or after they are made. */
 export interface PricedImages {
   count: number

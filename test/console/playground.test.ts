@@ -1,7 +1,11 @@
 import { expect, test } from 'vitest'
 import { AnswerReader } from '../../console/src/pages/playground/answer.ts'
+import { modelsFor } from '../../console/src/pages/playground/choices.ts'
+import { firstSnippets } from '../../console/src/pages/playground/first-snippets.ts'
 import {
   type Endpoint,
+  endpoints,
+  firstRequest,
   formOf,
   inFormat,
   parseRequest,
@@ -235,4 +239,37 @@ test('the steps of the set-up follow from what there is', () => {
   const key = { id: 'k', name: 'k', tenant: 't', revoked_at: null, disabled: false }
   expect(stepsOf({ ...nothing, keys: [{ ...key, disabled: true }] }).key).toBe('open')
   expect(stepsOf({ ...nothing, keys: [key] }).key).toBe('done')
+})
+
+const price = { input: '1', output: '2' }
+const plain = { state: 'enabled', images: null, price } as const
+
+test('code for a key names a model that the key can use: enabled, of its group and its own list, and with a price', () => {
+  const catalog = [
+    { ...plain, id: '*' },
+    { ...plain, id: 'gone', state: 'disabled' as const },
+    { ...plain, id: 'painter', images: { sizes: ['1x1'] } },
+    { ...plain, id: 'gpt-free', price: null },
+    { ...plain, id: 'claude-5' },
+    { ...plain, id: 'gpt-5' },
+  ]
+  for (const [group, key, expected] of [
+    [['*'], null, ['claude-5', 'gpt-5', 'gpt-free']],
+    [undefined, null, ['claude-5', 'gpt-5', 'gpt-free']],
+    [['gpt-*'], null, ['gpt-5', 'gpt-free']],
+    [['*'], ['gpt-*'], ['gpt-5', 'gpt-free']],
+    [['claude-*'], ['*5'], ['claude-5']],
+    [['gpt-5'], ['claude-5'], []],
+  ] as const)
+    expect(modelsFor(catalog, [group, key], chat)).toEqual(expected)
+  expect(modelsFor(catalog, [['*'], null], '/v1/images/generations')).toEqual(['painter'])
+  // Who may not read the catalog knows what the key's own list spells out.
+  expect(modelsFor([], [undefined, ['gpt-*', 'gpt-5', 'gpt-5']], chat)).toEqual(['gpt-5'])
+})
+
+test('the answer to a first request is bounded in each format of conversations, and so is that of each code', () => {
+  for (const { path, kind } of endpoints.filter(({ kind }) => kind === 'chat'))
+    expect(formOf(path, firstRequest(path, 'm')).maxTokens, kind).toBe(1024)
+  for (const { id, text } of firstSnippets('http://127.0.0.1', 'm', 'secret'))
+    expect(text, id).toMatch(/(max_(completion_)?tokens|maxOutputTokens)\W+1024/)
 })

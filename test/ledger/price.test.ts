@@ -6,6 +6,7 @@ import {
   costNanoMax,
   dearestImageNano,
   imagePriceNano,
+  missingBound,
   parseMultiplier,
   priceImages,
   priceRequest,
@@ -128,6 +129,36 @@ describe('worstCaseNano', () => {
     expect(worstCaseNano(size, unbounded, '1')).toBeDefined()
     expect(worstCaseNano(size, { ...model, price: undefined }, '1')).toBeUndefined()
     expect(worstCaseNano(size, { ...model, price: { ...price, input: undefined } }, '1')).toBeUndefined()
+  })
+
+  test('says what is missing exactly where there is no bound', () => {
+    const choices = [true, false]
+    const seen = new Set<unknown>()
+    for (const hasPrice of choices)
+      for (const input of [1n, undefined])
+        for (const output of [1n, undefined])
+          for (const webSearch of [1n, undefined])
+            for (const contextLength of [1000, undefined])
+              for (const modelMost of [100, undefined])
+                for (const maxOutputTokens of [0, 5, undefined])
+                  for (const hasHiddenInput of choices)
+                    for (const webSearches of [0, 3]) {
+                      const request = { ...size, maxOutputTokens, hasHiddenInput, webSearches }
+                      const by = {
+                        ...model,
+                        contextLength,
+                        maxOutputTokens: modelMost,
+                        price: hasPrice ? { ...price, input, output, webSearch } : undefined,
+                      }
+                      const missing = missingBound(request, by)
+                      seen.add(missing)
+                      expect(missing === undefined, JSON.stringify({ request, missing })).toBe(
+                        worstCaseNano(request, by, '1') !== undefined,
+                      )
+                    }
+    expect([...seen].map(String).sort()).toEqual(
+      ['context', 'input price', 'output', 'output price', 'price', 'search price', 'undefined'].sort(),
+    )
   })
 
   test('is exact for 20,000 random requests, and no settlement within the bounds exceeds it', () => {

@@ -167,7 +167,10 @@ test('a model without a bound on its cost is refused by name, whatever its fallb
   for (const name of ['heedless', 'careless']) {
     const { status, text } = await bed.ask(name, { key: paidKey })
     expect(status).toBe(403)
-    expect(text).toContain('what model \\"heedless\\" may cost is not bounded')
+    // The one reason that holds, and what to do about it.
+    expect(text).toContain(
+      'what model \\"heedless\\" may cost is not bounded: nothing bounds its answer. Send max_completion_tokens.',
+    )
   }
   expect(bed.upstream.requests).toEqual([])
 })

@@ -153,7 +153,7 @@ function pythonCall(
   return `stream = ${call}\nfor event in stream:\n    ${event}`
 }
 
-/** Its own words for a request: the model and the last text; the rest of the request is not in it. */
+/** Its own words for a request: the model, the last text and the bound of the answer; the rest of the request is not in it. */
 function aiSdk({ origin, endpoint, request, secret }: SnippetSource): Snippet {
   const isMessages = endpoint === '/v1/messages'
   const [name, maker, method] = isMessages
@@ -161,6 +161,8 @@ function aiSdk({ origin, endpoint, request, secret }: SnippetSource): Snippet {
     : ['openai', 'createOpenAI', endpoint === '/v1/responses' ? '.responses' : '.chat']
   const model = `tollgate${method}(${inJs(String(request.model ?? ''))})`
   const isStream = request.stream === true
+  const bound = boundOf(request)
+  const call = `{ model: ${model}, prompt: ${inJs(lastText(request))}${bound === undefined ? '' : `, maxOutputTokens: ${bound}`} }`
   return {
     id: 'ai-sdk',
     title: 'AI SDK',
@@ -175,9 +177,9 @@ const tollgate = ${maker}({
 
 ${
   isStream
-    ? `const { textStream } = streamText({ model: ${model}, prompt: ${inJs(lastText(request))} })
+    ? `const { textStream } = streamText(${call})
 for await (const part of textStream) process.stdout.write(part)`
-    : `const { text } = await generateText({ model: ${model}, prompt: ${inJs(lastText(request))} })
+    : `const { text } = await generateText(${call})
 console.log(text)`
 }`,
   }
@@ -188,6 +190,8 @@ function langchain({ origin, endpoint, request, secret }: SnippetSource): Snippe
   const [file, name, base] = isMessages
     ? ['langchain_anthropic', 'ChatAnthropic', origin]
     : ['langchain_openai', 'ChatOpenAI', `${origin}/v1`]
+  const bound = boundOf(request)
+  const most = bound === undefined ? '' : `\n    max_tokens=${bound},`
   const responses = endpoint === '/v1/responses' ? '\n    use_responses_api=True,' : ''
   return {
     id: 'langchain',
@@ -198,7 +202,7 @@ function langchain({ origin, endpoint, request, secret }: SnippetSource): Snippe
 model = ${name}(
     base_url=${inPython(base)},
     api_key=${pythonKey(secret)},
-    model=${inPython(String(request.model ?? ''))},${responses}
+    model=${inPython(String(request.model ?? ''))},${most}${responses}
 )
 
 ${
@@ -207,6 +211,12 @@ ${
     : `print(model.invoke(${inPython(lastText(request))}).text)`
 }`,
   }
+}
+
+/** The most tokens of the answer, in any of the formats. */
+function boundOf(request: Readonly<Record<string, unknown>>): number | undefined {
+  const { max_completion_tokens, max_output_tokens, max_tokens } = request
+  return [max_completion_tokens, max_output_tokens, max_tokens].find((bound) => typeof bound === 'number')
 }
 
 /** What the user said last, in any of the formats. */

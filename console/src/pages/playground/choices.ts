@@ -34,8 +34,10 @@ export function isUsable({ revoked_at, disabled }: Schema<'Key'>): boolean {
   return revoked_at === null && !disabled
 }
 
+type WhoAsks = Pick<Schema<'Key'>, 'group_id' | 'allowed_models'>
+
 /** The models that a key may ask for at an endpoint, as far as the caller may know them. */
-export function useModels(key: Schema<'Key'> | undefined, endpoint: Endpoint): string[] {
+export function useModels(key: WhoAsks | undefined, endpoint: Endpoint): string[] {
   const mayCatalog = useMay()('catalog')
   const models = useQuery({
     queryKey: ['playground', 'models'],
@@ -50,17 +52,31 @@ export function useModels(key: Schema<'Key'> | undefined, endpoint: Endpoint): s
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/groups/{id}', { params: { path: { id: groupId ?? '' } }, signal })),
   })
-  const known = models.data?.data ?? []
-  if (known.length === 0) return (key?.allowed_models ?? []).filter((name) => !name.includes('*'))
+  return modelsFor(models.data?.data ?? [], [group.data?.models, key?.allowed_models], endpoint)
+}
+
+/**
+ * Ids that all of `allowed` let through, those with a price first: a key whose spending is limited can use no others. What is
+ * null or undefined lets everything through. Without a catalog, the names that a key's own list spells out.
+ */
+export function modelsFor(
+  known: readonly Pick<Schema<'AdminModel'>, 'id' | 'state' | 'images' | 'price'>[],
+  allowed: readonly (readonly string[] | null | undefined)[],
+  endpoint: Endpoint,
+): string[] {
+  // The entry for any other name is no name.
+  const isName = (id: string) => !id.includes('*')
+  if (known.length === 0) return [...new Set(allowed.at(-1))].filter(isName)
   const isImage = kindOf(endpoint) === 'image'
-  return (
-    known
-      .filter(({ state, images }) => state === 'enabled' && (images !== null) === isImage)
-      .map(({ id }) => id)
-      // The entry for any other name is no name.
-      .filter((id) => !id.includes('*'))
-      .filter((id) => matches(group.data?.models ?? ['*'], id) && matches(key?.allowed_models ?? ['*'], id))
+  const usable = known.filter(
+    ({ id, state, images }) =>
+      state === 'enabled' &&
+      (images !== null) === isImage &&
+      isName(id) &&
+      allowed.every((patterns) => patterns == null || matches(patterns, id)),
   )
+  const priced = usable.filter(({ price }) => price !== null)
+  return [...priced, ...usable.filter(({ price }) => price === null)].map(({ id }) => id)
 }
 
 /** `gpt-*` has a star for any text. */

@@ -234,11 +234,19 @@ function toolsIn(endpoint: Endpoint, tools: readonly FormTool[] | null): unknown
   })
 }
 
-/** What stands in a playground that nobody has used yet. */
+/**
+ * A request to begin with. Its answer is bounded, so that a key whose spending is limited can send it to a model without a bound
+ * of its own.
+ */
 export function firstRequest(endpoint: Endpoint, model: string): RequestBody {
   if (endpoint === '/v1/images/generations') return { model, prompt: 'A small sailing boat' }
   if (endpoint === '/v1/embeddings') return { model, input: 'Hello' }
-  const chat = { model, stream: true, messages: [{ role: 'user', content: 'Hello' }] }
+  const chat = {
+    model,
+    stream: true,
+    max_completion_tokens: 1_024,
+    messages: [{ role: 'user', content: 'Hello' }],
+  }
   return inFormat('/v1/chat/completions', endpoint, chat).request
 }
 

@@ -1,3 +1,4 @@
+import { messageWithoutCause } from '../canonical/unreachable.ts'
 import type { Usage } from '../canonical/usage.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
 import { type Column, type Shown, shownOf } from '../ledger/column.ts'
@@ -7,6 +8,12 @@ import type { RequestDetail, SummaryRow } from '../ledger/queries.ts'
 import { type DetailRow, type ListRow, requestColumns, valueIn } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { nullableGroups } from './row-schema.ts'
+
+/** An attempt for a tenant that sees them. */
+export function attemptOfTenant<Attempt extends { error_message: string | null }>(attempt: Attempt): Attempt {
+  const { error_message: message } = attempt
+  return { ...attempt, error_message: message === null ? null : messageWithoutCause(message) }
+}
 
 /** A row for a tenant that does not see channels. */
 export function withoutChannel<Row extends { channel: string | null }>(row: Row): Row {

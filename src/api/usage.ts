@@ -11,7 +11,7 @@ import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { noParameters } from './parameter.ts'
 import { readFor } from './read-for.ts'
 import { conditionsFrom, ownFilterFrom } from './usage-filter.ts'
-import { detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
+import { attemptOfTenant, detailJson, requestJson, summaryJson, withoutChannel } from './usage-json.ts'
 import { cursorAfterWalk, cursorAt, filterOf, requestQuery, spanOf, summaryQuery } from './usage-query.ts'
 import { usageDetail, usagePage, usageSummary } from './usage-row.ts'
 import { leftSignal, ownRows, type UsageWalkContext, usageExportEndpoint } from './usage-walk.ts'
@@ -96,7 +96,13 @@ export function usageEndpoints({
           findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
         )
         if (found === undefined) throw noSuchRequest()
-        return { body: detailJson(showsRouting ? found : { ...withoutChannel(found), attempt_rows: [] }) }
+        return {
+          body: detailJson(
+            showsRouting
+              ? { ...found, attempt_rows: found.attempt_rows.map(attemptOfTenant) }
+              : { ...withoutChannel(found), attempt_rows: [] },
+          ),
+        }
       },
     }),
     usageExportEndpoint({ database, bounds, exports, showsRouting, shipNow }),

@@ -12,10 +12,11 @@ import {
   writeSync,
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
+import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
 import { listJournals, ownerState } from '../ledger/journal-directory.ts'
 import { isSetAside } from '../ledger/set-aside-folders.ts'
-import { codeOf, type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
 const { well, warning, wrong } = findingsOf('data directory')
 const place = 'docs/reference/configuration.md#place'

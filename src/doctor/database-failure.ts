@@ -1,4 +1,5 @@
-import { codeOf, type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
+import { codeOf } from '../canonical/unreachable.ts'
+import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { wrong } = findingsOf('database')

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import postgres, { type Sql } from 'postgres'
+import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
 import { openConnections } from '../db/connections.ts'
 import { embeddedUrl } from '../db/embedded.ts'
@@ -18,7 +19,7 @@ import {
   checkStorage,
   checkVersion,
 } from './database-state.ts'
-import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
 import { checkDirect, checkPoolerUrl, settingsRefused } from './pooler.ts'
 
 const { well, skipped, wrong } = findingsOf('database')

@@ -1,3 +1,5 @@
+import { codeOf } from '../canonical/unreachable.ts'
+
 /** Headings of the report, in its order. */
 export const areas = [
   'configuration',
@@ -69,11 +71,4 @@ export function wordsOf(error: unknown): string {
 /** A word of a command line, as a shell reads it: paths and names may have blanks. */
 export function inShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
-}
-
-/** The code of an error, or of the first cause that has one. */
-export function codeOf(error: unknown): string {
-  for (let at = error; at instanceof Error; at = at.cause)
-    if ('code' in at && at.code !== undefined) return String(at.code)
-  return ''
 }

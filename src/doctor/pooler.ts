@@ -1,7 +1,8 @@
 import type { Sql } from 'postgres'
+import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
 import { checkPooler, PoolerError } from '../db/pooler.ts'
-import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
 import { networkFailure } from './network-failure.ts'
 
 const { well, warning, wrong } = findingsOf('database')

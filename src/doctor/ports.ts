@@ -3,8 +3,9 @@ import { get } from 'node:http'
 import { get as getSecurely } from 'node:https'
 import { createServer } from 'node:net'
 import { basename } from 'node:path'
+import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
-import { codeOf, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { type Finding, findingsOf, wordsOf } from './finding.ts'
 
 const { well, wrong } = findingsOf('network')
 const docs = 'docs/runbook.md#it-does-not-start'

@@ -3,7 +3,7 @@ import { callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import { type Credential, credentialsOf, secretsOf } from '../routing/credentials.ts'
-import { newAttempt, requestIdIn } from '../stages/attempt.ts'
+import { attemptError, newAttempt, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Life } from '../stages/life.ts'
@@ -68,7 +68,7 @@ export async function askUpstream<T>(
     return read(body)
   } catch (cause) {
     const error = asGatewayError(cause)
-    if (!life.clientGone) attempt.error = { kind: error.kind, message: error.message }
+    if (!life.clientGone) attempt.error = attemptError(error)
     throw error
   } finally {
     attempt.totalMs = Date.now() - sentAt

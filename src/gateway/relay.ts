@@ -8,7 +8,7 @@ import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, UpstreamSide, WatchedChunk } from '../protocols/protocol.ts'
 import type { BreakerCall } from '../routing/breakers.ts'
 import type { Admitted } from '../stages/admit.ts'
-import { requestIdIn } from '../stages/attempt.ts'
+import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
@@ -284,7 +284,7 @@ export class Relay implements Listener {
   #giveUp(error: GatewayError, observation: Observation, refusal?: UpstreamRefusal): void {
     this.#finished = true
     clearInterval(this.#keepAliveTimer)
-    this.#options.attempt.error = { kind: error.kind, message: error.message }
+    this.#options.attempt.error = attemptError(error)
     this.#options.done({ kind: 'unanswered', error, refusal, observation })
   }
 
@@ -384,8 +384,7 @@ export class Relay implements Listener {
   #noteEnd(error: GatewayError | null): void {
     const { attempt, admitted } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
-    if (error !== null && !admitted.life.clientGone)
-      attempt.error = { kind: error.kind, message: error.message }
+    if (error !== null && !admitted.life.clientGone) attempt.error = attemptError(error)
   }
 }
 

@@ -7,7 +7,7 @@ import type { BreakerCall } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
-import { newAttempt } from '../stages/attempt.ts'
+import { attemptError, newAttempt } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { type TracedAttempt, traceAttempt } from '../stages/trace-attempt.ts'
 import { setUsage } from '../stages/trace-request.ts'
@@ -141,7 +141,7 @@ async function callOnce(
 
 /** Redacts at once: the client can read the attempts of a job that still runs. */
 function recordError({ credentials }: Generation, attempt: AttemptRecord, error: GatewayError): void {
-  const { kind, message } = attempt.error ?? error
+  const { kind, message } = attempt.error ?? attemptError(error)
   attempt.error = { kind, message: redactText(message, [...credentials]) }
 }
 

@@ -5,7 +5,7 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { EventDataReader } from '../protocols/event-data.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
-import { requestIdIn } from '../stages/attempt.ts'
+import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { isRedirect, redirected } from '../upstream/answer-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
@@ -230,7 +230,7 @@ export class ImageCall implements Listener {
     const { attempt, done } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
     const error = result.ok ? result.value.error : result.error
-    if (error !== undefined) attempt.error = { kind: error.kind, message: error.message }
+    if (error !== undefined) attempt.error = attemptError(error)
     done(result)
   }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { messageWithoutCause } from '../canonical/unreachable.ts'
 import type { Job } from './job.ts'
 
 const ms = z.int().nullable()
@@ -60,5 +61,5 @@ export function jobEndJson({ error, costNano, webhookState, webhookTries }: Job)
 }
 
 function problemJson(error: { kind: string; message: string } | null) {
-  return error === null ? null : { kind: error.kind, message: error.message }
+  return error === null ? null : { kind: error.kind, message: messageWithoutCause(error.message) }
 }

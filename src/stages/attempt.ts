@@ -1,4 +1,6 @@
+import type { GatewayError } from '../canonical/error.ts'
 import { type Headers, headerText } from '../canonical/headers.ts'
+import { messageWithCause } from '../canonical/unreachable.ts'
 import { longName, name } from '../ledger/column.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -32,6 +34,11 @@ export function newAttempt({
     upstreamRequestId: null,
     credential: credential === undefined || credential.secret === '' ? null : credential.name,
   }
+}
+
+/** What an attempt records of the error that ended its call. */
+export function attemptError(error: GatewayError): AttemptRecord['error'] & object {
+  return { kind: error.kind, message: messageWithCause(error) }
 }
 
 /** An upstream's own id of a call. An upstream may write anything there, also one of `secrets`. */

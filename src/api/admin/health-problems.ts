@@ -47,8 +47,12 @@ function problemsOfChannel(channel: Health['channels'][number]): Problem[] {
   const where = `channel ${name}`
   if (state !== 'enabled') return []
   if (!is_readable) return [bad('It is left out: another SECRET_KEY has encrypted its credentials.', where)]
-  if (breaker !== null)
-    return [bad(`Its breaker is ${breaker.state}: ${breaker.reason}`, where, breaker.since)]
+  if (breaker !== null) {
+    // The last error of the same kind says more: why the upstream could not be reached.
+    const { last_error: last } = recent
+    const why = last?.startsWith(`${breaker.reason}: `) ? last : breaker.reason
+    return [bad(`Its breaker is ${breaker.state}: ${why}`, where, breaker.since)]
+  }
   const refused = new Set(
     cooldowns.filter(({ why }) => why === 'refused').map(({ credential }) => credential),
   )

@@ -1,3 +1,4 @@
+import { causePattern } from '../../canonical/unreachable.ts'
 import { asc, eq, sql } from '../../db/drizzle.cjs'
 import { firstIdAt } from '../../db/first-id.ts'
 import { channelBreakers, imageJobs, instances, revision } from '../../db/schema.ts'
@@ -55,10 +56,10 @@ export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   const rows: Iterable<Record<string, unknown>> = toRows(
     await db.execute(sql`
       SELECT channel, count(*)::int AS calls, count(error_kind)::int AS failed,
-        (array_agg(error_kind || coalesce(' ' || status, '') ORDER BY request_id DESC)
+        (array_agg(error_kind || coalesce(' ' || status, '') || coalesce(': ' || cause, '') ORDER BY request_id DESC)
           FILTER (WHERE error_kind IS NOT NULL))[1] AS last_error
       FROM (
-        SELECT channel, error_kind, status, request_id FROM attempts
+        SELECT channel, error_kind, status, request_id, substring(error_message from ${causePattern}::text) AS cause FROM attempts
         WHERE request_id >= ${from}::uuid AND created_at >= now() - make_interval(mins => ${recentMinutes})
           AND NOT passed_over
         ORDER BY request_id DESC LIMIT ${recentMax}

@@ -5,7 +5,7 @@ import type { Database } from '../../db/database.ts'
 import { findEntries, findLogDetail } from '../../ledger/log/detail-queries.ts'
 import { namesFor } from '../../ledger/log/names-queries.ts'
 import { findBeside } from '../../ledger/queries.ts'
-import { detailJson } from '../usage-json.ts'
+import { attemptOfTenant, detailJson } from '../usage-json.ts'
 import { usageDetail } from '../usage-row.ts'
 import { asCurl } from './as-curl.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
@@ -91,8 +91,10 @@ export function adminRequestEndpoint(context: AdminRequestContext): AdminEndpoin
       const entries = await ask((sql) => findEntries(sql, id), terms)
       const names = await ask((sql) => namesFor(sql, [row]), terms)
       const showsRouting = seesRouting(context, actor)
-      const { attempts, ...shown } = detailJson(detail)
       const isMember = actor.tenantId !== null
+      const { attempts, ...shown } = detailJson(
+        isMember ? { ...detail, attempt_rows: detail.attempt_rows.map(attemptOfTenant) } : detail,
+      )
       return {
         body: {
           ...shown,

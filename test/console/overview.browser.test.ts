@@ -243,9 +243,10 @@ test('a member sees the errors of its own tenant, without channels', async () =>
   await page.getByRole('slider', { name: 'Spend by model' }).waitFor()
   await page.getByRole('slider', { name: 'Requests by outcome' }).waitFor()
   expect(await page.getByRole('alert').count()).toBe(0)
-  // It may not read the health of the gateway, so the page does not speak of it.
-  await page.getByText('No alert is open').waitFor()
-  expect(await page.getByText('All well').count()).toBe(0)
+  // Four of ten requests went wrong, though no rule says so.
+  await page.getByText('40% of 10 requests were refused or failed.').waitFor()
+  for (const calm of ['All well', 'No alert is open', 'No problem now'])
+    expect(await page.getByText(calm).count(), calm).toBe(0)
   expect(await page.getByRole('button', { name: 'All tenants' }).count()).toBe(0)
   await errors.getByRole('link', { name: 'upstream_error', exact: true }).click()
   await page.getByText('3 requests match').waitFor()
@@ -268,6 +269,24 @@ test('an operator chooses the tenant of all numbers, which stands in the address
   await second.getByRole('button', { name: 'All tenants' }).click()
   await second.getByRole('link', { name: 'Requests: 11.' }).waitFor()
   expect(filtersOf(second)).not.toHaveProperty('tenant_id')
+})
+
+test('the banner is green only where an alert rule would say otherwise and the errors are few', async () => {
+  const calm = `from=${at(busy - 60 * minuteMs)}&to=${at(busy - 30 * minuteMs)}`
+  const erring = await open(`/console?${range}`)
+  await erring.getByText('45.5% of 11 requests were refused or failed.').waitFor()
+  await erring.getByRole('link', { name: 'Errors in the log' }).click()
+  await erring.getByText('5 requests match').waitFor()
+  const page = await open(`/console?${calm}`)
+  await page.getByText('No problem now. No alert rule is enabled').waitFor()
+  expect(await page.getByText('All well').count()).toBe(0)
+  const rule = { name: 'down', condition: { kind: 'channel_down' } }
+  expect((await owner.call('POST', 'alerts', rule)).status).toBe(201)
+  await page.reload()
+  await page.getByText('All well').waitFor()
+  await page.goto(`/console?${range}`)
+  await page.getByText('45.5% of 11 requests were refused or failed.').waitFor()
+  expect(await page.getByText('All well').count()).toBe(0)
 })
 
 const everyPart = /\/admin\/v1\/(summary|requests|health|alerts)/

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { alignedTo, measuredIn, termsOf } from '../../console/src/pages/overview/overview-query.ts'
+import { alignedTo, isFailing, measuredIn, termsOf } from '../../console/src/pages/overview/overview-query.ts'
 
 const hour = {
   from: '2026-11-24T10:30:00.000Z',
@@ -50,4 +50,24 @@ test('bars are minutes only where the gateway has sums of minutes: of two days, 
   expect(stepOf({ from: '2026-11-23T10:00:00Z', to: '2026-11-23T11:00:00Z' })).toBe('minute')
   expect(stepOf({ from: '2026-11-20T10:00:00Z', to: '2026-11-20T11:00:00Z' })).toBe('hour')
   expect(stepOf({ last: '30d' })).toBe('day')
+})
+
+test('a time is failing by its share of errors, also against the time before it', () => {
+  const of = (errors: number, requests: number) => ({ errors, requests })
+  for (const [now, before, expected] of [
+    [of(0, 0), of(0, 0), false],
+    [of(0, 100), of(90, 100), false],
+    [of(15, 21), of(0, 0), true],
+    [of(15, 21), of(16, 21), true],
+    [of(1, 1), undefined, true],
+    [of(5, 100), of(5, 100), false],
+    [of(6, 100), of(6, 100), true],
+    [of(40, 1000), of(1, 1000), true],
+    [of(40, 1000), of(20, 1000), false],
+    [of(40, 1000), of(0, 0), false],
+    [of(40, 1000), of(0, 10), true],
+    [of(4, 100), of(0, 1000), false],
+    [of(10, 2000), of(0, 2000), false],
+  ] as const)
+    expect(isFailing(now, before), JSON.stringify([now, before])).toBe(expected)
 })

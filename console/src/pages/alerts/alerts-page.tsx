@@ -1,9 +1,7 @@
 import { Button, Modal, Tabs } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
-import { api, ask } from '../../api/client.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import type { Texts } from '../../console-search.ts'
@@ -15,6 +13,7 @@ import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { Teach } from '../../parts/teach.tsx'
+import { useIsWatched } from '../overview/overview-query.ts'
 import { historyColumns, ruleColumns } from './alert-columns.tsx'
 import {
   type Episode,
@@ -110,12 +109,7 @@ function useOpenRow(search: Texts) {
 function Now({ search, add }: { search: Texts; add: ReactNode }) {
   const { id, close } = useOpenRow(search)
   const list = useOpenEpisodes()
-  const watched = useQuery({
-    queryKey: ['alert-rules', 'watched'],
-    queryFn: async ({ signal }) =>
-      (await ask(api.GET('/admin/v1/alerts', { params: { query: { enabled: 'true', limit: 1 } }, signal })))
-        .data.length > 0,
-  })
+  const watched = useIsWatched(true)
   return (
     <WithSheet sheet={id === undefined ? null : <EpisodeSheet key={id} id={id} onClose={close} />}>
       <OpenEpisodes

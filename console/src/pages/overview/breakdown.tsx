@@ -12,7 +12,7 @@ import { Duration, Money, None, Tokens } from '../../parts/values.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
 import { errorOutcomes, inLog, sorts, tableOf, tabs, withTable } from './overview-address.ts'
-import { alignedTo, type By, type Terms, useBreakdown, useTimeline } from './overview-query.ts'
+import { alignedTo, type By, isFailing, type Terms, useBreakdown, useTimeline } from './overview-query.ts'
 
 /** Who and what the numbers come from, the highest first. */
 export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
@@ -94,7 +94,7 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
                       )}
                     </th>
                     <td>{count(row.requests)}</td>
-                    <td title={count(row.errors)} data-bad={row.errors > row.requests / 20 || undefined}>
+                    <td title={count(row.errors)} data-bad={isFailing(row) || undefined}>
                       {row.errors === 0 || filter === undefined ? (
                         share(row.errors, row.requests)
                       ) : (

@@ -1,16 +1,29 @@
 import { Link } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
+import type { Texts } from '../../console-search.ts'
+import { count, share } from '../../format/numbers.ts'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Notice } from '../../parts/tone.tsx'
 import { Moment } from '../../parts/values.tsx'
 import classes from './overview.module.css'
-import { useHealth, useOpenEpisodes } from './overview-query.ts'
+import { errorOutcomes, inLog } from './overview-address.ts'
+import {
+  isFailing,
+  type Terms,
+  useHealth,
+  useIsWatched,
+  useOpenEpisodes,
+  useTotals,
+} from './overview-query.ts'
 
 /** Is anything wrong? In words, the worst first, each with the way to it. */
-export function NowWrong() {
+export function NowWrong({ terms, search }: { terms: Terms; search: Texts }) {
   const may = useMay()
   const health = useHealth(may('health'))
   const episodes = useOpenEpisodes(may('alerts'))
+  const watched = useIsWatched(may('alerts'))
+  const totals = useTotals(terms, { from: terms.from, to: terms.to })
+  const totalsBefore = useTotals(terms, terms.before)
   const healthProblem = usePart('the health', health)
   const alertsProblem = usePart('the alerts', episodes)
   if (healthProblem !== undefined || alertsProblem !== undefined)
@@ -21,15 +34,18 @@ export function NowWrong() {
       </>
     )
   const isKnown =
-    (!may('health') || health.data !== undefined) && (!may('alerts') || episodes.data !== undefined)
+    !totals.isPending &&
+    !totalsBefore.isPending &&
+    (!may('health') || health.data !== undefined) &&
+    (!may('alerts') || (episodes.data !== undefined && !watched.isPending))
   if (!isKnown) return <div className={classes.wrongWaiting} />
   const problems = health.data?.problems ?? []
   const open = episodes.data?.data ?? []
-  if (problems.length === 0 && open.length === 0) {
-    if (may('health')) return <Notice tone="good">All well</Notice>
-    // Whoever may not read the health knows of no alert, and of nothing else.
-    return may('alerts') ? <Notice tone="good">No alert is open</Notice> : null
-  }
+  const now = totals.data?.total
+  const before = totalsBefore.data?.total
+  const isErring = now !== undefined && isFailing(now, before)
+  if (problems.length === 0 && open.length === 0 && !isErring)
+    return now === undefined ? null : <NothingWrong isWatched={watched.data === true} />
   return (
     <div className={classes.wrong}>
       {problems.map(({ severity, what, where, since }) => (
@@ -60,8 +76,46 @@ export function NowWrong() {
           {acknowledged === null ? '' : `, acknowledged by ${acknowledged.by}`}.
         </Notice>
       ))}
+      {isErring ? (
+        <Notice
+          tone="warning"
+          action={
+            <Link to="/console/log" search={inLog(search, { outcome: errorOutcomes })}>
+              Errors in the log
+            </Link>
+          }
+        >
+          <strong>Errors</strong>: {share(now.errors, now.requests)} of {count(now.requests)} requests were
+          refused or failed. {before === undefined ? '' : previously(before)}
+        </Notice>
+      ) : null}
     </div>
   )
+}
+
+/** Without a rule that could say so, that no alert is open means nothing. */
+function NothingWrong({ isWatched }: { isWatched: boolean }) {
+  const may = useMay()
+  if (!may('alerts')) return may('health') ? <Notice tone="good">All well</Notice> : null
+  if (isWatched) return <Notice tone="good">{may('health') ? 'All well' : 'No alert is open'}</Notice>
+  return (
+    <Notice
+      tone="quiet"
+      action={
+        <Link to="/console/alerts" search={{ tab: 'rules' }}>
+          Alert rules
+        </Link>
+      }
+    >
+      {may('health') ? 'No problem now. ' : ''}No alert rule is enabled, so a problem would not be reported.
+    </Notice>
+  )
+}
+
+function previously({ requests, errors }: { requests: number; errors: number }): string {
+  return requests === 0
+    ? 'There were none in the time before.'
+    : `In the time before: ${share(errors, requests)}.`
 }
 
 /** With the full stop that words of an upstream may lack. */

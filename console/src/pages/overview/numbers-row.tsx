@@ -7,7 +7,7 @@ import { count, duration, share, short } from '../../format/numbers.ts'
 import { usePart } from '../../parts/page-parts.tsx'
 import classes from './overview.module.css'
 import { errorOutcomes, inLog } from './overview-address.ts'
-import { type Sums, type Terms, useTotals } from './overview-query.ts'
+import { isFailing, type Sums, type Terms, useTotals } from './overview-query.ts'
 
 /** The numbers of the time, each with what it was in the time before. */
 export function NumbersRow({ terms, search }: { terms: Terms; search: Texts }) {
@@ -35,7 +35,7 @@ export function NumbersRow({ terms, search }: { terms: Terms; search: Texts }) {
           exact={count(total.errors)}
           to={link({ outcome: errorOutcomes })}
           before={then && `before: ${share(then.errors, then.requests)}`}
-          isBad={total.requests > 0 && total.errors / total.requests > 0.05}
+          isBad={isFailing(total, then)}
         />
         <Figure
           name="First token, p50 / p95"

@@ -71,7 +71,7 @@ export function OverviewPage() {
         </>
       }
     >
-      <NowWrong />
+      <NowWrong terms={terms} search={search} />
       <NumbersRow terms={terms} search={search} />
       <Suspense fallback={<Skeleton height={192} radius={6} />}>
         <Charts terms={terms} search={search} onRange={go} />

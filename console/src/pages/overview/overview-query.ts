@@ -168,6 +168,26 @@ export function useOpenEpisodes(isAllowed: boolean) {
   })
 }
 
+/** Whether somebody is told when things go wrong: there is an alert rule that is enabled. */
+export function useIsWatched(isAllowed: boolean) {
+  return useQuery({
+    queryKey: ['alert-rules', 'watched'],
+    enabled: isAllowed,
+    queryFn: async ({ signal }) =>
+      (await ask(api.GET('/admin/v1/alerts', { params: { query: { enabled: 'true', limit: 1 } }, signal })))
+        .data.length > 0,
+  })
+}
+
+type Errors = Pick<Sums, 'requests' | 'errors'>
+
+/** More than one in twenty; or more than one in a hundred, if that is three times the share of the time before. */
+export function isFailing(now: Errors, before: Errors = { requests: 0, errors: 0 }): boolean {
+  if (now.errors > now.requests / 20) return true
+  const hasRisen = now.errors * before.requests > 3 * before.errors * now.requests
+  return before.requests > 0 && hasRisen && now.errors >= 10 && now.errors > now.requests / 100
+}
+
 /** As `alignedTo`, for what cannot be added up: a step without a measurement is null, not 0. */
 export function measuredIn(
   { from, to, stepMs }: Pick<Terms, 'from' | 'to' | 'stepMs'>,

@@ -28,7 +28,7 @@ import { noteLosses } from './note-translation.ts'
 import type { Preparation, Prepared } from './prepare.ts'
 import { pricingOf } from './pricing.ts'
 import { Relay } from './relay.ts'
-import type { RelayedAnswer, RelayResult } from './relayed.ts'
+import type { RelayedAnswer, RelayResult } from './relay-options.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { meterUnseen } from './unseen.ts'
 

@@ -4,7 +4,7 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Keeping } from '../stages/keeping.ts'
 import { endUserOf } from '../stages/open-record.ts'
-import type { RelayedAnswer } from './relayed.ts'
+import type { RelayedAnswer } from './relay-options.ts'
 
 /** The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound. */
 export class KeptCopy {

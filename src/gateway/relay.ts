@@ -1,13 +1,9 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
-import type { Bounds } from '../config.ts'
 import { confined } from '../confine.ts'
-import type { AttemptRecord } from '../ledger/record.ts'
 import { nothingObserved } from '../protocols/observe.ts'
-import type { Observation, StreamWatcher, UpstreamSide, WatchedChunk } from '../protocols/protocol.ts'
-import type { BreakerCall } from '../routing/breakers.ts'
-import type { Admitted } from '../stages/admit.ts'
+import type { Observation, StreamWatcher, WatchedChunk } from '../protocols/protocol.ts'
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { nothingSent, observeSize } from '../stages/meter.ts'
@@ -16,40 +12,16 @@ import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
+import { type AnswerKind, kindOfBytes, kindOfLabel } from './answer-kind.ts'
 import type { AnswerReader } from './answer-reader.ts'
-import { type CaptureAnswer, ClientAnswer } from './client-answer.ts'
-import type { RelayedAnswer, RelayResult } from './relayed.ts'
+import { ClientAnswer } from './client-answer.ts'
+import type { RelayOptions } from './relay-options.ts'
 import { streamEndAfter, streamEndOf } from './stream-ends.ts'
 import { joinChunks, StreamHead } from './stream-head.ts'
 import { StreamTail } from './stream-tail.ts'
 
-export interface RelayOptions {
-  admitted: Admitted
-  side: UpstreamSide
-  reader: AnswerReader
-  attempt: AttemptRecord
-  breakerCall: Pick<BreakerCall, 'answered'>
-  bounds: Pick<
-    Bounds,
-    | 'heldAnswerBytesMax'
-    | 'sseFrameBytesMax'
-    | 'watchedAnswerBytesMax'
-    | 'keepAliveMs'
-    | 'clientStallMs'
-    | 'streamTailMs'
-  >
-  capture: CaptureAnswer
-  /** True: this process may have been taken for dead, so that it must send nothing. */
-  isDoubtful(): boolean
-  /**
-   * Write the row. `last`, the last bytes of the answer, wait for it. Resolves with an error where the client must not get them: a
-   * client that has seen nothing of the answer has that error already.
-   */
-  settle(answer: RelayedAnswer, last: Buffer | undefined): Promise<GatewayError | undefined>
-  done(attempted: RelayResult): void
-}
-
 const refusalBytesMax = 64 * 1024
+const contentTypes = { events: 'text/event-stream', json: 'application/json' } as const
 
 /**
  * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only this class decides
@@ -64,6 +36,8 @@ export class Relay implements Listener {
   #status = 0
   #headers: ResponseHeaders = {}
   #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
+  #kind: AnswerKind = 'other'
+  #isKindSeen = false
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
@@ -99,22 +73,47 @@ export class Relay implements Listener {
       this.#mode = 'refusal'
       return
     }
-    const type = headerText(headers['content-type']) ?? ''
-    const streams = type.startsWith('text/event-stream')
-    if (admitted.facts.stream ? type.includes('json') : streams) this.#reader = this.#reader.forOtherKind()
-    this.#answer.setHead({ status, headers, streams, contentType: this.#reader.contentType })
-    if (streams) {
-      this.#mode = 'stream'
-      this.#watcher = this.#reader.stream()
-      if (this.#watcher.keepAlive !== undefined) this.#keepAlive(upstream)
-    }
+    this.#beginAs(upstream, kindOfLabel(headerText(headers['content-type']) ?? ''))
   }
 
-  data(upstream: UpstreamCall, chunk: Buffer): void {
+  #beginAs(upstream: UpstreamCall, kind: AnswerKind): void {
+    const { admitted, reader } = this.#options
+    this.#kind = kind
+    const streams = kind === 'events'
+    const isOther = admitted.facts.stream ? kind === 'json' : streams
+    this.#reader = isOther ? reader.forOtherKind() : reader
+    this.#answer.setHead({
+      status: this.#status,
+      headers: this.#headers,
+      streams,
+      contentType: this.#reader.contentType,
+    })
+    this.#mode = streams ? 'stream' : 'whole'
+    this.#watcher = streams ? this.#reader.stream() : undefined
+    clearInterval(this.#keepAliveTimer)
+    if (this.#watcher?.keepAlive !== undefined) this.#keepAlive(upstream)
+  }
+
+  /** The first bytes, and those that wait with them. They decide what the answer is, and not its label. */
+  #takeFirst(upstream: UpstreamCall, chunk: Buffer): Buffer {
+    const begin = this.#chunks.length === 0 ? chunk : Buffer.concat([...this.#chunks, chunk])
+    const kind = kindOfBytes(begin)
+    if (kind === undefined) return chunk
+    this.#isKindSeen = true
+    if (kind === 'other' || kind === this.#kind || this.#answer.hasBegun) return chunk
+    this.#headers = { ...this.#headers, 'content-type': contentTypes[kind] }
+    this.#chunks = []
+    this.#length = 0
+    this.#beginAs(upstream, kind)
+    return begin
+  }
+
+  data(upstream: UpstreamCall, bytes: Buffer): void {
     if (this.#finished) {
-      this.#tail?.take(chunk)
+      this.#tail?.take(bytes)
       return
     }
+    const chunk = this.#isKindSeen || this.#mode === 'refusal' ? bytes : this.#takeFirst(upstream, bytes)
     switch (this.#mode) {
       case 'stream':
         if (this.#decoded) this.#length += chunk.length

@@ -1,0 +1,33 @@
+/** How the bytes of an answer come: as server-sent events, as one JSON document, or as something else. */
+export type AnswerKind = 'events' | 'json' | 'other'
+
+/** What the label says. A media type may be in capital letters. */
+export function kindOfLabel(contentType: string): AnswerKind {
+  if (/^text\/event-stream/i.test(contentType)) return 'events'
+  return /json/i.test(contentType) ? 'json' : 'other'
+}
+
+/**
+ * What the first bytes say; undefined: they are too few. Servers send streams as text/plain, as JSON, or without a label, and
+ * errors as streams that are none: https://github.com/containers/ramalama/issues/2837.
+ */
+export function kindOfBytes(begin: Buffer): AnswerKind | undefined {
+  // A byte order mark has three bytes.
+  let at = begin[0] === 0xef ? 3 : 0
+  if (begin.length < at) return undefined
+  while (at < begin.length && isBlank(begin[at])) at++
+  if (at === begin.length) return begin.length < blankMax ? undefined : 'other'
+  if (begin[at] === 0x7b || begin[at] === 0x5b) return 'json'
+  const line = begin.toString('latin1', at, at + 'event:'.length)
+  if (/^(data|event|id|retry)?:/.test(line)) return 'events'
+  const mayGoOn = fields.some((field) => field.length > line.length && field.startsWith(line))
+  return mayGoOn ? undefined : 'other'
+}
+
+/** So many blank bytes are no beginning of anything. */
+const blankMax = 4096
+const fields = ['data:', 'event:', 'id:', 'retry:']
+
+function isBlank(byte: number | undefined): boolean {
+  return byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09
+}

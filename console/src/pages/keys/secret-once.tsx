@@ -1,4 +1,4 @@
-import { Button, Group } from '@mantine/core'
+import { Button, Group, Skeleton } from '@mantine/core'
 import type { MadeKey } from '../../api/who.ts'
 import { Code } from '../../parts/code.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
@@ -16,7 +16,8 @@ export function SecretOnce({
   made: Pick<MadeKey, 'name' | 'secret' | 'group_id' | 'allowed_models'>
   onClose?(): void
 }) {
-  const [model = 'MODEL'] = useModels(made, '/v1/chat/completions')
+  const { models, isPending } = useModels(made, '/v1/chat/completions')
+  const [model = 'MODEL'] = models
   return (
     <div className={classes.secret}>
       <Notice tone="warning">
@@ -24,7 +25,11 @@ export function SecretOnce({
         hash of it. Whoever has it can spend the tenant's money.
       </Notice>
       <Code text={made.secret} what="the secret" />
-      <Snippets kind="sdk" snippets={firstSnippets(gatewayUrl, model, made.secret)} />
+      {isPending ? (
+        <Skeleton height={348} radius={6} />
+      ) : (
+        <Snippets kind="sdk" snippets={firstSnippets(gatewayUrl, model, made.secret)} />
+      )}
       {onClose === undefined ? null : (
         <Group justify="flex-end">
           <Button onClick={onClose}>I have copied the secret</Button>

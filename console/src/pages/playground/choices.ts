@@ -36,8 +36,11 @@ export function isUsable({ revoked_at, disabled }: Schema<'Key'>): boolean {
 
 type WhoAsks = Pick<Schema<'Key'>, 'group_id' | 'allowed_models'>
 
-/** The models that a key may ask for at an endpoint, as far as the caller may know them. */
-export function useModels(key: WhoAsks | undefined, endpoint: Endpoint): string[] {
+/** The models that a key may ask for at an endpoint, as far as the caller may know them. `isPending`: they are being read. */
+export function useModels(
+  key: WhoAsks | undefined,
+  endpoint: Endpoint,
+): { models: string[]; isPending: boolean } {
   const mayCatalog = useMay()('catalog')
   const models = useQuery({
     queryKey: ['playground', 'models'],
@@ -52,7 +55,10 @@ export function useModels(key: WhoAsks | undefined, endpoint: Endpoint): string[
     queryFn: ({ signal }) =>
       ask(api.GET('/admin/v1/groups/{id}', { params: { path: { id: groupId ?? '' } }, signal })),
   })
-  return modelsFor(models.data?.data ?? [], [group.data?.models, key?.allowed_models], endpoint)
+  return {
+    models: modelsFor(models.data?.data ?? [], [group.data?.models, key?.allowed_models], endpoint),
+    isPending: models.isLoading || group.isLoading,
+  }
 }
 
 /**

@@ -61,7 +61,7 @@ export function PlaygroundPage() {
   // Nobody pays who was not chosen: a key that is not there, or that works no more, is asked for anew.
   const key = found.keys.find((key) => key.id === wantedKey && isUsable(key))
   const keyId = key?.id
-  const models = useModels(key, draft.endpoint)
+  const { models } = useModels(key, draft.endpoint)
   const read = parseRequest(draft.text)
   const request = 'request' in read ? read.request : undefined
   const model = typeof request?.model === 'string' ? request.model : ''

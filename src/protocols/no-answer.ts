@@ -17,11 +17,3 @@ export function emptyAnswer(): GatewayError {
     'The upstream answered with nothing: no content, and no tokens of output.',
   )
 }
-
-/** `word`: the upstream's finish reason. */
-export function brokenOff(word: string): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `The upstream broke off its answer (finish reason "${word.slice(0, 60)}").`,
-  )
-}

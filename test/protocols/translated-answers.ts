@@ -13,4 +13,13 @@ export const answersText = `## Answers
   them.
 - Two messages of a Responses answer are two paragraphs for a Chat client. Two messages in one stream of a Messages upstream
   are an error.
-- All reasoning is a summary for Responses clients: OpenAI and Open Responses name the events of raw thoughts differently.`
+- All reasoning is a summary for Responses clients: OpenAI and Open Responses name the events of raw thoughts differently.
+- An end that is not normal is not reported as a normal one, in whatever vendor's word it comes: \`content_filter: safety\`, \`guardrail_intervened\`,
+  \`model_length\`. A filter is \`content_filter\` or \`refusal\`, a full context \`model_context_window_exceeded\` for Messages clients, an answer
+  that broke off, as by a malformed call, an error. Gemini's OTHER counts as cut off. A word that says nothing of this is a normal end.
+
+## Answers that are not what their label says
+
+Some upstreams send a stream as \`text/plain\` or JSON, or without a content type, and some send one JSON document as a stream. The first
+bytes decide: an answer that begins with a line of server-sent events is a stream, one that begins with \`{\` or \`[\` is a JSON document.
+The client gets the content type of what it is, and a whole answer where it asked for one. All other bytes of pass-through stay as they came.`

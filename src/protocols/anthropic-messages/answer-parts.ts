@@ -92,8 +92,15 @@ export function searchId(id: string, ids: CallIds): string {
 }
 
 /** The reason of the end. `refusalText` is the model's refusal, if it refused. */
-export function encodeStop({ reason, stopSequence }: Finish, refusalText: string | undefined): Json {
-  const stopReason = refusalText === undefined ? stopReasons[reason] : stopReasons.refusal
+export function encodeStop(finish: Finish, refusalText: string | undefined): Json {
+  const { reason, stopSequence, upstreamReason } = finish
+  const isFull = reason === 'length' && upstreamReason?.includes('context_window') === true
+  const stopReason =
+    refusalText !== undefined
+      ? stopReasons.refusal
+      : isFull
+        ? 'model_context_window_exceeded'
+        : stopReasons[reason]
   const isRefusal = stopReason === stopReasons.refusal
   return {
     stop_reason: stopReason,

@@ -4,6 +4,7 @@ import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { brokenOff } from '../finish-words.ts'
 import { Losses, noSourceUrl } from '../losses.ts'
 import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
@@ -263,6 +264,10 @@ class MessageDecoder {
     for (const at of [...this.#open.keys()]) this.closeBlock(at)
     this.#searches.endAll()
     const reason = finishReasonOf(this.#stopReason, this.#hasCalls)
+    if (reason === undefined) {
+      this.fail(brokenOff(this.#stopReason))
+      return
+    }
     if (reason === 'refusal' && this.#refusal !== undefined) {
       const open = this.#start(0, { type: 'refusal' })
       this.#addText(open, this.#refusal)

@@ -2,6 +2,7 @@ import type { FinishReason } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { addUsage, refined, type Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
+import { readFinishWord } from '../finish-words.ts'
 import type { NameRules } from '../tool-names.ts'
 import { hourTokens, type LeftOut, readIterations } from './iterations.ts'
 
@@ -119,20 +120,16 @@ export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning, w
   }
 }
 
-/** The meaning of a stop reason. `hasCalls`: whether the answer has calls for the client to run. */
-export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason {
-  switch (stopReason) {
-    case 'max_tokens':
-    case 'model_context_window_exceeded':
-      return 'length'
-    case 'refusal':
-      return 'refusal'
-    case 'pause_turn':
-      return 'pause'
-    default:
-      if (hasCalls) return 'tool_calls'
-      return stopReason === 'stop_sequence' ? 'stop_sequence' : 'stop'
-  }
+/**
+ * The meaning of a stop reason; undefined if it says that the answer broke off. `hasCalls`: whether the answer has calls for the
+ * client to run.
+ */
+export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason | undefined {
+  const meaning = stopReason === undefined ? 'stop' : readFinishWord(stopReason)
+  const isPlain = meaning === 'stop' || meaning === 'stop_sequence' || meaning === 'tool_calls'
+  if (!isPlain) return meaning
+  if (hasCalls) return 'tool_calls'
+  return meaning === 'tool_calls' ? 'stop' : meaning
 }
 
 /** The wire's stop reason for each end. */

@@ -1,5 +1,6 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
+import { readFinishWord } from '../finish-words.ts'
 
 /**
  * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of tool calls,
@@ -11,34 +12,14 @@ export function finishOf(
   reason: string,
   answer: { message: string | undefined; isBlocked: boolean; hasCalls: boolean; hasContent: boolean },
 ): FinishReason | GatewayError {
-  if (answer.isBlocked || filterReasons.has(reason)) return 'content_filter'
+  const meaning = readFinishWord(reason)
+  if (answer.isBlocked || meaning === 'content_filter') return 'content_filter'
   if (reason === 'MAX_TOKENS') return 'length'
-  const isFailed = failReasons.has(reason) || (reason !== 'STOP' && !answer.hasContent)
-  if (isFailed) return failed(reason, answer.message)
-  return answer.hasCalls ? 'tool_calls' : 'stop'
+  if (meaning === undefined || (reason !== 'STOP' && !answer.hasContent))
+    return failed(reason, answer.message)
+  if (meaning === 'stop' && answer.hasCalls) return 'tool_calls'
+  return meaning
 }
-
-const filterReasons: ReadonlySet<string> = new Set([
-  'SAFETY',
-  'RECITATION',
-  'LANGUAGE',
-  'BLOCKLIST',
-  'PROHIBITED_CONTENT',
-  'SPII',
-  'IMAGE_SAFETY',
-  'IMAGE_PROHIBITED_CONTENT',
-  'IMAGE_RECITATION',
-])
-
-const failReasons: ReadonlySet<string> = new Set([
-  'MALFORMED_FUNCTION_CALL',
-  'MALFORMED_RESPONSE',
-  'UNEXPECTED_TOOL_CALL',
-  'TOO_MANY_TOOL_CALLS',
-  'MISSING_THOUGHT_SIGNATURE',
-  'NO_IMAGE',
-  'IMAGE_OTHER',
-])
 
 const messageCharactersMax = 300
 

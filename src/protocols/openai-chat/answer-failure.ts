@@ -1,9 +1,9 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
-import { brokenOff, emptyAnswer, isEmpty } from '../no-answer.ts'
+import { brokenOff, readFinishWord } from '../finish-words.ts'
+import { emptyAnswer, isEmpty } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
-import { readFinishReason } from './wire.ts'
 
 /** What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the error object itself. */
 export function errorIn(answer: Json, choice: unknown): GatewayError | undefined {
@@ -13,7 +13,7 @@ export function errorIn(answer: Json, choice: unknown): GatewayError | undefined
 
 /** The error of an upstream that broke off its answer, by its finish reason. */
 export function brokenOffBy(word: string | undefined): GatewayError | undefined {
-  return word !== undefined && readFinishReason(word) === undefined ? brokenOff(word) : undefined
+  return word !== undefined && readFinishWord(word) === undefined ? brokenOff(word) : undefined
 }
 
 /**

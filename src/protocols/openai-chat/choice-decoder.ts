@@ -4,17 +4,12 @@ import type { FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { EventWriter } from '../event-writer.ts'
+import { brokenOff, readFinishWord } from '../finish-words.ts'
 import { Losses, noMedia, noSourceUrl } from '../losses.ts'
-import { brokenOff } from '../no-answer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
 import { type Source, sourcesIn } from './sources.ts'
-import {
-  readFinishReason,
-  reasoningContentSignature,
-  reasoningMemberSignature,
-  writeDetailSignature,
-} from './wire.ts'
+import { reasoningContentSignature, reasoningMemberSignature, writeDetailSignature } from './wire.ts'
 
 /**
  * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members.
@@ -74,8 +69,8 @@ export class ChoiceDecoder {
    * without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
    */
   finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
-    const reason = end.word === undefined ? 'stop' : readFinishReason(end.word)
-    if (reason === undefined) throw brokenOff(String(end.word))
+    const reason = end.word === undefined ? 'stop' : readFinishWord(end.word)
+    if (reason === undefined) throw brokenOff(end.word)
     this.#close()
     this.#calls.end(end.answerId)
     if (this.#writer.blocks === 0 && this.#losses.hasAny) {

@@ -3,6 +3,7 @@ import type { ImageAnswer, ImageRequest } from '../../canonical/image.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { sourceOf } from '../base64-extractor.ts'
 import { bearerAuth } from '../bearer-auth.ts'
+import { readFinishWord } from '../finish-words.ts'
 import { decodeImageError, decodeImageFailure, notMade } from '../image-failures.ts'
 import {
   dropped,
@@ -14,7 +15,7 @@ import {
   severalCalls,
 } from '../image-notes.ts'
 import type { ImageContext, ImageSide } from '../image-protocol.ts'
-import { firstChoice, readFinishReason, usageIn } from './wire.ts'
+import { firstChoice, usageIn } from './wire.ts'
 
 /**
  * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them. OpenAI's own
@@ -91,7 +92,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   const message = isRecord(choice?.message) ? choice.message : {}
   const images = [...recordsOf(message.images), ...recordsOf(message.content)].flatMap(urlOf)
   if (images.length === 0) {
-    const isFiltered = readFinishReason(textOf(choice?.finish_reason) ?? '') === 'content_filter'
+    const isFiltered = readFinishWord(textOf(choice?.finish_reason) ?? '') === 'content_filter'
     throw notMade(wordsOf(message), isFiltered)
   }
   return {

@@ -1,5 +1,4 @@
 import { GatewayError } from '../../canonical/error.ts'
-import type { FinishReason } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { refined, type Usage } from '../../canonical/usage.ts'
 import type { NameRules } from '../tool-names.ts'
@@ -12,30 +11,6 @@ export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersM
 
 /** The vendor's rules for ids of tool calls. It checks only their length. */
 export const callIdRules = { illegal: /[^\x21-\x7e]/, charactersMax: 40 }
-
-/** The meaning of the upstream's finish reason; undefined if it says that the answer broke off. */
-export function readFinishReason(word: string): FinishReason | undefined {
-  return finishReasons.has(word) ? finishReasons.get(word) : 'stop'
-}
-
-/**
- * Other words count as `stop`. Words of other vendors: Mistral's `model_length`, Zhipu's `sensitive` and
- * `network_error`, DeepSeek's `insufficient_system_resource`, SGLang's `abort`, OpenRouter's `error`.
- */
-const finishReasons = new Map<string, FinishReason | undefined>([
-  ['stop', 'stop'],
-  ['length', 'length'],
-  ['max_tokens', 'length'],
-  ['model_length', 'length'],
-  ['tool_calls', 'tool_calls'],
-  ['function_call', 'tool_calls'],
-  ['content_filter', 'content_filter'],
-  ['sensitive', 'content_filter'],
-  ['error', undefined],
-  ['abort', undefined],
-  ['network_error', undefined],
-  ['insufficient_system_resource', undefined],
-])
 
 /** The choice that a translation uses: other formats have only one. */
 export function firstChoice(answer: Json): Json | undefined {

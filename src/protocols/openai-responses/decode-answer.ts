@@ -2,6 +2,7 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent, Failure, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
+import { readFinishWord } from '../finish-words.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { AnswerReader } from './answer-reader.ts'
@@ -162,7 +163,7 @@ function usageOf({ usage, service_tier: tier }: Json, { webSearches }: AnswerRea
 }
 
 function reasonOf(status: string, why: string, reader: AnswerReader): Finish['reason'] {
-  if (status === 'incomplete') return why === 'content_filter' ? why : 'length'
+  if (status === 'incomplete') return readFinishWord(why) === 'content_filter' ? 'content_filter' : 'length'
   if (reader.hasCalls) return 'tool_calls'
   return reader.hasRefusal ? 'refusal' : 'stop'
 }

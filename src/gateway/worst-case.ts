@@ -5,6 +5,7 @@ import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { type MissingBound, missingBound, type RequestSize, worstCaseNano } from '../ledger/price.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
+import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import type { Amount } from '../stages/hold-money.ts'
 import type { Asked } from '../stages/read.ts'
@@ -36,13 +37,26 @@ export function worstCaseOf(
     )
   }
   const hidden = hiddenInputOf(asked)
-  let highest: Dearest = { nano: 0n, hidden: [] }
-  for (const answering of models) {
-    const dearest = worstCaseWith(asked, answering, preparation, hidden)
-    if (dearest.nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model), dearest)
-    if (dearest.nano > highest.nano) highest = { ...dearest, nano: dearest.nano }
+  const dearestFor = (maxOutputTokens: number | undefined): Dearest => {
+    let highest: Dearest = { nano: 0n, hidden: [] }
+    for (const answering of models) {
+      const dearest = worstCaseWith(asked, answering, preparation, hidden, maxOutputTokens)
+      if (dearest.nano === undefined) throw unbounded(modelIdOf(answering.model, facts.model), facts, dearest)
+      if (dearest.nano > highest.nano) highest = { ...dearest, nano: dearest.nano }
+    }
+    return highest
   }
-  return { nano: highest.nano, advice: 'Lower max_completion_tokens', reason: reasonOf(highest.hidden) }
+  const highest = dearestFor(facts.maxOutputTokens)
+  const { outputBound } = facts
+  return {
+    nano: highest.nano,
+    advise(nano) {
+      if (dearestFor(1).nano <= nano)
+        return outputBound === undefined ? 'use a cheaper model' : `lower ${outputBound}`
+      return highest.hidden.length > 0 ? `leave out ${shownOf(highest.hidden)}` : 'send less input'
+    },
+    reason: reasonOf(highest.hidden),
+  }
 }
 
 /** False when nothing bounds the cost of a model's answer to this request, so that no amount could be held. */
@@ -77,6 +91,7 @@ function worstCaseWith(
   answering: AnsweringModel,
   preparation: Preparation,
   hidden: readonly string[],
+  maxOutputTokens: number | undefined,
 ): Dearest<bigint | undefined> {
   const { body, facts } = asked
   const { model, translated } = answering
@@ -85,9 +100,9 @@ function worstCaseWith(
       Math.max(body.length, preparation.largestTranslation(translated, model)) +
       (translated.length === 0 ? 0 : retryBytes),
     maxOutputTokens:
-      facts.maxOutputTokens === undefined || translated.length === 0
-        ? facts.maxOutputTokens
-        : Math.max(facts.maxOutputTokens, leastOutputTokens),
+      maxOutputTokens === undefined || translated.length === 0
+        ? maxOutputTokens
+        : Math.max(maxOutputTokens, leastOutputTokens),
     choices: facts.choices,
   }
   return dearestAnswer(asked, answering, size, hidden)
@@ -172,30 +187,35 @@ const leastOutputTokens = 16
 /** Why the whole context is held, for a refusal; undefined: it is not. */
 function reasonOf(hidden: readonly string[]): string | undefined {
   if (hidden.length === 0) return undefined
-  const shown = hidden.slice(0, hiddenShown).join(', ')
-  const more = hidden.length > hiddenShown ? ' and others' : ''
-  return `The vendor may add input for ${shown}${more} that the body does not contain, so the model's whole context counts. Leave that out, or have the operator list it in plain_members of the model or the channel if it adds none.`
+  return `The vendor may add input for ${shownOf(hidden)} that the body does not contain, so the model's whole context counts. Leave that out, or have the operator list it in plain_members of the model or the channel if it adds none.`
+}
+
+function shownOf(hidden: readonly string[]): string {
+  return `${hidden.slice(0, hiddenShown).join(', ')}${hidden.length > hiddenShown ? ' and others' : ''}`
 }
 
 const hiddenShown = 4
 
 function unbounded(
   model: string,
+  { outputBound }: RequestFacts,
   { hidden, missing = 'price' }: Pick<Dearest<unknown>, 'hidden' | 'missing'>,
 ): GatewayError {
+  const fix = outputBound === undefined ? 'The operator can set max_output_tokens' : `Send ${outputBound}`
+  const words = missing === 'output' ? `nothing bounds its answer. ${fix}.` : missingWords[missing]
+  const reason = missing === 'context' ? ` ${reasonOf(hidden)}` : ''
   return new GatewayError(
     'permission_denied',
-    `This key has a spending limit and what model "${model}" may cost is not bounded: ${missingWords[missing]}${missing === 'context' ? ` ${reasonOf(hidden)}` : ''}`,
+    `This key has a spending limit and what model "${model}" may cost is not bounded: ${words}${reason}`,
     { field: 'model' },
   )
 }
 
-const missingWords: Readonly<Record<MissingBound, string>> = {
+const missingWords: Readonly<Record<Exclude<MissingBound, 'output'>, string>> = {
   price: 'it has no price. The operator can set one.',
   'input price': 'its price has none for input. The operator can set one.',
   'output price': 'its price has none for output. The operator can set one.',
   'search price':
     'it may search the web, and its price has none for a search. Leave the search out, or have the operator set one.',
-  output: 'nothing bounds its answer. Send max_completion_tokens.',
   context: 'it has no context_length.',
 }

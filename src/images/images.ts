@@ -89,8 +89,8 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
   const nano = isMoneyLimited(asked) ? worstCase(plan) : undefined
   const job = jobOf(gateway, plan, nano)
   if (nano !== undefined) {
-    const advice = 'Ask for fewer, smaller or cheaper images'
-    if (!(await holdMoney(gateway, asked, { nano, advice }))) return 'left'
+    const advise = () => 'ask for fewer, smaller or cheaper images'
+    if (!(await holdMoney(gateway, asked, { nano, advise }))) return 'left'
   }
   asked.trace?.station('accept')
   const { verdict, enqueue } = await acceptOrRetry(

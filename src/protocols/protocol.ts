@@ -156,6 +156,8 @@ export interface RequestFacts {
   stream: boolean
   /** The client's bound of output tokens for each choice, if it set one; 0: there is no output, and no bound of that. */
   maxOutputTokens: number | undefined
+  /** The member with that bound, for advice; undefined: the format has none. */
+  outputBound: string | undefined
   /** Number of answers that the client wants. Default 1. */
   choices: number
   /** True: it may have many inputs, each with a context of its own. Default false. */

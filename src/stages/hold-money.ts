@@ -8,8 +8,8 @@ import type { Identified } from './identify.ts'
 /** The most that a request may cost. */
 export interface Amount {
   nano: bigint
-  /** How the client can make such a request cheaper: an instruction without a full stop. */
-  advice: string
+  /** How the client can make such a request cost no more: an instruction without a full stop; undefined: it cannot. */
+  advise(nano: bigint): string | undefined
   /** Sentences that say why it is more than the client may expect. */
   reason?: string | undefined
 }
@@ -68,18 +68,30 @@ function heldByOthers({ source, freeNano }: Refusal, { nano, reason }: Amount): 
 
 function insufficient(
   { source, leftNano }: Refusal,
-  { nano, advice, reason }: Amount,
+  { nano, advise, reason }: Amount,
   startedAt: number,
 ): GatewayError {
+  const advice = leftNano > 0n ? advise(leftNano) : undefined
   const left = `This request could cost up to $${usd(nano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(source)}`
   if (source.owner === 'balance')
-    return new GatewayError('insufficient_credit', withReason(`${left}. ${advice}, or add credit.`, reason))
+    return new GatewayError(
+      'insufficient_credit',
+      withReason(`${left}. ${choice(advice, 'add credit')}`, reason),
+    )
   const resetsAt = resetOf(source.period, new Date(startedAt))
   const refusal =
     resetsAt === undefined
-      ? `${left}, which does not reset. ${advice}, or have the budget raised.`
-      : `${left}, which resets at ${resetsAt.toISOString()}. ${advice}, wait until then, or have the budget raised.`
+      ? `${left}, which does not reset. ${choice(advice, 'have the budget raised')}`
+      : `${left}, which resets at ${resetsAt.toISOString()}. ${choice(advice, 'wait until then', 'have the budget raised')}`
   return new GatewayError('insufficient_credit', withReason(refusal, reason))
+}
+
+/** A sentence with what the client can do. */
+function choice(...ways: (string | undefined)[]): string {
+  const [first = '', ...others] = ways.filter((way) => way !== undefined)
+  const last = others.pop()
+  const all = last === undefined ? first : `${[first, ...others].join(', ')}, or ${last}`
+  return `${all.slice(0, 1).toUpperCase()}${all.slice(1)}.`
 }
 
 function withReason(refusal: string, reason: string | undefined): string {

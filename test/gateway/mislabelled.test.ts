@@ -20,7 +20,9 @@ afterAll(async () => {
 
 /** With a vendor of the Chat format that takes `stream_options`. */
 const yaml = (origin: string) =>
-  fourUpstreamsYaml(origin).replace('vendor: mistral', 'vendor: openai').replace('mistral-small-latest', 'gpt-5')
+  fourUpstreamsYaml(origin)
+    .replace('vendor: mistral', 'vendor: openai')
+    .replace('mistral-small-latest', 'gpt-5')
 
 /** The vendor's answer under another label, its first bytes one by one. */
 function under(label: string | undefined) {

@@ -30,6 +30,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     model,
     stream: readBoolean(raw, members.stream, 'stream'),
     maxOutputTokens,
+    outputBound: 'max_tokens',
     choices: 1,
     wantsUsageFrame: true,
     thread,

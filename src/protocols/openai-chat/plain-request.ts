@@ -42,6 +42,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       model,
       stream,
       maxOutputTokens: writes ? readTokensMax(raw, members, 'max_tokens') : 0,
+      outputBound: writes ? 'max_tokens' : undefined,
       choices: writes ? choicesOf(raw, members, given, depthMax) : 1,
       isBatch: kind === 'array',
       wantsUsageFrame: usage?.wanted ?? false,

@@ -32,6 +32,10 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     model,
     stream,
     maxOutputTokens: readTokensMax(raw, members, 'max_completion_tokens', 'max_tokens'),
+    outputBound:
+      members.max_tokens !== undefined && members.max_completion_tokens === undefined
+        ? 'max_tokens'
+        : 'max_completion_tokens',
     choices: readInteger(raw, members.n, 'n', 1, 128) ?? 1,
     wantsUsageFrame: usage?.wanted ?? false,
     heldId: undefined,

@@ -25,7 +25,7 @@ export function compacting(client: ClientSide): ClientSide {
           },
         )
       }
-      return { ...facts, keepsAnswer: false }
+      return { ...facts, outputBound: undefined, keepsAnswer: false }
     },
     decodeRequest: (body, context) => client.decodeRequest(summaryRequest(body), context),
     answerSettings: (body) => ({ input: usersMessages(body.input) }),

@@ -26,6 +26,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     model,
     stream: readBoolean(raw, members.stream, 'stream'),
     maxOutputTokens: readTokensMax(raw, members, 'max_output_tokens'),
+    outputBound: 'max_output_tokens',
     choices: 1,
     wantsUsageFrame: true,
     heldId,

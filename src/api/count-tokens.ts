@@ -3,6 +3,7 @@ import type { CountedBody } from '../bodies/count-body.ts'
 import { estimateInputTokens } from '../bodies/estimate.ts'
 import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
 import { noNames } from '../bodies/names.ts'
+import { modelOrNull } from '../bodies/refused-body.ts'
 import { vendorStateOf } from '../bodies/vendor-state.ts'
 import { errorFrom } from '../bodies/wire-error.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
@@ -112,8 +113,8 @@ function countTokensEndpoint(gateway: Gateway, path: string, protocol: keyof typ
     async handle({ stage, body: asked }) {
       const { client } = stage.endpoint
       client.checkHeaders?.(stage.request.headers)
-      const model = requireModel(stage, asked.model)
       stage.row.requestedModel = asked.model
+      const model = requireModel(stage, asked.model)
       refuseFiles(asked, protocol, 'a token count')
       const planned = planRoute(model, asked.model, stage.group, protocol)
       const continued = format.heldId(asked)
@@ -230,6 +231,7 @@ async function readLarge(
   const input = { bytes, client, complete, names, capture: identity.capture, token }
   const { captured, counted } = await inThread(gateway, stage, { name: 'count', input })
   row.read = { captured: captured === null ? null : Buffer.from(captured), names: noNames }
+  row.requestedModel = modelOrNull('refused' in counted ? counted.model : counted.members.model)
   if ('refused' in counted) throw errorFrom(counted.refused)
   largeBodies.set(stage, { bytes, counted })
   return counted.members

@@ -21,6 +21,7 @@ import {
   type ReadSettings,
   readLargeBody,
 } from './read-body.ts'
+import { type SeenOfRefused, seenOfRefused } from './refused-body.ts'
 import { requestNeeds } from './request-needs.ts'
 import { type AskedAnswer, type TranslationTarget, translateRequest } from './translate-request.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
@@ -90,7 +91,7 @@ export type Own = { bytes: Uint8Array<ArrayBuffer>; facts: ReadResult; notes: Tr
 export interface Counted {
   captured: ReadResult['captured']
   /** Or the reason why the request is refused. */
-  counted: CountedBody | { refused: WireError }
+  counted: CountedBody | { refused: WireError; model: SeenOfRefused['model'] }
 }
 
 /** The settings of the process that jobs need. */
@@ -152,7 +153,8 @@ export const jobs = {
     try {
       return { captured, counted: countBody(input, settings) }
     } catch (error) {
-      return { captured, counted: { refused: wireErrorOf(error) } }
+      const { model } = seenOfRefused(input.bytes, input.client, settings.bounds.jsonDepthMax)
+      return { captured, counted: { refused: wireErrorOf(error), model } }
     }
   },
 

@@ -10,10 +10,13 @@ export interface Names {
   tags: readonly string[]
 }
 
+/** Where they are in the body. */
+export type NamePlaces = Partial<Pick<RequestFacts, 'endUser' | 'session' | 'metadata'>>
+
 export const noNames: Names = { endUser: undefined, session: undefined, tags: [] }
 
-/** The names in a body. `facts`: the facts about this body. */
-export function namesIn(body: Buffer, { endUser, session, metadata }: RequestFacts): Names {
+/** The names in a body. */
+export function namesIn(body: Buffer, { endUser, session, metadata }: NamePlaces): Names {
   const tags = metadata === undefined ? [] : tagsIn(body, metadata)
   const user = textIn(body, endUser)
   // The Messages format has one member for user and session.

@@ -18,6 +18,7 @@ import { fileMark } from './file-uses.ts'
 import { type HostedWork, hostedWorkIn } from './hosted-work.ts'
 import { type Names, namesIn, noNames } from './names.ts'
 import { type SignedNeed, signedNeedsIn } from './need-signs.ts'
+import { type SeenOfRefused, seenOfRefused } from './refused-body.ts'
 import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
@@ -52,7 +53,7 @@ export type Facts = RequestFacts | ImageFacts
 
 export interface ReadResult {
   /** The facts, or the reason why the request is refused. */
-  facts: { read: Facts } | { refused: WireError }
+  facts: { read: Facts } | { refused: WireError; seen: Pick<SeenOfRefused, 'model' | 'stream'> }
   names: Names
   /** The part of the body that the row keeps. */
   captured: Uint8Array | null
@@ -76,10 +77,10 @@ export function readLargeBody(
   { bounds, redaction }: ReadSettings,
 ): ReadResult {
   const captured = capturedPart({ bytes, capture, token }, redaction)
-  const facts = factsOf(bytes, format, bounds)
+  const { facts, names } = factsOf(bytes, format, bounds)
   return {
     facts,
-    names: 'read' in facts && 'spans' in facts.read ? bounded(namesIn(bytes, facts.read)) : noNames,
+    names: bounded(names),
     captured,
     hasEnvelopes: bytes.includes(envelopeMark),
     hasFiles: bytes.includes(fileMark),
@@ -123,11 +124,14 @@ export function imageFactsFrom({ facts }: ReadResult): ImageFacts {
   return facts.read
 }
 
-function factsOf(bytes: Buffer, format: BodyFormat, bounds: JsonBounds): ReadResult['facts'] {
+function factsOf(bytes: Buffer, format: BodyFormat, bounds: JsonBounds): Pick<ReadResult, 'facts' | 'names'> {
   try {
-    return { read: readerOf(format)(bytes, bounds) }
+    const read = readerOf(format)(bytes, bounds)
+    return { facts: { read }, names: 'spans' in read ? namesIn(bytes, read) : noNames }
   } catch (error) {
-    return { refused: wireErrorOf(error) }
+    const protocol = format.kind === 'text' ? format.protocol : null
+    const { places, ...seen } = seenOfRefused(bytes, protocol, bounds.jsonDepthMax)
+    return { facts: { refused: wireErrorOf(error), seen }, names: namesIn(bytes, places) }
   }
 }
 

@@ -28,6 +28,8 @@ export interface ScanOptions {
   /** Path of the object in the body, for messages; empty for the body itself. */
   path?: string
   watch?: Watch
+  /** Gets what was found, also before a fault that is thrown. */
+  found?: Partial<Record<string, Span>>
 }
 
 /**
@@ -46,7 +48,7 @@ export function scanMembers<Name extends string>(
   names: readonly Name[],
   options: ScanOptions,
 ): Partial<Record<Name, Span>> {
-  const members: Partial<Record<Name, Span>> = {}
+  const members: Partial<Record<Name, Span>> = options.found ?? {}
   const path = options.path ?? ''
   const text = startScan(bytes, span, options)
   let at = skipSpace(bytes, span.start, span.end)

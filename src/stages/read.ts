@@ -79,6 +79,10 @@ export async function read<Facts extends AskedFacts>(
   if (body === undefined) return 'left'
   const result = isLarge(body) ? await readInThread(gateway, identified, body, reading.format) : undefined
   if (result === 'left') return 'left'
+  if (result !== undefined && 'refused' in result.facts) {
+    row.requestedModel = result.facts.seen.model
+    row.stream = result.facts.seen.stream
+  }
   const facts = result === undefined ? reading.decode(body) : reading.factsFrom(result)
   reading.onFacts?.(facts)
   row.requestedModel = facts.model

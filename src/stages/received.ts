@@ -3,12 +3,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
-import type { Names } from '../bodies/names.ts'
+import type { NamePlaces, Names } from '../bodies/names.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
-import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import { kinds } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
@@ -53,8 +52,8 @@ export interface Arrival {
 export interface RowSoFar {
   identity: Identity | null
   requestedModel: string | null
-  /** The facts of a text request: they have the places of its user, session and metadata in the body. */
-  facts: RequestFacts | null
+  /** Where the body has the client's names. */
+  facts: NamePlaces | null
   stream: boolean
   /** A small body, whole, as it came. Do not read it after the end of the request. Null for a large one. */
   body: Buffer | null

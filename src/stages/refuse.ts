@@ -1,3 +1,4 @@
+import { seenOfRefused } from '../bodies/refused-body.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -37,6 +38,7 @@ export async function refuse(
   { target, metered, refusal, ownStatus }: Unanswered = noAttempts,
 ): Promise<void> {
   const { id, endpoint, response, life } = received
+  seeRefused(gateway, received)
   const error = redactError(received, cause)
   const rendered = endpoint.client.encodeError(error, id)
   const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
@@ -65,6 +67,13 @@ export async function refuse(
   })
   response.end(body)
   if (isWaitedFor(response)) cutWhenStalled(response, gateway.bounds.clientStallMs)
+}
+
+/** The row of a body that is refused as it is read has what the body says of the request. */
+function seeRefused({ bounds }: Gateway, { row, endpoint }: Received): void {
+  if (row.requestedModel !== null || row.body === null) return
+  const { model, stream, places } = seenOfRefused(row.body, endpoint.protocol, bounds.jsonDepthMax)
+  Object.assign(row, { requestedModel: model, stream, facts: places })
 }
 
 export const noAttempts: Unanswered = { target: null, metered: nothingMetered, refusal: undefined }

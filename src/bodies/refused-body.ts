@@ -1,0 +1,63 @@
+import { GatewayError } from '../canonical/error.ts'
+import { kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
+import { modelProblem } from '../protocols/model-name.ts'
+import type { ProtocolName } from '../protocols/protocol.ts'
+import { stringAt } from '../protocols/scan-facts.ts'
+import type { NamePlaces } from './names.ts'
+
+/** What a body that is refused says of its request, as far as it can be read. */
+export interface SeenOfRefused {
+  /** Null: it names none, or none that could be a model. */
+  model: string | null
+  stream: boolean
+  /** For `namesIn`. */
+  places: NamePlaces
+}
+
+/**
+ * Read a body that its format refuses, for its row: all members of a whole document, and of a broken one those before the fault.
+ * Never throws.
+ */
+export function seenOfRefused(body: Buffer, protocol: ProtocolName | null, depthMax: number): SeenOfRefused {
+  const found: Found = {}
+  // A byte order mark is refused too.
+  const start = body[0] === 0xef ? 3 : 0
+  attempt(() => scanMembers(body, { start, end: body.length }, memberNames, { depthMax, found }))
+  const { model, stream } = found
+  return {
+    model: model === undefined ? null : modelOrNull(attempt(() => parseSpan(body, model, 'model'))),
+    stream: stream !== undefined && body[stream.start] === letterT,
+    places: attempt(() => placesOf(body, found, protocol, depthMax)) ?? {},
+  }
+}
+
+export function modelOrNull(value: unknown): string | null {
+  return typeof value === 'string' && modelProblem(value) === undefined ? value : null
+}
+
+const memberNames = ['model', 'stream', 'user', 'safety_identifier', 'prompt_cache_key', 'metadata'] as const
+type Found = Partial<Record<(typeof memberNames)[number], Span>>
+const letterT = 0x74
+
+function placesOf(body: Buffer, found: Found, protocol: ProtocolName | null, depthMax: number): NamePlaces {
+  const { metadata } = found
+  if (protocol !== 'anthropic-messages') {
+    return {
+      endUser: stringAt(body, found.user) ?? stringAt(body, found.safety_identifier),
+      session: stringAt(body, found.prompt_cache_key),
+      metadata,
+    }
+  }
+  if (metadata === undefined || kindAt(body, metadata.start) !== 'object') return {}
+  const user = stringAt(body, scanMembers(body, metadata, ['user_id'], { depthMax }).user_id)
+  return { endUser: user, session: user }
+}
+
+function attempt<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (error instanceof GatewayError) return undefined
+    throw error
+  }
+}

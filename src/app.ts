@@ -63,7 +63,7 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
     '/openapi.json',
     openapi({ models: modelEndpoints, own: [...own, ...admin], publicUrl }, bounds.clientStallMs),
   )
-  app.get('/healthz', health())
+  app.get(['/healthz', '/health'], health())
   app.get('/readyz', ready(context))
   if (pages !== undefined) app.use(pages.answer((model) => publicCatalog.has(model)))
   app.use(unknownPath(context, [...modelEndpoints, ...own]))

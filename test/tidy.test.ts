@@ -397,6 +397,22 @@ test('no page shows the answer to one question under the name of another', () =>
     expect(text.includes('keepPreviousData'), `${file}: use keptFor, which names the question`).toBe(false)
 })
 
+test('what clients of the API read is ASCII: some print the bytes of an answer', () => {
+  const rooms =
+    /^src\/(access|canonical|files|gateway|http|images|kept|limits|protocols|routing|sockets|stages|traits)\//
+  // Hints of keys are for the console; `authenticate` has them in ASCII.
+  const others = /^src\/access\/(key-secret|users\/secrets)\.ts$/
+  for (const { file, text } of sources) {
+    if (!rooms.test(file) || others.test(file)) continue
+    const lines = text.split('\n').filter((line) => !/^\s*(\/\/|\*|\/\*)/.test(line))
+
+    expect(
+      lines.filter((line) => /\P{ASCII}/u.test(line)),
+      file,
+    ).toEqual([])
+  }
+})
+
 test('shipped code does not import tests', () => {
   for (const { file, imports } of [...product, ...workers]) {
     const test = imports.find((path) => path.startsWith('test/') || path.startsWith('bench/'))

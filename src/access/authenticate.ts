@@ -22,7 +22,7 @@ export function authenticate(
   const token = tokenFrom(headers)
   if (token === undefined) {
     throw unauthenticated(
-      'No API key was sent. Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".',
+      `No API key was sent${elsewhere(headers)}. Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".`,
     )
   }
   const identity = keys.lookup(token)
@@ -52,38 +52,49 @@ function permit(
   if (identity === undefined) {
     throw unauthenticated(
       looksMistyped(token)
-        ? `The API key ${keyHint(token)} is mistyped or cut: its checksum is wrong. Copy it again.`
-        : `The API key ${keyHint(token)} is not known here. Use a key of this gateway, not one of a provider.`,
+        ? `The API key ${hintOf(token)} is mistyped or cut: its checksum is wrong. Copy it again.`
+        : `The API key ${hintOf(token)} is not known here. Use a key of this gateway, not one of a provider.`,
     )
   }
-  if (identity.disabled) throw unauthenticated(`The API key ${keyHint(token)} is disabled. Use another.`)
+  if (identity.disabled) throw unauthenticated(`The API key ${hintOf(token)} is disabled. Use another.`)
   if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs) {
     const moment = new Date(identity.expiresAt).toISOString()
-    throw unauthenticated(`The API key ${keyHint(token)} expired at ${moment}. Use another.`)
+    throw unauthenticated(`The API key ${hintOf(token)} expired at ${moment}. Use another.`)
   }
   const tenant = snapshot.tenants.get(identity.tenantId)
   if (tenant === undefined) {
     // The tenant was made a moment ago: the snapshot has it within a second.
     throw new GatewayError(
       'unavailable',
-      `The tenant of the API key ${keyHint(token)} is not loaded yet. Try again.`,
+      `The tenant of the API key ${hintOf(token)} is not loaded yet. Try again.`,
       {
         retryAfterSeconds: 1,
       },
     )
   }
   if (tenant.disabled) {
-    throw new GatewayError('permission_denied', `The tenant of the API key ${keyHint(token)} is disabled.`)
+    throw new GatewayError('permission_denied', `The tenant of the API key ${hintOf(token)} is disabled.`)
   }
   const blocks = [identity.allowedCidrs, identity.parent?.allowedCidrs]
   if (blocks.some((cidrs) => cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs))) {
     const place = clientAddress ?? 'an unknown address'
-    throw new GatewayError(
-      'permission_denied',
-      `The API key ${keyHint(token)} may not be used from ${place}.`,
-    )
+    throw new GatewayError('permission_denied', `The API key ${hintOf(token)} may not be used from ${place}.`)
   }
   return identity
+}
+
+/** In ASCII: some clients print the bytes of an answer. */
+function hintOf(token: string): string {
+  return keyHint(token).replace('\u2026', '...')
+}
+
+/**
+ * A header in which a client may have sent its key in vain. Each place that is read must be hidden from logs and rows, and come only
+ * once: two are enough.
+ */
+function elsewhere(headers: IncomingHttpHeaders): string {
+  const found = ['api-key', 'x-goog-api-key'].find((name) => headers[name] !== undefined)
+  return found === undefined ? '' : `: the header ${found} is not read`
 }
 
 const unauthenticated = (message: string) => new GatewayError('unauthenticated', message)

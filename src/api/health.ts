@@ -3,7 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
-/** `GET /healthz`: 200 while the process runs. */
+/** `GET /healthz`, and `/health`, which load balancers and test tools ask by default: 200 while the process runs. */
 export function health() {
   return (_request: Request, response: Response): void => {
     response.json({ status: 'ok' })

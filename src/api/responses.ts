@@ -8,7 +8,7 @@ import { followAnswer } from '../gateway/follow-answer.ts'
 import { findHolder } from '../gateway/holders.ts'
 import { itemsIn } from '../gateway/turn-items.ts'
 import { hasEnded, type Job } from '../jobs/job.ts'
-import { scopeOf } from '../kept/kept-answers.ts'
+import { keepingAdvice, scopeOf } from '../kept/kept-answers.ts'
 import type { KeptScope } from '../kept/kept-queries.ts'
 import { clientSide } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -227,6 +227,6 @@ function asItCame(body: Buffer): Buffer {
 function notHeld(id: string): GatewayError {
   return new GatewayError(
     'unknown_path',
-    `No answer "${redactText(id, [], 256)}" of yours is held here. The gateway keeps answers only for keys that it is told to, channels of the Responses format keep their own, and neither does where "store" is false.`,
+    `No answer "${redactText(id, [], 256)}" of yours is held here. Channels of the Responses format keep their own, and the gateway those of all others where it may; neither does where "store" is false. ${keepingAdvice}`,
   )
 }

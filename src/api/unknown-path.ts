@@ -112,23 +112,36 @@ export function adviceOn(endpoints: readonly Endpoint[], method: string, path: s
   const known = endpoints.filter((endpoint) => !endpoint.path.includes('{'))
   const methods = known.filter((endpoint) => endpoint.path === path).map((endpoint) => endpoint.method)
   if (methods.length > 0) return `${path} is called with ${methods.join(' or ')}, not ${method}.`
-  const meant = nearest(known, path)
-  if (meant === undefined) {
-    return `There is no ${method} ${path} here. The paths are ${[...new Set(known.map((endpoint) => endpoint.path))].join(', ')}.`
-  }
-  const advice = `There is no ${method} ${path} here; use ${meant.method} ${meant.path}.`
-  // An SDK of the Messages format adds /v1/messages to its base URL, one of OpenAI's adds what stands behind /v1.
-  if (path.startsWith('/v1/v1/messages')) return `${advice} Leave /v1 out of the SDK's base URL.`
-  if (path.startsWith('/v1/v1/'))
-    return `${advice} The SDK adds its path to a base URL that ends in /v1, so /v1 must stand there once.`
-  if (!path.startsWith('/v1/')) return `${advice} Let the SDK's base URL end in /v1.`
-  return advice
+  const none = `There is no ${method} ${path} here`
+  if (/\/(health(z|check)?|livez|ping|status)\/?$/i.test(path))
+    return `${none}; use GET /healthz, or GET /readyz.`
+  const tail = path.replace(/\/+$/, '').replace(/\/{2,}/g, '/')
+  const meant = nearest(known, tail)
+  if (meant === undefined) return `${none}. GET /openapi.json lists the paths.`
+  return [`${none}; use ${meant.method} ${meant.path}.`, ...baseAdvice(tail, meant.path)].join(' ')
 }
 
 /** The endpoint with whose path this one ends. Anything may stand before it. */
-function nearest(known: readonly Endpoint[], path: string): Endpoint | undefined {
-  const tail = path.replace(/\/+$/, '').replace(/\/{2,}/g, '/')
+function nearest(known: readonly Endpoint[], tail: string): Endpoint | undefined {
   return known
     .toSorted((a, b) => b.path.length - a.path.length)
-    .find((endpoint) => tail.endsWith(endpoint.path.slice('/v1'.length)))
+    .find((endpoint) => tail.endsWith(withoutVersion(endpoint.path)))
+}
+
+/** What is wrong with the SDK's base URL: most SDKs take one that ends in /v1, and Anthropic's adds /v1 itself. */
+function baseAdvice(tail: string, path: string): string[] {
+  const isWhole = tail.endsWith(path)
+  const before = tail.slice(0, -(isWhole ? path : withoutVersion(path)).length)
+  if (isWhole) return before === '' ? [] : [`Leave ${before} out of the SDK's base URL.`]
+  if (before.startsWith('/v1/')) return [`Leave ${before.slice('/v1'.length)} out of the SDK's base URL.`]
+  const place = before === '' ? '' : ` in place of ${before}`
+  return path.startsWith('/v1/messages')
+    ? [
+        `Anthropic's SDK adds /v1${path.slice('/v1'.length)} to a base URL without a path; for any other, let it end in /v1${place}.`,
+      ]
+    : [`Let the SDK's base URL end in /v1${place}.`]
+}
+
+function withoutVersion(path: string): string {
+  return path.slice('/v1'.length)
 }

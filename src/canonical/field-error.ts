@@ -25,7 +25,7 @@ export function anyOf(words: readonly string[]): string {
 
 /** A client's text as it may stand in a message: quoted, and of its first 40 characters. */
 export function quoted(text: string): string {
-  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}…` : text)
+  return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text)
 }
 
 /** The type of a JSON value, in a word. */

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import { readGatewaySource } from '../catalog/gateway-source.ts'
 import type { Config } from '../config.ts'
@@ -25,7 +26,7 @@ export function checkGatewayFile(
 }
 
 function count(entries: readonly unknown[], noun: string): string {
-  return `${entries.length} ${noun}${entries.length === 1 ? '' : 's'}`
+  return counted(entries.length, noun)
 }
 
 /** One for each line of the message, which is a line of the file. */

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { endUserHash } from '../canonical/end-user-hash.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { adopt } from '../confine.ts'
@@ -209,7 +210,7 @@ const away: Terms = {
 function tooManyFiles({ filesPerTenantMax }: FileBounds): GatewayError {
   return new GatewayError(
     'invalid_request',
-    `This tenant has ${filesPerTenantMax} files, which is as many as one may have. Delete some: DELETE /v1/files/{id}.`,
+    `This tenant has ${counted(filesPerTenantMax, 'file')}, which is as many as one may have. Delete some: DELETE /v1/files/{id}.`,
   )
 }
 

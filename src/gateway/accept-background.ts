@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
@@ -225,7 +226,7 @@ function send(received: Received, answer: Json): void {
 function tooManyWaiting(waitingMax: number): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `${waitingMax} answers in the background of this tenant are waiting, the most that may wait. Try again when some have been made.`,
+    `${counted(waitingMax, 'answer')} in the background of this tenant ${waitingMax === 1 ? 'is' : 'are'} waiting, the most that may wait. Try again when some have been made.`,
     { retryAfterSeconds: 30 },
   )
 }

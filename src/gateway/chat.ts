@@ -125,13 +125,7 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
   const { model } = plan
   if (facts.heldId !== undefined) {
     const planned = candidatesOf(asked, plan, model, facts.model)
-    const candidates = await holdersOf(
-      gateway,
-      asked.identity,
-      facts.heldId,
-      planned,
-      asked.endpoint.protocol,
-    )
+    const candidates = await holdersOf(gateway, asked, facts.heldId, planned, asked.endpoint.protocol)
     return [{ model, candidates, fallback: undefined }]
   }
   const fallbacks = model.fallbacks.flatMap((fallback) => planFallback(asked, plan, fallback))

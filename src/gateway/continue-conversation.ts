@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import { conversationRefused } from '../protocols/conversation.ts'
@@ -44,7 +45,7 @@ export async function continueConversation(
     instanceId,
     days,
   })
-  const reason = `${items.count} kept ${items.count === 1 ? 'item' : 'items'} (${Buffer.byteLength(items.text)} bytes) sent again`
+  const reason = `${counted(items.count, 'kept item')} (${Buffer.byteLength(items.text)} bytes) sent again`
   const kept: Keeping = {
     days: facts.keepsAnswer === true ? days : 0,
     previousId: undefined,

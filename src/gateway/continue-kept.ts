@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { keptDaysOf } from '../kept/kept-answers.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Keeping } from '../stages/keeping.ts'
@@ -50,7 +51,7 @@ async function continueAnswer(
   }
   const history = turns.flatMap((turn) => [turn.input, turn.output]).filter((items) => items !== '')
   const replayed = history.reduce((sum, each) => sum + Buffer.byteLength(each), 0)
-  const reason = `${turns.length} kept ${turns.length === 1 ? 'turn' : 'turns'} (${replayed} bytes) sent again`
+  const reason = `${counted(turns.length, 'kept turn')} (${replayed} bytes) sent again`
   const notes = [{ path: 'previous_response_id', action: 'emulated' as const, reason }]
   Object.assign(asked, { kept: { ...kept, previousId: heldId, notes } })
   const whole = withHistory(body, { input: facts.conversation, previous: heldSpan }, history.join(','))

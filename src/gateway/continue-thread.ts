@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { type ErrorKind, GatewayError } from '../canonical/error.ts'
 import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import type { ClaimVerdict } from '../kept/kept-queries.ts'
@@ -56,7 +57,7 @@ export async function continueThread(
   await requireRoom(gateway, asked)
   const history = turns.flatMap((turn) => [turn.input, turn.output]).filter((messages) => messages !== '')
   const replayed = history.reduce((sum, each) => sum + Buffer.byteLength(each), 0)
-  const reason = `${turns.length} kept ${turns.length === 1 ? 'turn' : 'turns'} (${replayed} bytes) sent again`
+  const reason = `${counted(turns.length, 'kept turn')} (${replayed} bytes) sent again`
   const onKept = () => {
     isContinued = true
   }

@@ -1,12 +1,14 @@
 import type { Identity } from '../access/identity.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { plainId } from '../kept/conversation-items.ts'
+import { keepingAdvice, keptDaysOf } from '../kept/kept-answers.ts'
 import type { Holder } from '../ledger/held-answers.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
+import type { Identified } from '../stages/identify.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import { noSuchThread } from './continue-thread.ts'
 
@@ -18,7 +20,7 @@ const idCharactersMax = 256
  */
 export async function holdersOf(
   gateway: Gateway,
-  identity: Identity,
+  { identity, group }: Pick<Identified, 'identity' | 'group'>,
   answerId: string,
   candidates: readonly Candidate[],
   protocol: ProtocolName,
@@ -28,9 +30,13 @@ export async function holdersOf(
   const pinned = holder?.credential ?? undefined
   if (holding.length > 0) return holding.map((candidate) => ({ ...candidate, pinned }))
   if (protocol === 'anthropic-messages') throw noSuchThread()
+  const advice =
+    keptDaysOf(identity, group) === 0
+      ? ` Answers of other channels are not kept for this key. ${keepingAdvice}`
+      : ''
   throw new GatewayError(
     'invalid_request',
-    `previous_response_id: no answer "${redactText(answerId, [], idCharactersMax)}" of yours is held by a channel of this model. Send the conversation in "input" instead.`,
+    `previous_response_id: no answer "${redactText(answerId, [], idCharactersMax)}" of yours is held by a channel of this model. Send the conversation in "input" instead.${advice}`,
     { field: 'previous_response_id', code: 'previous_response_not_found' },
   )
 }

@@ -30,7 +30,7 @@ export function refuseAll(intake: Intake, explain: (request: IncomingMessage) =>
 const closingSockets = new WeakSet<Duplex>()
 
 /** Paths that we also answer over plain HTTP: they show no secrets, and a health check has no certificate. */
-const openPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+const openPaths: ReadonlySet<string> = new Set(['/healthz', '/health', '/readyz'])
 
 /** Headers that may come only once: some parsers take the second one for another body, host or key. */
 const singleHeaders: ReadonlySet<string> = new Set([

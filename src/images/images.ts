@@ -1,4 +1,5 @@
 import { imageFactsFrom } from '../bodies/read-body.ts'
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
@@ -172,7 +173,7 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
 function tooManyWaiting(waitingMax: number): GatewayError {
   return new GatewayError(
     'rate_limited',
-    `${waitingMax} image generations of this tenant are waiting, the most that may wait. Try again when some have been made.`,
+    `${counted(waitingMax, 'image generation')} of this tenant ${waitingMax === 1 ? 'is' : 'are'} waiting, the most that may wait. Try again when some have been made.`,
     { retryAfterSeconds: retryWaitingSeconds },
   )
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { Question } from '../db/pool.ts'
@@ -85,7 +86,7 @@ export class Conversations {
     if (createdAt !== undefined) return { id, createdAt, metadata }
     throw new GatewayError(
       'invalid_request',
-      `This tenant has ${conversationsMax} conversations, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
+      `This tenant has ${counted(conversationsMax, 'conversation')}, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
       { code: 'conversations_full' },
     )
   }

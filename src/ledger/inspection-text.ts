@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import type { DamagedFrame } from './damaged-frames.ts'
 import type { JournalInspection } from './inspect-journal.ts'
 import { type Inspection, type JournalInPostgres, tenantOf } from './inspection.ts'
@@ -134,10 +135,6 @@ function wrapped(text: string, before: string): string[] {
 /** Texts of clients come here: none of their characters may move the cursor of a terminal. */
 function plain(text: string): string {
   return text.replace(/\s+/g, ' ').replace(/\p{C}/gu, '\u{fffd}')
-}
-
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 function sizeOf(bytes: number): string {

@@ -132,7 +132,7 @@ function pathOf({ url = '' }: IncomingMessage): string | undefined {
 const noSuchPage = 'No such page'
 
 function isOfApi(path: string): boolean {
-  return /^\/(v1|admin|public|openapi\.json|healthz|readyz)(\/|$)/i.test(path)
+  return /^\/(v1|admin|public|openapi\.json|healthz?|readyz)(\/|$)/i.test(path)
 }
 
 /** The page that has this path, whether it is on or off. */

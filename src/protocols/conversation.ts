@@ -26,7 +26,7 @@ export function conversationIn(value: unknown, previousId: string | undefined): 
 export function conversationRefused(): GatewayError {
   return new GatewayError(
     'unsupported_parameter',
-    'conversation: this key keeps none here, and one that a vendor keeps cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
+    'conversation: this key keeps none here (the operator can have the gateway keep them: responses: { store: true } of the key or its group), and one that a vendor keeps cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
     { field: 'conversation' },
   )
 }

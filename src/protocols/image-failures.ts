@@ -27,7 +27,7 @@ export const { decodeError: decodeImageError, decodeStreamError: decodeImageFail
 /** The error of an answer without an image: the model's own words for why, if it gave any. */
 export function notMade(words: string | undefined, isFiltered: boolean): GatewayError {
   if (words !== undefined) {
-    const short = words.length > quotedCharactersMax ? `${words.slice(0, quotedCharactersMax)}…` : words
+    const short = words.length > quotedCharactersMax ? `${words.slice(0, quotedCharactersMax)}...` : words
     return new GatewayError('content_filtered', `The model made no image and answered: ${short}`)
   }
   return isFiltered

@@ -160,7 +160,7 @@ export class Members {
       if (value === null || value === undefined || this.#read.includes(name)) continue
       if (this.path !== '' && Array.isArray(value) && value.length === 0) continue
       const reason = Object.hasOwn(reasons, name) ? reasons[name] : undefined
-      const short = name.length <= nameCharactersMax ? name : `${name.slice(0, nameCharactersMax)}…`
+      const short = name.length <= nameCharactersMax ? name : `${name.slice(0, nameCharactersMax)}...`
       this.unmapped.drop(this.pathOf(short), reason ?? 'not a member that other formats know')
     }
   }

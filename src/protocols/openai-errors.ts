@@ -9,24 +9,36 @@ import { type ErrorTable, errorDecoder, wordOf } from './upstream-errors.ts'
  * https://platform.openai.com/docs/guides/error-codes/api-errors, read 2026-11-21
  */
 
-/** Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param, code } }`. */
+/** Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param, code, request_id } }`. */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
     status: statusOf[error.kind],
     headers: { 'x-request-id': requestId, ...retryHeaders(error) },
-    body: errorBody(error),
+    body: errorBody(error, requestId),
   }
 }
 
 interface ErrorBody {
-  error: { message: string; type: string; param: string | null; code: string | null }
+  error: { message: string; type: string; param: string | null; code: string | null; request_id?: string }
 }
 
-/** The envelope alone: `{ error: { message, type, param, code } }`. */
-export function errorBody(error: GatewayError): ErrorBody {
+/**
+ * The envelope alone. Beside the vendor's members it has the id of the request: many clients show no headers, and the body whole.
+ * `requestId`: empty where the error is of no request.
+ */
+export function errorBody(error: GatewayError, requestId: string): ErrorBody {
   const [type, code] = typeAndCode[error.kind]
   const param = error.field ?? (error.kind === 'model_not_found' ? 'model' : null)
-  return { error: { message: error.message, type, param, code: error.code ?? code } }
+  const id = requestId === '' ? {} : { request_id: requestId }
+  return { error: { message: messageOf(error), type, param, code: error.code ?? code, ...id } }
+}
+
+/**
+ * LiteLLM takes any `invalid_request_error` without the vendor's words for a bad request, also one with status 401.
+ * https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py, read 2026-11-28
+ */
+function messageOf({ kind, message }: GatewayError): string {
+  return kind === 'unauthenticated' ? `Incorrect API key provided. ${message}` : message
 }
 
 const typeAndCode: Readonly<Record<ErrorKind, readonly [type: string, code: string | null]>> = {

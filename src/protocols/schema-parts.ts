@@ -118,7 +118,7 @@ export function describe(
 
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}…` : text
+  return text.length > shownCharactersMax ? `${text.slice(0, shownCharactersMax)}...` : text
 }
 
 const shownCharactersMax = 2_000

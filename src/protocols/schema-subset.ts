@@ -48,7 +48,7 @@ export function removedText(removed: readonly RemovedPart[]): string {
   if (removed.length === 0) return ''
   const first = removed.slice(0, 5).map(({ path, what }) => (path === '' ? what : `${what} (${path})`))
   const more = removed.length > first.length ? `, and ${removed.length - first.length} more` : ''
-  return `the vendor’s schemas do not take these, so the description says them: ${first.join(', ')}${more}`
+  return `the vendor's schemas do not take these, so the description says them: ${first.join(', ')}${more}`
 }
 
 const depthMax = 100
@@ -119,7 +119,7 @@ class SchemaRewriter {
   }
 
   #remove(path: string, what: string): void {
-    this.#removed.push({ path, what: what.length > 200 ? `${what.slice(0, 200)}…` : what })
+    this.#removed.push({ path, what: what.length > 200 ? `${what.slice(0, 200)}...` : what })
   }
 
   /** A place for any value. A closed subset has no words for objects and arrays of any kind. */

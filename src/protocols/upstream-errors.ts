@@ -220,5 +220,5 @@ function describe(headers: Headers, body: Buffer): string {
 }
 
 function cut(text: string, charactersMax: number): string {
-  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}…`
+  return text.length <= charactersMax ? text : `${text.slice(0, charactersMax)}...`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import { RunningCounts } from '../running-counts.ts'
 
@@ -17,7 +18,7 @@ export class ChannelLoad {
   /** Why the channel takes no call now; undefined: it does. */
   whyFull({ id, concurrency = this.#concurrency }: Pick<Channel, 'id' | 'concurrency'>): string | undefined {
     if (this.#running.of(id) < concurrency) return undefined
-    return `it runs ${concurrency} requests of this process, as many as it may`
+    return `it runs ${counted(concurrency, 'request')} of this process, as many as it may`
   }
 
   /** The calls that this process runs on it, and the most that it may run. */

@@ -1,5 +1,6 @@
 import { authenticate } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { groupOf } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
@@ -64,7 +65,7 @@ function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => 
   if (keyRequests.of(keyId) >= most) {
     throw new GatewayError(
       'rate_limited',
-      `This key runs ${most} requests in this gateway process, as many as one key may. Wait for one of them to end.`,
+      `This key runs ${counted(most, 'request')} in this gateway process, as many as one key may. Wait for one of them to end.`,
       { retryAfterSeconds: 1 },
     )
   }
@@ -83,7 +84,7 @@ function requireRoom({ draining, requests, bounds }: Gateway): void {
   if (requests.size > bounds.inFlightMax) {
     throw new GatewayError(
       'unavailable',
-      `This gateway process runs ${bounds.inFlightMax} requests, as many as it may. Try again.`,
+      `This gateway process runs ${counted(bounds.inFlightMax, 'request')}, as many as it may. Try again.`,
       { retryAfterSeconds: 1 },
     )
   }

@@ -1,4 +1,5 @@
 import { type Names, noNames } from '../bodies/names.ts'
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import type { Headers } from '../canonical/headers.ts'
 import { name, tagList } from '../ledger/column.ts'
@@ -49,10 +50,14 @@ function headerTags(headers: Headers): { tags: readonly string[]; problem?: stri
     .map((tag) => tag.trim())
     .filter((tag) => tag !== '')
   const count = new Set(tags).size
-  if (count > countMax) return { tags: [], problem: `expected at most ${countMax} tags, got ${count}` }
+  if (count > countMax)
+    return { tags: [], problem: `expected at most ${counted(countMax, 'tag')}, got ${count}` }
   const long = tags.find((tag) => tag.length > max)
   if (long === undefined) return { tags }
-  return { tags: [], problem: `expected tags of at most ${max} characters, got one of ${long.length}` }
+  return {
+    tags: [],
+    problem: `expected tags of at most ${counted(max, 'character')}, got one of ${long.length}`,
+  }
 }
 
 /** The header as UTF-8, if its bytes are: Node reads all headers as latin1. */

@@ -1,3 +1,4 @@
+import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
 import { type Decision, type Denial, type Held, isLimited, type Scope } from '../limits/limits.ts'
@@ -83,9 +84,9 @@ function refusalText({ scope, limit, allowed }: Denial): string {
   }[scope]
   switch (limit) {
     case 'requests':
-      return `${who} used up the ${allowed} requests per minute that are allowed. Wait as long as retry-after says.`
+      return `${who} used up the ${counted(allowed, 'request')} per minute that ${allowed === 1 ? 'is' : 'are'} allowed. Wait as long as retry-after says.`
     case 'tokens':
-      return `${who} used up the ${allowed} tokens per minute that are allowed. Wait as long as retry-after says, or send less.`
+      return `${who} used up the ${counted(allowed, 'token')} per minute that ${allowed === 1 ? 'is' : 'are'} allowed. Wait as long as retry-after says, or send less.`
     case 'concurrency':
       return `${who} as many requests running as are allowed, ${allowed}. Wait for one of them to end.`
   }

@@ -337,3 +337,15 @@ describe('while the database is away', () => {
     expect(hashes).toHaveLength(1000)
   })
 })
+
+test.each(['api-key', 'x-goog-api-key'])(
+  'a key in the header %s is not read, and the error says so',
+  (name) => {
+    const { keys } = fakeKeys({ [secret]: anna })
+    const headers = { [name]: secret }
+    expect(tokenFrom(headers)).toBeUndefined()
+    expect(() => authenticate(keys, snapshot, headers, '192.0.2.1', 0)).toThrow(
+      `No API key was sent: the header ${name} is not read. Send it as`,
+    )
+  },
+)

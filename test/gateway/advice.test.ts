@@ -5,6 +5,7 @@ import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 const poorKey = 'poor-key-for-tests-0001'
 const spentKey = 'spent-key-for-tests-001'
+const singleKey = 'single-key-for-tests-01'
 
 const yaml = (url: string) => `
 models:
@@ -21,6 +22,8 @@ groups:
 tenants:
   - { name: poor, balance_usd: "0.10", keys: [{ name: poor, group: default, secret: ${poorKey} }] }
   - { name: spent, balance_usd: "0.00", keys: [{ name: spent, group: default, secret: ${spentKey} }] }
+  - name: single
+    keys: [{ name: single, group: default, secret: ${singleKey}, limits: { requests_per_minute: 1 } }]
 `
 
 let bed: Testbed
@@ -81,6 +84,41 @@ test.each([
     status: 403,
     message: expect.stringContaining(`nothing bounds its answer. ${says}`),
   })
+})
+
+test('a limit of one is in the singular', async () => {
+  await ask('chat/completions', { model: 'none', ...says('Hi') }, singleKey)
+  const refused = await ask('chat/completions', { model: 'none', ...says('Hi') }, singleKey)
+  expect(refused).toMatchObject({
+    status: 429,
+    message: expect.stringContaining('used up the 1 request per minute that is allowed.'),
+  })
+})
+
+test.each(['GET', 'HEAD'])('%s /health is answered as /healthz is, and has no row', async (method) => {
+  const before = await bed.rows()
+  const headers = { authorization: `Bearer ${poorKey}` }
+  const [own, other] = await Promise.all(
+    ['/health', '/healthz'].map(async (path) => {
+      const answer = await fetch(bed.tollgate.url + path, { method, headers })
+      return { status: answer.status, text: await answer.text() }
+    }),
+  )
+  expect(own).toEqual(other)
+  expect(own?.status).toBe(200)
+  expect(await bed.rows()).toHaveLength(before.length)
+})
+
+test('a 401 has the words of the vendor in its formats, and the id of the request', async () => {
+  for (const path of ['chat/completions', 'responses', 'embeddings', 'images/generations', 'files']) {
+    const answer = await fetch(`${bed.tollgate.url}/v1/${path}`, { method: 'POST', body: '{}' })
+    expect(await answer.json()).toMatchObject({
+      error: {
+        message: expect.stringMatching(/^Incorrect API key provided\. No API key was sent\. Send it as/),
+        request_id: answer.headers.get('x-request-id'),
+      },
+    })
+  }
 })
 
 async function ask(path: string, body: object, key: string): Promise<{ status: number; message: string }> {

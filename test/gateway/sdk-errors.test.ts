@@ -126,7 +126,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'unknown_path',
         when: 'there is no such path',
-        says: /There is no POST \/v1\/.*\/extra here. The paths are/,
+        says: /There is no POST \/v1\/.*\/extra here. GET \/openapi.json lists the paths/,
         ask: () => ask({ model, pathSuffix: '/extra' }),
       },
       {

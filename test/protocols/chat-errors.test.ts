@@ -76,13 +76,23 @@ describe('errors as the official SDK sees them', () => {
     const error = await failure(client)
     expect(error.constructor.name).toBe(className)
     expect(error).toMatchObject({ status, code, param: 'n', requestID: requestId })
-    expect(error.message).toBe(`${status} about ${kind}`)
+    // LiteLLM makes an error of a wrong key of these words alone.
+    const words = kind === 'unauthenticated' ? 'Incorrect API key provided. ' : ''
+    expect(error.message).toBe(`${status} ${words}about ${kind}`)
+    // Clients that show no headers show this.
+    expect(error.error).toMatchObject({ request_id: requestId })
   })
 
   it('has all four keys even if there is nothing to say', () => {
     const { body } = encodeError(new GatewayError('internal', 'x'), requestId)
     expect(body).toEqual({
-      error: { message: 'x', type: 'server_error', param: null, code: 'internal_error' },
+      error: {
+        message: 'x',
+        type: 'server_error',
+        param: null,
+        code: 'internal_error',
+        request_id: requestId,
+      },
     })
   })
 
@@ -159,6 +169,7 @@ describe("an upstream's refusal", () => {
         type: 'invalid_request_error',
         param: 'messages',
         code: 'context_length_exceeded',
+        request_id: requestId,
       },
     })
   })

@@ -221,7 +221,7 @@ function noteCaller(block: Members): void {
 
 function decodeForeign(block: Members, type: string): Block {
   if (type === 'server_tool_use' || type === 'mcp_tool_use' || type.endsWith('_tool_result')) {
-    return foreign(block, type, 'drop', 'the text after it has the results of the vendor’s own tools')
+    return foreign(block, type, 'drop', "the text after it has the results of the vendor's own tools")
   }
   if (['fallback', 'mcp_tool_listing', 'tool_addition', 'tool_removal'].includes(type)) {
     return foreign(block, type, 'drop', `other formats have no block of the type ${quoted(type)}`)

@@ -117,7 +117,7 @@ const losses: Readonly<Record<string, string>> = {
   context_management: 'other formats do not edit the context',
   diagnostics: 'only this vendor sends diagnostics',
   speed: 'other formats have no speed mode',
-  betas: 'betas are this vendor’s own',
+  betas: "betas are this vendor's own",
   fallbacks: 'only this vendor falls back to other models of its own',
   fallback_credit_token: 'only this vendor has it',
   billing_policy: 'only this vendor has it',

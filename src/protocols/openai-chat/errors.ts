@@ -6,5 +6,5 @@ import { errorBody } from '../openai-errors.ts'
  * [DONE].
  */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
-  return Buffer.from(`data: ${JSON.stringify({ ...errorBody(error), request_id: requestId })}\n\n`)
+  return Buffer.from(`data: ${JSON.stringify({ ...errorBody(error, requestId), request_id: requestId })}\n\n`)
 }

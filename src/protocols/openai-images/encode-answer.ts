@@ -38,7 +38,7 @@ export function completedEventPieces(image: ImageOfResult, of: ImageSettings): I
 
 /** As `ImageClient#encodeStreamError`: ends the stream. */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
-  const data = { type: 'error', ...errorBody(error), request_id: requestId }
+  const data = { type: 'error', ...errorBody(error, requestId), request_id: requestId }
   return Buffer.from(`event: error\ndata: ${JSON.stringify(data)}\n\n`)
 }
 

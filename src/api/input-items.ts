@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { checked } from '../canonical/checked.ts'
 import type { Json } from '../canonical/json.ts'
+import { shown } from '../kept/conversation-items.ts'
 import { itemsOf, type KeptTurn } from '../kept/kept-answers.ts'
 import { oneOf } from './parameter.ts'
 
@@ -22,7 +23,7 @@ export function inputItems(answerId: string, turns: readonly KeptTurn[], url: UR
   )
   const items = texts
     .flatMap(itemsOf)
-    .map((item, at) => (typeof item.id === 'string' ? item : { ...item, id: idFor(answerId, item, at) }))
+    .map((item, at) => shown(typeof item.id === 'string' ? item.id : idFor(answerId, item, at), item))
   const ordered = order === 'asc' ? items : items.toReversed()
   const from = after === undefined ? 0 : ordered.findIndex(({ id }) => id === after) + 1
   const data = ordered.slice(from, from + limit)

@@ -5,7 +5,7 @@ import { inTurns } from './in-turns.ts'
 import { sizesOf, traitsFor } from './model-capabilities.ts'
 import { text, wholeNumber } from './parameter.ts'
 
-/** https://docs.anthropic.com/en/api/models-list, read 2026-11-21 */
+/** https://platform.claude.com/docs/en/api/models/list, and @anthropic-ai/sdk 1.12.0, read 2026-11-28 */
 export const messagesQuery = z.object({
   limit: wholeNumber(1, 1000).default(20),
   after_id: text.optional().describe('Models after this one.'),
@@ -20,6 +20,13 @@ export const messagesModel = z
     created_at: z.iso.datetime(),
     max_input_tokens: z.int().nullable(),
     max_tokens: z.int().nullable(),
+    lifecycle: z.literal('active').describe('All that are listed are served.'),
+    deprecated_at: z.null(),
+    retires_at: z.null(),
+    line: z.null(),
+    capabilities: z
+      .null()
+      .describe("The vendor's form of them; `GET /v1/models` without `anthropic-version` has ours."),
   })
   .meta({ id: 'MessagesModel' })
 
@@ -60,6 +67,11 @@ export function messagesJson(model: Model, id: string, group: Group): z.output<t
     created_at: model.createdAt.toISOString(),
     max_input_tokens: contextLength,
     max_tokens: maxOutputTokens,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    capabilities: null,
   }
 }
 

@@ -32,12 +32,23 @@ export function itemsAnswered(output: readonly Json[]): NewItem[] {
 
 /** An item as a client gets it: with an id, a type and a status, and with parts in place of a text. */
 export function shownItem(id: string, text: string): Json {
-  const item = parseObject(text) ?? {}
+  return shown(id, parseObject(text) ?? {})
+}
+
+/** The same for an item that is parsed. */
+export function shown(id: string, item: Json): Json {
   const type = textOf(item.type) ?? 'message'
-  if (type !== 'message') return { ...item, type, id }
   const { role, content, status = 'completed' } = item
-  const parts = typeof content === 'string' ? [textPart(role, content)] : recordsOf(content)
+  // Reasoning and others need none.
+  if (type !== 'message') return { ...item, type, id, ...(/(call|output)$/.test(type) && { status }) }
+  const parts = typeof content === 'string' ? [textPart(role, content)] : recordsOf(content).map(shownPart)
   return { ...item, type, id, status, content: parts }
+}
+
+/** A part with what an answer must have of it, and a request need not. */
+function shownPart(part: Json): Json {
+  if (part.type === 'output_text') return { annotations: [], ...part }
+  return part.type === 'input_image' ? { detail: 'auto', ...part } : part
 }
 
 /** A new id in the vendor's form. */

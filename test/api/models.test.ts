@@ -349,6 +349,11 @@ test("with that vendor's version header the list has the shape and the pages of 
     created_at: '2026-11-01T00:00:00.000Z',
     max_input_tokens: null,
     max_tokens: null,
+    lifecycle: 'active',
+    deprecated_at: null,
+    retires_at: null,
+    line: null,
+    capabilities: null,
   })
   expect((await get('/v1/models?limit=3&after_id=painter')).body).toMatchObject({
     has_more: false,

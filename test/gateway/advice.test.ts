@@ -87,8 +87,8 @@ test.each([
 })
 
 test('a limit of one is in the singular', async () => {
-  await ask('chat/completions', { model: 'none', ...says('Hi') }, singleKey)
-  const refused = await ask('chat/completions', { model: 'none', ...says('Hi') }, singleKey)
+  await ask('chat/completions', { model: 'main', ...says('Hi') }, singleKey)
+  const refused = await ask('chat/completions', { model: 'main', ...says('Hi') }, singleKey)
   expect(refused).toMatchObject({
     status: 429,
     message: expect.stringContaining('used up the 1 request per minute that is allowed.'),
@@ -127,6 +127,6 @@ async function ask(path: string, body: object, key: string): Promise<{ status: n
     headers: { 'content-type': 'application/json', 'anthropic-version': '2023-06-01', 'x-api-key': key },
     body: JSON.stringify(body),
   })
-  const { error } = (await answer.json()) as { error: { message: string } }
-  return { status: answer.status, message: error.message }
+  const { error } = (await answer.json()) as { error?: { message: string } }
+  return { status: answer.status, message: error?.message ?? '' }
 }

@@ -9,6 +9,8 @@ interface SdkObject {
   /** The words of its `type`; empty: it has none, or any text. */
   types: string[]
   members: Map<string, SdkType>
+  /** Those that may not be absent. */
+  required: Set<string>
 }
 
 /** A type of a vendor's SDK: of a request, or of a part of one. */
@@ -27,6 +29,41 @@ class SdkType {
     collect(this.#node, this.#scope, { found, seen: new Set() })
     return found
   }
+
+  isNullable(): boolean {
+    return isNullable(this.#node, this.#scope)
+  }
+
+  /** The texts that a value may be, if only those; null is one of them where it may be null. Undefined: anything else. */
+  words(): (string | null)[] | undefined {
+    return wordsIn(this.#node, this.#scope)
+  }
+}
+
+/**
+ * What a value lacks of a type: the paths of required members that are absent, and of words that the type has not. Of a union, that
+ * counts which has the value's `type`, or lacks least.
+ */
+export function lacking(type: SdkType, value: unknown, path = ''): string[] {
+  if (Array.isArray(value)) return value.flatMap((each, at) => lacking(type, each, `${path}[${at}]`))
+  if (!isRecord(value)) {
+    const words = typeof value === 'string' || value === null ? type.words() : undefined
+    return words === undefined || words.includes(value as string | null) ? [] : [`${path}: ${value}`]
+  }
+  const all = type.objects()
+  const typed = all.filter(({ types }) => types.includes(String(value.type)))
+  if (all.length > 0 && typed.length === 0 && all.every(({ types }) => types.length > 0))
+    return [`${path}.type: ${value.type}`]
+  const each = (typed.length > 0 ? typed : all).map(({ members, required }) => [
+    ...[...required]
+      // No SDK minds that what may be null is absent.
+      .filter((name) => value[name] === undefined && members.get(name)?.isNullable() !== true)
+      .map((name) => `${path}.${name}`),
+    ...[...members].flatMap(([name, of]) =>
+      value[name] === undefined ? [] : lacking(of, value[name], `${path}.${name}`),
+    ),
+  ])
+  return each.toSorted((a, b) => a.length - b.length)[0] ?? []
 }
 
 /** A type that a declaration file of a package exports. */
@@ -160,10 +197,13 @@ function refer(node: Node, scope: Scope, into: Found): void {
 
 function objectOf(node: Node, scope: Scope): SdkObject {
   const members = new Map<string, SdkType>()
+  const required = new Set<string>()
   for (const parent of nodesOf(node.extends)) {
     const found = scope.find(nameOf(parent.expression))
-    if (found !== undefined)
-      for (const [name, type] of objectOf(found.node, found.scope).members) members.set(name, type)
+    if (found === undefined) continue
+    const inherited = objectOf(found.node, found.scope)
+    for (const [name, type] of inherited.members) members.set(name, type)
+    for (const name of inherited.required) required.add(name)
   }
   const body = isNode(node.body) ? node.body.body : node.members
   let types: string[] = []
@@ -173,9 +213,40 @@ function objectOf(node: Node, scope: Scope): SdkObject {
     const name = key.type === 'Literal' ? String(key.value) : nameOf(key)
     const type = nodeOf(member.typeAnnotation.typeAnnotation)
     members.set(name, new SdkType(type, scope))
+    if (member.optional !== true) required.add(name)
     if (name === 'type') types = wordsOf(type)
   }
-  return { types, members }
+  return { types, members, required }
+}
+
+function isNullable(node: Node, scope: Scope): boolean {
+  if (node.type === 'TSNullKeyword' || node.type === 'TSUnknownKeyword') return true
+  if (node.type === 'TSUnionType') return nodesOf(node.types).some((one) => isNullable(one, scope))
+  const named = node.type === 'TSTypeReference' ? scope.find(nameOf(node.typeName)) : undefined
+  if (named?.node.type !== 'TSTypeAliasDeclaration') return false
+  return isNullable(nodeOf(named.node.typeAnnotation), named.scope)
+}
+
+function wordsIn(node: Node, scope: Scope): (string | null)[] | undefined {
+  switch (node.type) {
+    case 'TSTypeAliasDeclaration':
+    case 'TSParenthesizedType':
+      return wordsIn(nodeOf(node.typeAnnotation), scope)
+    case 'TSUnionType': {
+      const each = nodesOf(node.types).map((one) => wordsIn(one, scope))
+      return each.every((one) => one !== undefined) ? each.flat() : undefined
+    }
+    case 'TSTypeReference': {
+      const found = scope.find(nameOf(node.typeName))
+      return found === undefined ? undefined : wordsIn(found.node, found.scope)
+    }
+    case 'TSNullKeyword':
+      return [null]
+    case 'TSLiteralType': {
+      const words = wordsOf(node)
+      return words.length === 0 ? undefined : words
+    }
+  }
 }
 
 /** The words of a union of literals. */

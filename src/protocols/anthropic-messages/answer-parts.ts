@@ -52,7 +52,8 @@ function foreignSeal({ envelope }: AnswerContext): string {
   return envelope.wrap({ protocol: 'web-search', model: undefined, kind: 'encrypted', value: 'none' })
 }
 
-const direct = { type: 'direct' }
+/** The model itself has called the tool. */
+export const direct = { type: 'direct' }
 
 /** The call of a web search. Its input comes in deltas if the answer is streamed. */
 export function searchCall(id: string, input: Json): Json {

@@ -6,6 +6,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnswerContext } from '../protocol.ts'
 import {
   answerUsage,
+  direct,
   encodeCitation,
   encodeStop,
   isRedacted,
@@ -63,7 +64,7 @@ function encodeBlock(
       const input = block.kind === 'custom' ? wrapCustomInput(text) : inputObject(text)
       if (input === undefined && isCut) return []
       if (input === undefined) throw brokenInput(block.name)
-      return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input }]
+      return [{ type: 'tool_use', id: ids.take(block.id), name: block.name, input, caller: direct }]
     }
     case 'web-search': {
       const id = searchId(block.id, ids)

@@ -7,6 +7,7 @@ import { addToSearch, type CollectedSearch, emptySearch } from '../collect.ts'
 import type { AnswerContext, StreamEncoder } from '../protocol.ts'
 import {
   answerUsage,
+  direct,
   encodeCitation,
   encodeStop,
   isRedacted,
@@ -183,7 +184,7 @@ class MessagesStreamEncoder implements StreamEncoder {
     const { id, name } = block.block
     return block.isAnnounced
       ? ''
-      : this.#announce(block, { type: 'tool_use', id: this.#ids.take(id), name, input: {} })
+      : this.#announce(block, { type: 'tool_use', id: this.#ids.take(id), name, input: {}, caller: direct })
   }
 
   #announce(block: Block, wireBlock: Json): string {

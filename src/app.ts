@@ -14,6 +14,7 @@ import { PublicCatalog } from './api/public-catalog.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
 import type { Context } from './context.ts'
 import { chat } from './gateway/chat.ts'
+import { crossOrigin } from './http/cors.ts'
 import { isUpgrade } from './http/upgrade.ts'
 import { images } from './images/images.ts'
 import type { Pages } from './pages/pages.ts'
@@ -71,6 +72,10 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
 
   const responses = direct.get(socketPath)
   if (responses === undefined) throw new Error(`${socketPath} has no handler`)
+  const paths = modelEndpoints.map(({ path }) => path)
+  const isOpen = (path: string) =>
+    [...paths, '/v1/models', '/v1/usage'].some((open) => path === open || path.startsWith(`${open}/`))
+  const answerPage = crossOrigin(context.config, isOpen)
   const upgrade = acceptSockets(context, (request, response) => void responses(request, response))
 
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -78,6 +83,7 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
       void upgrade(request, response)
       return
     }
+    if (answerPage?.(request, response) === true) return
     const handle = request.method === 'POST' ? direct.get(request.url ?? '') : undefined
     if (handle === undefined) app(request, response)
     else void handle(request, response)

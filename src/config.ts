@@ -22,6 +22,15 @@ const addressBlocks = z.string().transform((text, context) => {
   })
 })
 
+/** Values with commas between them. */
+const listOf = (value: RegExp, message: string) =>
+  z
+    .string()
+    .transform((text) => text.split(',').map((part) => part.trim()))
+    .refine((parts) => parts.every((part) => value.test(part)), message)
+
+const headerList = listOf(/^(\*|[\w-]+)$/, 'must be names of headers, with commas between them, or *')
+
 const secretText = z.string().min(32, 'must have 32 characters or more (try: openssl rand -hex 32)')
 
 const knownPages = ['console', 'home', 'models', 'docs'] as const
@@ -102,6 +111,17 @@ const settings = {
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
   /** Whether answers name our channels to clients: `x-tollgate-channel` and `x-tollgate-route`. */
   routingHeaders: oneOf(['hide', 'show']).default('hide'),
+  /** Origins whose pages may call the endpoints of models and the usage log. Absent: none. */
+  corsOrigins: listOf(
+    /^(\*|[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+)$/i,
+    'must be origins such as https://app.example or app://obsidian.md, with commas between them and no path, or *',
+  )
+    .transform((origins) => origins.map((origin) => origin.toLowerCase()))
+    .optional(),
+  /** Headers that those pages may send. Absent: those that they ask for. */
+  corsHeaders: headerList.optional(),
+  /** Headers of answers that they may read. */
+  corsExposedHeaders: headerList.default(['*']),
   /** Whether `GET /v1/responses` takes WebSockets. */
   responsesWebsocket: oneOf(['on', 'off']).default('on'),
   /** A bucket for images. Absent: images are files below `dataDir`. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatewayError } from '../canonical/error.ts'
+import { isPreflight } from '../http/cors.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { type Endpoint, formatAt, type PathFormat } from '../stages/endpoints.ts'
@@ -26,9 +27,11 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
       await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...noAttempts, ownStatus: 426 })
       return
     }
-    const advice = isAdmin(path)
-      ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
-      : adviceOn(endpoints, request.method ?? '', path)
+    const advice = isPreflight(request)
+      ? `A page of the origin ${redactText(request.headers.origin ?? '', [], pathCharactersMax)} may not call ${path} here. The operator names origins in CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`
+      : isAdmin(path)
+        ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
+        : adviceOn(endpoints, request.method ?? '', path)
     await refuseUnrouted(gateway, request, response, new GatewayError('unknown_path', advice))
   }
 }

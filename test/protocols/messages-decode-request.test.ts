@@ -175,9 +175,14 @@ describe('a request', () => {
     [{ type: 'none' }, { type: 'none' }, undefined],
     [{ type: 'auto', disable_parallel_tool_use: true }, { type: 'auto' }, false],
     [{ type: 'tool', name: 'weather' }, { type: 'tool', name: 'weather', kind: 'function' }, undefined],
-    [{ type: 'tool', name: 'bash' }, { type: 'tool', name: 'bash', kind: 'hosted' }, undefined],
+    [{ type: 'tool', name: 'bash' }, { type: 'tool', name: 'bash', kind: 'function' }, undefined],
+    [{ type: 'tool', name: 'code' }, { type: 'tool', name: 'code', kind: 'hosted' }, undefined],
   ])('choice %j is %j', (tool_choice, toolChoice, parallelToolCalls) => {
-    const tools = [tool, { type: 'bash_20250124', name: 'bash' }]
+    const tools = [
+      tool,
+      { type: 'bash_20250124', name: 'bash' },
+      { type: 'code_execution_20250825', name: 'code' },
+    ]
     expect(ask({ tools, tool_choice })).toMatchObject({ toolChoice, parallelToolCalls })
   })
 

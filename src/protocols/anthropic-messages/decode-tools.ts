@@ -1,5 +1,6 @@
 import type { Tool, ToolChoice, WebSearch } from '../../canonical/chat.ts'
 import type { Members } from '../members.ts'
+import { functionOf } from './client-tools.ts'
 import { readCache } from './decode-blocks.ts'
 import { decodeWebSearch, isWebSearch, searchToolName } from './web-search.ts'
 
@@ -73,16 +74,20 @@ function decodeTool(tool: Members): Tool {
   const { path } = tool
   const type = typeOf(tool)
   const cache = readCache(tool)
-  if (type !== 'custom') return { type: 'hosted', name: tool.text('name') ?? type, path, ...cache }
+  const own = type === 'custom' ? undefined : functionOf(type, tool)
+  if (type !== 'custom' && own === undefined)
+    return { type: 'hosted', name: tool.text('name') ?? type, path, ...cache }
   const callers = tool.list('allowed_callers') ?? ['direct']
   if (!callers.includes('direct'))
     tool.drop('allowed_callers', 'in other formats only the model itself calls tools')
+  if (own !== undefined)
+    tool.unmapped.map(path, `a function takes the place of the vendor's own tool ${type}`)
   return {
     type: 'function',
-    name: tool.requiredText('name'),
-    description: tool.text('description'),
-    parameters: tool.object('input_schema'),
-    strict: tool.boolean('strict'),
+    name: tool.requiredName('name'),
+    description: own?.description ?? tool.text('description'),
+    parameters: own?.parameters ?? tool.object('input_schema'),
+    strict: own === undefined ? tool.boolean('strict') : undefined,
     path,
     ...cache,
   }

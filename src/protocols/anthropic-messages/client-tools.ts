@@ -1,0 +1,143 @@
+import type { Json } from '../../canonical/json.ts'
+import type { Members } from '../members.ts'
+
+/** A tool that the vendor defines and the client runs, as a function. */
+interface OwnFunction {
+  description: string
+  parameters: Json
+}
+
+/**
+ * The function that a tool is whose input the vendor has fixed, and which the client itself runs: its calls and results have the form
+ * of any other tool's. Undefined: the vendor runs the tool, or it is a set of tools.
+ *
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference and the pages of each tool, read 2026-11-28
+ */
+export function functionOf(type: string, tool: Members): OwnFunction | undefined {
+  const [, kind, date = ''] = /^(bash|text_editor|memory|computer)_(\d{8})$/.exec(type) ?? []
+  switch (kind) {
+    case 'bash':
+      return {
+        description: 'Run a command in a bash session that keeps its state between calls.',
+        parameters: object({
+          command: text('The command to run. Required unless the session is restarted.'),
+          restart: { type: 'boolean', description: 'true: start the session anew.' },
+        }),
+      }
+    case 'text_editor':
+      return textEditor(date, tool.number('max_characters'))
+    case 'memory':
+      return {
+        description:
+          'Keep what must outlast this conversation, in files below /memories. View that directory before you begin a task, and write down progress as you make it.',
+        parameters: object(
+          {
+            command: word(['view', 'create', 'str_replace', 'insert', 'delete', 'rename']),
+            ...fileMembers,
+            insert_text: text('insert: the text to insert.'),
+            old_path: text('rename: the path now.'),
+            new_path: text('rename: the path then.'),
+          },
+          'command',
+        ),
+      }
+    case 'computer':
+      return computer(date, {
+        width: tool.number('display_width_px'),
+        height: tool.number('display_height_px'),
+        display: tool.number('display_number'),
+        zooms: tool.boolean('enable_zoom') ?? false,
+      })
+    default:
+      return undefined
+  }
+}
+
+function textEditor(date: string, charactersMax: number | undefined): OwnFunction {
+  const isOlder = date < '20250429'
+  const most = charactersMax === undefined ? '' : ` A view has at most ${charactersMax} characters.`
+  return {
+    description: `View, create and edit text files. str_replace replaces one exact and unique text.${most}`,
+    parameters: object(
+      {
+        command: word(['view', 'create', 'str_replace', 'insert', ...(isOlder ? ['undo_edit'] : [])]),
+        ...fileMembers,
+        ...(isOlder ? {} : { insert_text: text('insert: the text to insert.') }),
+        ...(isOlder ? { new_str: text('str_replace, insert: the new text.') } : {}),
+      },
+      'command',
+      'path',
+    ),
+  }
+}
+
+const fileMembers = {
+  path: text('The path of the file or directory.'),
+  file_text: text('create: the content of the file.'),
+  old_str: text('str_replace: the text to replace.'),
+  new_str: text('str_replace: the text in its place.'),
+  insert_line: { type: 'integer', description: 'insert: the line after which; 0: the beginning.' },
+  view_range: {
+    type: 'array',
+    items: { type: 'integer' },
+    description: 'view: the first and the last line; -1: the end of the file.',
+  },
+}
+
+interface Screen {
+  width: number | undefined
+  height: number | undefined
+  display: number | undefined
+  zooms: boolean
+}
+
+function computer(date: string, { width, height, display, zooms }: Screen): OwnFunction {
+  const actions = [
+    'key',
+    'type',
+    'cursor_position',
+    'mouse_move',
+    'left_click',
+    'left_click_drag',
+    'right_click',
+  ]
+  actions.push('middle_click', 'double_click', 'screenshot')
+  if (date >= '20250124')
+    actions.push('left_mouse_down', 'left_mouse_up', 'triple_click', 'scroll', 'hold_key', 'wait')
+  if (zooms) actions.push('zoom')
+  const number = display === undefined ? '' : ` Its display is number ${display}.`
+  return {
+    description: `Use a computer by its screen, mouse and keyboard. The screen has ${width} x ${height} pixels; coordinates are [x, y] from its upper left corner.${number} Take a screenshot to see what an action has done.`,
+    parameters: object(
+      {
+        action: word(actions),
+        coordinate: pixels('Where to click, move or scroll, or where a drag ends.'),
+        start_coordinate: pixels('left_click_drag: where it begins.'),
+        text: text(
+          'type: the text. key, hold_key: keys as xdotool names them, such as ctrl+s. Clicks: keys held down.',
+        ),
+        scroll_direction: word(['up', 'down', 'left', 'right']),
+        scroll_amount: { type: 'integer' },
+        duration: { type: 'number', description: 'hold_key, wait: seconds.' },
+        ...(zooms ? { region: pixels('zoom: [x, y] of the upper left and of the lower right corner.') } : {}),
+      },
+      'action',
+    ),
+  }
+}
+
+function object(properties: Json, ...required: string[]): Json {
+  return { type: 'object', properties, ...(required.length > 0 && { required }) }
+}
+
+function text(description: string): Json {
+  return { type: 'string', description }
+}
+
+function word(words: readonly string[]): Json {
+  return { type: 'string', enum: words }
+}
+
+function pixels(description: string): Json {
+  return { type: 'array', items: { type: 'integer' }, description }
+}

@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
-import { type JsonBounds, kindAt, parseSpan, type Span } from '../protocols/json-scan.ts'
+import { type JsonBounds, kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
 import { removeMembers } from '../protocols/remove-members.ts'
 import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
 import { splice } from '../protocols/splice.ts'
@@ -11,6 +11,8 @@ export interface CreateFrame {
   body: Buffer
   /** The answer that it continues. */
   previousId: string | undefined
+  /** The lane in which it runs; undefined: that of requests without one. */
+  lane: string | undefined
   /** False: it prepares the next request, and no model is to answer. */
   generates: boolean
 }
@@ -43,13 +45,13 @@ export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame 
   if (readBoolean(frame, members.background, 'background')) {
     throw unsupported('background', 'a WebSocket has no background answers; send the request with POST')
   }
-  if (isGiven(frame, members.stream_id)) {
-    throw unsupported('stream_id', 'one answer runs on a connection at a time; open another connection')
-  }
+  const lane = textAt(frame, members.stream_id, 'stream_id')
+  if (lane !== undefined && lane.length > laneCharactersMax)
+    throw invalid('stream_id', `expected at most ${laneCharactersMax} characters, got ${lane.length}`)
   const generates = !isGiven(frame, members.generate) || readBoolean(frame, members.generate, 'generate')
   const { model } = members
   // The scan of the request says what a model must be.
-  if (model === undefined) return { body: frame, previousId: undefined, generates: true }
+  if (model === undefined) return { body: frame, previousId: undefined, lane, generates: true }
   const removed = [members.type, members.generate, members.stream, members.background, members.stream_id]
   const edits = [
     { start: model.end, end: model.end, bytes: Buffer.from(',"stream":true') },
@@ -59,10 +61,25 @@ export function readCreateFrame(frame: Buffer, bounds: JsonBounds): CreateFrame 
     ).map((span) => ({ ...span, bytes: nothing })),
   ]
   const previousId = textAt(frame, members.previous_response_id, 'previous_response_id')
-  return { body: splice(frame, edits, Buffer.allocUnsafe), previousId, generates }
+  return { body: splice(frame, edits, Buffer.allocUnsafe), previousId, lane, generates }
 }
 
 const nothing = Buffer.alloc(0)
+const laneCharactersMax = 256
+
+/** The lane of a frame that is refused, as far as it can be read: clients wait for the answer there. */
+export function laneOfRefused(frame: Buffer, { jsonDepthMax: depthMax }: JsonBounds): string | undefined {
+  const found: Partial<Record<'stream_id', Span>> = {}
+  try {
+    scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found })
+    return textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax)
+  } catch {
+    const { stream_id: span } = found
+    return span === undefined || kindAt(frame, span.start) !== 'string'
+      ? undefined
+      : String(parseSpan(frame, span, 'stream_id')).slice(0, laneCharactersMax)
+  }
+}
 
 function textAt(frame: Buffer, span: Span | undefined, path: string): string | undefined {
   if (!isGiven(frame, span)) return undefined

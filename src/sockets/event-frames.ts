@@ -9,14 +9,18 @@ import { FrameEnds, frameData } from '../protocols/sse.ts'
  */
 export class EventFrames {
   readonly #eventBytesMax: number
+  /** Members for the beginning of each event. */
+  readonly #mark: string
   readonly #ends = new FrameEnds()
   #held: Buffer[] = []
   #heldBytes = 0
   #last: Buffer = nothing
   #isOver = false
 
-  constructor(eventBytesMax: number) {
+  /** `lane`: each event names it. */
+  constructor(eventBytesMax: number, lane?: string) {
     this.#eventBytesMax = eventBytesMax
+    this.#mark = lane === undefined ? '' : `{"stream_id":${JSON.stringify(lane)},`
   }
 
   /** The data of the last event; empty before the first one. */
@@ -46,7 +50,7 @@ export class EventFrames {
   /** `ends`: where the events in these bytes end. */
   #framesOf(bytes: Buffer, ends: readonly number[]): Buffer | undefined {
     // An upstream may send any bytes, but a text frame that is not UTF-8 breaks the connection. CR ends lines too.
-    const mayCopy = isUtf8(bytes) && !bytes.includes(carriageReturn)
+    const mayCopy = this.#mark === '' && isUtf8(bytes) && !bytes.includes(carriageReturn)
     const frames = mayCopy ? Buffer.allocUnsafe(roomFor(bytes.length)) : undefined
     const others: Buffer[] = []
     let start = 0
@@ -62,7 +66,7 @@ export class EventFrames {
           at += copied
         }
       } else {
-        const data = Buffer.from(frameData(bytes, start, end) ?? '')
+        const data = Buffer.from(this.#marked(frameData(bytes, start, end) ?? ''))
         if (!isNoEvent(data, 0, data.length)) {
           if (frames !== undefined) others.push(Buffer.from(frames.subarray(0, at)))
           at = 0
@@ -74,6 +78,11 @@ export class EventFrames {
     }
     if (frames !== undefined && at > 0) others.push(frames.subarray(0, at))
     return others.length > 1 ? Buffer.concat(others) : others[0]
+  }
+
+  /** All events are objects with members. */
+  #marked(data: string): string {
+    return this.#mark !== '' && data.startsWith('{') ? this.#mark + data.slice(1) : data
   }
 
   #hold(piece: Buffer): void {

@@ -7,9 +7,10 @@ import { itemsIn, withHistory } from '../gateway/turn-items.ts'
 import type { BodyShare } from '../http/body-memory.ts'
 import type { ClientSide, RequestFacts } from '../protocols/protocol.ts'
 import { asGatewayError } from '../stages/ending.ts'
-import { readCreateFrame } from './create-frame.ts'
+import { type CreateFrame, laneOfRefused, readCreateFrame } from './create-frame.ts'
 import { FrameMemory } from './frame-memory.ts'
 import { type LaneState, stateAfter } from './lane-state.ts'
+import { LaneStates, lanesMax, oneAtATime, tooManyLanes, unnamed } from './lanes.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import { requireCalls } from './result-calls.ts'
 import { Turn, type TurnParts, type TurnResult } from './turn.ts'
@@ -30,15 +31,19 @@ export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clien
 }
 
 /**
- * One connection of a client: one request after the other, each a `response.create`. What nobody keeps of its newest answer stays here,
- * until the connection ends or a request that continues it is refused.
+ * One connection of a client. Its requests, each a `response.create`, run in lanes: one after the other in each, and those without a
+ * `stream_id` in one where a second is refused. What is kept nowhere else of a lane's newest answer stays here, until the connection
+ * ends or a request that continues it is refused.
  */
 export class ResponsesSocket implements OpenSocket {
   readonly #socket: WebSocket
   readonly #parts: ResponsesSocketParts
   readonly #frames: FrameMemory
-  #turn: Turn | undefined
-  #remembered: LaneState | undefined
+  readonly #states: LaneStates
+  /** Those that run, by lane. */
+  readonly #turns = new Map<string, Turn>()
+  /** Those that wait for one in their lane. */
+  #waiting: Waiting[] = []
   /** It gets no new request. */
   #isClosing = false
   readonly #age: NodeJS.Timeout
@@ -51,6 +56,7 @@ export class ResponsesSocket implements OpenSocket {
     this.#socket = socket
     this.#parts = parts
     this.#frames = new FrameMemory(parts.beginShare)
+    this.#states = new LaneStates(parts.sockets)
     // Before `ws` has it.
     parts.stream.prependListener('data', (chunk: Buffer) => this.#arrive(chunk))
     parts.stream.on('drain', () => this.#drained())
@@ -70,7 +76,8 @@ export class ResponsesSocket implements OpenSocket {
 
   drain(): void {
     this.#isClosing = true
-    if (this.#turn === undefined) this.#close(closeCodes.restart, 'shutting down')
+    this.#endWaiting()
+    if (this.#turns.size === 0) this.#close(closeCodes.restart, 'shutting down')
   }
 
   terminate(): void {
@@ -104,20 +111,50 @@ export class ResponsesSocket implements OpenSocket {
     }
     try {
       if (isBinary) throw new GatewayError('invalid_request', 'Send text frames: a binary frame is not read.')
-      if (this.#turn !== undefined) throw oneAtATime()
       if (this.#isClosing) throw shuttingDown()
-      this.#begin(data, share)
+      const frame = readCreateFrame(data, this.#parts.bounds)
+      if (!this.#isFree(frame.lane)) this.#waiting.push({ frame, share })
+      else this.#begin(frame, share)
     } catch (error) {
       share.release()
-      this.#refuse(asGatewayError(error))
+      this.#refuse(asGatewayError(error), laneOfRefused(data, this.#parts.bounds))
     }
   }
 
-  #begin(frame: Buffer, share: BodyShare): void {
+  /** Whether a lane may begin a request now; false: it waits. Throws `request_in_progress`. */
+  #isFree(lane: string | undefined): boolean {
+    const isBusy = this.#turns.has(lane ?? unnamed)
+    if (isBusy && lane === undefined) throw oneAtATime()
+    if (!isBusy && this.#turns.size >= lanesMax) throw tooManyLanes('run')
+    if (isBusy && this.#waiting.length >= lanesMax) throw tooManyLanes('wait')
+    return !isBusy
+  }
+
+  #beginNext(lane: string): void {
+    while (!this.#turns.has(lane)) {
+      const at = this.#waiting.findIndex(({ frame }) => frame.lane === lane)
+      const [next] = at === -1 ? [] : this.#waiting.splice(at, 1)
+      if (next === undefined) return
+      try {
+        this.#begin(next.frame, next.share)
+      } catch (error) {
+        next.share.release()
+        this.#refuse(asGatewayError(error), lane)
+      }
+    }
+  }
+
+  #endWaiting(): void {
+    for (const { frame, share } of this.#waiting.splice(0)) {
+      share.release()
+      this.#refuse(shuttingDown(), frame.lane)
+    }
+  }
+
+  #begin({ body, previousId, lane, generates }: CreateFrame, share: BodyShare): void {
     const { bounds, client, handle, prepare } = this.#parts
-    const { body, previousId, generates } = readCreateFrame(frame, bounds)
     const facts = client.readRequest(body, bounds)
-    const state = previousId === undefined || this.#state?.id !== previousId ? undefined : this.#state
+    const state = this.#states.find(previousId)
     const before = state === undefined ? previousId : state.before
     const asked = [state?.items ?? '', itemsIn(body, facts.conversation)]
       .filter((each) => each !== '')
@@ -131,8 +168,9 @@ export class ResponsesSocket implements OpenSocket {
         : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items, before)
     share.set(whole.length)
     this.#idle.refresh()
-    this.#turn = new Turn({
+    const turn = new Turn({
       ...this.#parts,
+      lane,
       body: whole,
       share,
       handle: generates ? handle : prepare,
@@ -142,26 +180,19 @@ export class ResponsesSocket implements OpenSocket {
         this.#done(result, {
           asked: facts.runsIn === undefined ? { asked, before } : undefined,
           continued: state,
+          lane,
           generates,
         }),
     })
-  }
-
-  get #state(): LaneState | undefined {
-    return this.#remembered
-  }
-
-  set #state(state: LaneState | undefined) {
-    const before = this.#remembered?.items.length ?? 0
-    this.#remembered = this.#parts.sockets.remember(before, state?.items.length ?? 0) ? state : undefined
+    this.#turns.set(lane ?? unnamed, turn)
   }
 
   /** Throws GatewayError `invalid_request`. Then the state is forgotten, as after any request that continues it and is refused. */
-  #requireCalls(body: Buffer, { conversation }: RequestFacts, { items }: LaneState): void {
+  #requireCalls(body: Buffer, { conversation }: RequestFacts, state: LaneState): void {
     try {
-      requireCalls(body, conversation, items, this.#parts.bounds)
+      requireCalls(body, conversation, state.items, this.#parts.bounds)
     } catch (error) {
-      this.#state = undefined
+      this.#states.forget(state)
       throw error
     }
   }
@@ -175,43 +206,54 @@ export class ResponsesSocket implements OpenSocket {
     {
       asked,
       continued,
+      lane,
       generates,
-    }: { asked: Conversation | undefined; continued: LaneState | undefined; generates: boolean },
+    }: Pick<CreateFrame, 'lane' | 'generates'> & {
+      asked: Conversation | undefined
+      continued: LaneState | undefined
+    },
   ): void {
-    this.#turn = undefined
+    this.#turns.delete(lane ?? unnamed)
     this.#idle.refresh()
     const { socketStateBytesMax } = this.#parts.bounds
     switch (result.kind) {
       case 'answered': {
         const { id, output, store } = result.response
         const isOurs = (store !== true || !generates) && typeof id === 'string' && Array.isArray(output)
-        this.#state =
-          isOurs && asked !== undefined ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined
+        this.#states.set(
+          lane ?? unnamed,
+          isOurs && asked !== undefined ? stateAfter({ id, output }, asked, socketStateBytesMax) : undefined,
+        )
         break
       }
       case 'refused': {
-        if (continued !== undefined) this.#state = undefined
+        if (continued !== undefined) this.#states.forget(continued)
         const { status, error, retryAfter } = result
-        this.#send(errorFrame(status, error, retryAfter))
+        this.#send(errorFrame({ status, error, retryAfter, lane }))
         // A key that is not good any more.
         if (status === 401) this.#close(closeCodes.policy, 'the key is not valid')
         break
       }
       case 'failed':
-        if (continued !== undefined) this.#state = undefined
+        if (continued !== undefined) this.#states.forget(continued)
         break
       case 'cut': {
         const error = new GatewayError('upstream_error', 'The answer broke off. Send the request again.')
-        this.#refuse(error)
+        this.#refuse(error, lane)
       }
     }
-    if (this.#isClosing || this.#parts.isDraining()) this.#close(closeCodes.restart, 'shutting down')
+    if (!this.#isClosing && !this.#parts.isDraining()) {
+      if (lane !== undefined) this.#beginNext(lane)
+      return
+    }
+    this.#endWaiting()
+    if (this.#turns.size === 0) this.#close(closeCodes.restart, 'shutting down')
   }
 
-  #refuse(error: GatewayError): void {
+  #refuse(error: GatewayError, lane?: string): void {
     const { status, body, headers } = this.#parts.client.encodeError(error, '')
     const { error: shown } = body as { error: Json }
-    this.#send(errorFrame(status, shown, headers['retry-after']))
+    this.#send(errorFrame({ status, error: shown, retryAfter: headers['retry-after'], lane }))
   }
 
   #send(text: string): void {
@@ -246,7 +288,7 @@ export class ResponsesSocket implements OpenSocket {
     clearTimeout(this.#stalled)
     this.#stalled = undefined
     this.#socket.resume()
-    this.#turn?.drained()
+    for (const turn of this.#turns.values()) turn.drained()
   }
 
   #ping(): void {
@@ -271,7 +313,8 @@ export class ResponsesSocket implements OpenSocket {
       { code: 'websocket_connection_limit_reached' },
     )
     this.#refuse(error)
-    if (this.#turn === undefined) this.#close(closeCodes.normal, 'too old')
+    this.#endWaiting()
+    if (this.#turns.size === 0) this.#close(closeCodes.normal, 'too old')
   }
 
   #close(code: number, reason: string): void {
@@ -284,10 +327,17 @@ export class ResponsesSocket implements OpenSocket {
     clearTimeout(this.#idle)
     clearTimeout(this.#stalled)
     clearInterval(this.#pings)
-    this.#state = undefined
+    this.#states.clear()
     this.#frames.release()
-    this.#turn?.leave()
+    for (const { share } of this.#waiting.splice(0)) share.release()
+    for (const turn of this.#turns.values()) turn.leave()
   }
+}
+
+/** A request that waits for its lane. */
+interface Waiting {
+  frame: CreateFrame
+  share: BodyShare
 }
 
 /** The items of a request with those that the connection remembers, and the answer before them that is kept elsewhere. */
@@ -305,17 +355,17 @@ const bufferedMax = 256 * 1024
 const answersBytesMax = 4 * bufferedMax
 const lastWordsMs = 1_000
 
-function errorFrame(status: number, error: Json, retryAfter: string | undefined): string {
-  const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }
-  return JSON.stringify({ type: 'error', status, error, ...headers })
+interface ErrorFrame {
+  status: number
+  error: Json
+  retryAfter: string | undefined
+  lane: string | undefined
 }
 
-function oneAtATime(): GatewayError {
-  return new GatewayError(
-    'request_in_progress',
-    'An answer runs on this connection. Wait for its last event, or open another connection.',
-    { code: 'response_in_progress' },
-  )
+function errorFrame({ status, error, retryAfter, lane }: ErrorFrame): string {
+  const headers = retryAfter === undefined ? {} : { headers: { 'retry-after': retryAfter } }
+  const streamId = lane === undefined ? {} : { stream_id: lane }
+  return JSON.stringify({ type: 'error', ...streamId, status, error, ...headers })
 }
 
 function notPrepared(): GatewayError {

@@ -11,6 +11,8 @@ export interface TurnParts {
   headers: Record<string, string>
   clientAddress: string
   eventBytesMax: number
+  /** The lane that its events name. */
+  lane: string | undefined
   /** Handles it like a request over HTTP. */
   handle(request: InnerExchange['request'], response: InnerExchange['response']): void
   /** Send events, as frames. False: call `Turn.drained` when more may come. */
@@ -37,7 +39,7 @@ export class Turn {
   #refusal: Buffer[] = []
 
   constructor(parts: TurnParts) {
-    this.#frames = new EventFrames(parts.eventBytesMax)
+    this.#frames = new EventFrames(parts.eventBytesMax, parts.lane)
     this.#send = parts.send
     this.#exchange = innerExchange(
       {

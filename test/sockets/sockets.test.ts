@@ -268,8 +268,8 @@ describe('a frame', () => {
       { error: { param: 'background' } },
     ],
     [
-      'for one of several lanes',
-      '{"type":"response.create","model":"gemini","input":"x","stream_id":"a"}',
+      'whose lane has a wrong name',
+      '{"type":"response.create","model":"gemini","input":"x","stream_id":7}',
       { error: { param: 'stream_id' } },
     ],
   ])('%s is refused by name, and the connection goes on', async (_what, frame, expected) => {

@@ -1,0 +1,62 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { LaneState } from './lane-state.ts'
+import type { OpenSockets } from './open-sockets.ts'
+
+/** Answers that run on a connection at once, and requests that wait behind them. The vendor runs as many. */
+export const lanesMax = 16
+
+/** The lane of requests without a `stream_id`. */
+export const unnamed = ''
+
+/** What a connection remembers: the newest answer of each lane, of the lanes that it used last. */
+export class LaneStates {
+  readonly #states = new Map<string, LaneState>()
+  readonly #sockets: Pick<OpenSockets, 'remember'>
+
+  constructor(sockets: Pick<OpenSockets, 'remember'>) {
+    this.#sockets = sockets
+  }
+
+  /** Of the answer with this id, in whichever lane it was made: a lane may go on from another's. */
+  find(id: string | undefined): LaneState | undefined {
+    if (id === undefined) return undefined
+    for (const state of this.#states.values()) if (state.id === id) return state
+    return undefined
+  }
+
+  /** Remember the newest answer of a lane; undefined: none. */
+  set(lane: string, state: LaneState | undefined): void {
+    const before = this.#states.get(lane)?.items.length ?? 0
+    this.#states.delete(lane)
+    if (this.#sockets.remember(before, state?.items.length ?? 0) && state !== undefined)
+      this.#states.set(lane, state)
+    const [oldest] = this.#states.keys()
+    if (this.#states.size > lanesMax && oldest !== undefined) this.set(oldest, undefined)
+  }
+
+  forget(state: LaneState): void {
+    for (const [lane, each] of this.#states) if (each === state) this.set(lane, undefined)
+  }
+
+  clear(): void {
+    for (const lane of [...this.#states.keys()]) this.set(lane, undefined)
+  }
+}
+
+/** The refusal of a request on a connection where another one runs. */
+export function oneAtATime(): GatewayError {
+  return new GatewayError(
+    'request_in_progress',
+    'An answer runs on this connection. Wait for its last event, give requests a "stream_id", or open another connection.',
+    { code: 'response_in_progress' },
+  )
+}
+
+/** The refusal of a request beyond `lanesMax`. */
+export function tooManyLanes(what: 'run' | 'wait'): GatewayError {
+  return new GatewayError(
+    'request_in_progress',
+    `${lanesMax} requests ${what} on this connection, as many as may. Wait for one of them to end, or open another connection.`,
+    { code: 'response_in_progress' },
+  )
+}

@@ -1,5 +1,6 @@
-import { countOf, isRecord, recordsOf, textOf } from '../../canonical/json.ts'
+import { countOf, recordsOf, textOf } from '../../canonical/json.ts'
 import { addUsage, type ModelUsage, refined, type Usage } from '../../canonical/usage.ts'
+import { hourTokens, writtenTokens } from '../cache-counts.ts'
 
 /** The tokens of an answer that its top-level counts leave out. */
 export interface LeftOut {
@@ -35,18 +36,13 @@ export function readIterations(iterations: unknown): LeftOut | undefined {
 const othersMax = 1000
 
 function readEntry(entry: Record<string, unknown>): Usage {
-  const cacheWrite = countOf(entry.cache_creation_input_tokens) ?? 0
+  const cacheWrite = writtenTokens(entry) ?? 0
   return {
     input: countOf(entry.input_tokens) ?? 0,
     cacheRead: countOf(entry.cache_read_input_tokens) ?? 0,
     cacheWrite,
     output: countOf(entry.output_tokens) ?? 0,
     reasoning: 0,
-    ...refined({ cacheWrite1h: Math.min(hourTokens(entry.cache_creation) ?? 0, cacheWrite) }),
+    ...refined({ cacheWrite1h: Math.min(hourTokens(entry.cache_creation), cacheWrite) }),
   }
-}
-
-/** The tokens of a `cache_creation` object that the vendor keeps for an hour. */
-export function hourTokens(creation: unknown): number | undefined {
-  return isRecord(creation) ? countOf(creation.ephemeral_1h_input_tokens) : undefined
 }

@@ -1,10 +1,11 @@
 import type { FinishReason } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { addUsage, refined, type Usage } from '../../canonical/usage.ts'
+import { hourTokens, writtenTokens } from '../cache-counts.ts'
 import { legalCallId } from '../call-ids.ts'
 import { readFinishWord } from '../finish-words.ts'
 import type { NameRules } from '../tool-names.ts'
-import { hourTokens, type LeftOut, readIterations } from './iterations.ts'
+import { type LeftOut, readIterations } from './iterations.ts'
 
 /** Name of this protocol, for its signatures. */
 export const protocolName = 'anthropic-messages'
@@ -62,7 +63,7 @@ export function mergeCounts(known: Counts, usage: unknown): Counts {
   const merged = { ...known }
   const input = countOf(usage.input_tokens)
   const cacheRead = countOf(usage.cache_read_input_tokens)
-  const cacheWrite = countOf(usage.cache_creation_input_tokens)
+  const cacheWrite = writtenTokens(usage)
   if ((input ?? 0) + (cacheRead ?? 0) + (cacheWrite ?? 0) > 0) {
     if (input !== undefined) merged.input = input
     if (cacheRead !== undefined) merged.cacheRead = cacheRead

@@ -15,7 +15,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }
   const error = errorIn(body, choice)
   if (error !== undefined) {
-    const usage = usageIn(body, choice)
+    const usage = usageIn(body)
     if (usage === undefined) throw error
     return [start, { type: 'error', error, usage }]
   }
@@ -30,6 +30,6 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   decoder.takeBeside(body)
   decoder.take({ ...message, tool_calls: calls })
-  decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body, choice), answerId: start.id })
+  decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body), answerId: start.id })
   return writer.take()
 }

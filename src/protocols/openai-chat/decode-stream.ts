@@ -58,12 +58,12 @@ class ChatStreamDecoder implements EventDecoder {
     const choice = firstChoice(frame)
     const error = errorIn(frame, choice)
     if (error !== undefined) {
-      this.#usage = usageIn(frame, choice) ?? this.#usage
+      this.#usage = usageIn(frame) ?? this.#usage
       this.#fail(error)
       return
     }
     this.#choice.takeBeside(frame)
-    const usage = usageIn(frame, choice)
+    const usage = usageIn(frame)
     this.#usage = usage ?? this.#usage
     if (choice !== undefined) this.#takeChoice(choice)
     else if (usage !== undefined && this.#finishReason !== undefined) this.#finish()

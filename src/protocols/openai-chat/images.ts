@@ -97,7 +97,7 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
   return {
     images: images.map((url) => ({ source: sourceOf(url), revisedPrompt: undefined })),
-    usage: usageIn(body, choice),
+    usage: usageIn(body),
     size: undefined,
     quality: undefined,
     background: undefined,

@@ -4,7 +4,7 @@ import { nothingObserved } from '../observe.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation } from '../protocol.ts'
 import { failureOf } from './answer-failure.ts'
-import { readUsage } from './wire.ts'
+import { usageIn } from './wire.ts'
 
 /**
  * Watch a whole answer. Never throws. It does not parse large bodies but scans them for members, so that megabytes of
@@ -23,7 +23,7 @@ const parsedBytesMax = 16 * 1024
 
 /** Undefined for answers of which a scan knows more: without usage, or with a choice that is no object. */
 function readParsed(answer: Json): Observation | undefined {
-  const usage = readUsage(answer.usage, answer.service_tier)
+  const usage = usageIn(answer)
   const choices = answer.choices ?? []
   if (usage === undefined || !Array.isArray(choices) || !choices.every(isRecord)) return undefined
   return {
@@ -43,12 +43,19 @@ function readScanned(body: Buffer): Observation {
   const observation = { ...nothingObserved }
   try {
     const members = scanMembers(body, whole(body), names, options)
-    const tier = members.service_tier && parseSpan(body, members.service_tier, 'service_tier')
-    if (members.usage) observation.usage = readUsage(parseSpan(body, members.usage, 'usage'), tier)
     if (members.model) observation.servedModel = textOf(parseSpan(body, members.model, 'model'))
     const error = members.error && parseSpan(body, members.error, 'error')
     if (error) observation.error = decodeStreamError(error)
-    if (members.choices) readChoices(body, members.choices, observation)
+    const read = (name: 'usage' | 'x_groq' | 'service_tier') =>
+      members[name] && parseSpan(body, members[name], name)
+    const beside = {
+      usage: read('usage'),
+      x_groq: read('x_groq'),
+      service_tier: read('service_tier'),
+    }
+    observation.usage = usageIn(beside)
+    const choices = members.choices && readChoices(body, members.choices, observation)
+    observation.usage ??= usageIn({ ...beside, choices })
     observation.complete = true
   } catch {
     // The body is not one whole JSON object. The observation keeps what was read before, but is not complete.
@@ -56,19 +63,21 @@ function readScanned(body: Buffer): Observation {
   return observation
 }
 
-const names = ['model', 'choices', 'usage', 'service_tier', 'error'] as const
+const names = ['model', 'choices', 'usage', 'x_groq', 'service_tier', 'error'] as const
 const options = { depthMax: 2000 }
 
-function readChoices(body: Buffer, span: Span, observation: Observation): void {
-  for (const choice of scanElements(body, span, options)) {
-    const members = scanMembers(body, choice, ['finish_reason', 'message'], options)
+/** Returns the counts that are in choices. */
+function readChoices(body: Buffer, span: Span, observation: Observation): Json[] {
+  return scanElements(body, span, options).map((choice) => {
+    const members = scanMembers(body, choice, ['finish_reason', 'message', 'usage'], options)
     const reason = members.finish_reason && parseSpan(body, members.finish_reason, 'finish_reason')
     observation.finishReason ??= textOf(reason)
     // One token for four bytes, as for text in a stream.
     if (members.message) {
       observation.outputTokensEstimate += Math.ceil((members.message.end - members.message.start) / 4)
     }
-  }
+    return { usage: members.usage && parseSpan(body, members.usage, 'usage') }
+  })
 }
 
 function whole(body: Buffer): Span {

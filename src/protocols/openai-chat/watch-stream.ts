@@ -6,7 +6,7 @@ import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
 import { brokenOffBy, errorIn, isSilent } from './answer-failure.ts'
 import { type ChoiceMark, markOf, wordsOf } from './choice-mark.ts'
 import { FrameTail } from './tail.ts'
-import { contentBytes, readUsage } from './wire.ts'
+import { contentBytes, usageIn } from './wire.ts'
 
 /**
  * Watch a `/chat/completions` stream. Never throws.
@@ -237,7 +237,7 @@ function readTail(frames: Buffer[]): TailFacts {
   for (const bytes of frames.reverse()) {
     const frame = parseFrame(bytes, 0, bytes.length)
     if (frame === undefined || frame === 'done') continue
-    facts.usage ??= readUsage(frame.usage, frame.service_tier)
+    facts.usage ??= usageIn(frame)
     const choices = Array.isArray(frame.choices) ? frame.choices : []
     facts.error ??= errorIn(frame, choices[0])
     for (const choice of choices) {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { refined, type Usage } from '../../canonical/usage.ts'
+import { readCacheCounts } from '../cache-counts.ts'
 import type { NameRules } from '../tool-names.ts'
 
 // The parts of `/chat/completions` answers that the gateway reads. Sources: the vendor's API reference,
@@ -17,11 +18,14 @@ export function firstChoice(answer: Json): Json | undefined {
   return recordsOf(answer.choices).find(({ index }) => index === 0 || index === undefined || index === null)
 }
 
-/** The counts of an answer or a chunk. Moonshot puts them into the choice, Groq into a member of its own. */
-export function usageIn(answer: Json, choice: Json | undefined): Usage | undefined {
-  const groq = isRecord(answer.x_groq) ? answer.x_groq.usage : undefined
-  const tier = answer.service_tier
-  return readUsage(answer.usage, tier) ?? readUsage(choice?.usage, tier) ?? readUsage(groq, tier)
+/** The counts of an answer or a chunk. Moonshot puts them into a choice, Groq into a member of its own. */
+export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Json): Usage | undefined {
+  const places = [usage, ...recordsOf(choices).map((choice) => choice.usage), isRecord(groq) && groq.usage]
+  for (const place of places) {
+    const counts = readUsage(place, tier)
+    if (counts !== undefined) return counts
+  }
+  return undefined
 }
 
 /** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
@@ -81,24 +85,22 @@ export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
 
   const promptDetails = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {}
   const completionDetails = isRecord(value.completion_tokens_details) ? value.completion_tokens_details : {}
-  // DeepSeek's own name for cached tokens: https://api-docs.deepseek.com/guides/kv_cache
-  const cached = countOf(promptDetails.cached_tokens) ?? countOf(value.prompt_cache_hit_tokens) ?? 0
-  const cacheRead = Math.min(cached, prompt)
-  const cacheWrite = Math.min(countOf(promptDetails.cache_write_tokens) ?? 0, prompt - cacheRead)
+  const cache = readCacheCounts(value, prompt)
   const thought = countOf(completionDetails.reasoning_tokens) ?? 0
   // xAI leaves reasoning out of completion_tokens; its total shows it.
   const apart = thought > 0 && total === prompt + completion + thought
   const reasoning = apart ? thought : Math.min(thought, completion)
-  const input = prompt - cacheRead - cacheWrite
+  const input = prompt - cache.read - cache.written
   const output = apart ? completion : completion - reasoning
   const serviceTier = textOf(tier)
   return {
     input,
-    cacheRead,
-    cacheWrite,
+    cacheRead: cache.read,
+    cacheWrite: cache.written,
     output,
     reasoning,
     ...refined({
+      cacheWrite1h: cache.written1h,
       audioInput: Math.min(countOf(promptDetails.audio_tokens) ?? 0, input),
       audioOutput: Math.min(countOf(completionDetails.audio_tokens) ?? 0, output),
     }),

@@ -125,9 +125,7 @@ function decodeAnswer(body: Json): ImageAnswer {
 function usageOf(body: Json): Usage | undefined {
   const model = readUsage(body.usage)
   const tool = isRecord(body.tool_usage) ? body.tool_usage.image_gen : undefined
-  const drawn = isRecord(tool)
-    ? readUsage({ ...tool, input_tokens_details: { cached_tokens: tool.cached_tokens } })
-    : undefined
+  const drawn = isRecord(tool) ? readUsage(tool) : undefined
   return model && drawn ? addUsage(model, drawn) : (model ?? drawn)
 }
 

@@ -1,5 +1,6 @@
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { refined, type Usage } from '../../canonical/usage.ts'
+import { readCacheCounts } from '../cache-counts.ts'
 
 /** The vendor's rules for names of tools. */
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
@@ -30,21 +31,19 @@ export interface BesideUsage {
 export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {}): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = count(value.input_tokens)
-  const input = isRecord(value.input_tokens_details) ? value.input_tokens_details : {}
   const output = isRecord(value.output_tokens_details) ? value.output_tokens_details : {}
-  const cacheRead = Math.min(count(input.cached_tokens), total)
-  const cacheWrite = Math.min(count(input.cache_write_tokens), total - cacheRead)
+  const cache = readCacheCounts(value, total)
   const totalOut = count(value.output_tokens)
   if (total + totalOut === 0) return undefined
   const reasoning = Math.min(count(output.reasoning_tokens), totalOut)
   const serviceTier = textOf(tier)
   return {
-    input: total - cacheRead - cacheWrite,
-    cacheRead,
-    cacheWrite,
+    input: total - cache.read - cache.written,
+    cacheRead: cache.read,
+    cacheWrite: cache.written,
     output: totalOut - reasoning,
     reasoning,
-    ...refined({ webSearches }),
+    ...refined({ cacheWrite1h: cache.written1h, webSearches }),
     ...(serviceTier === undefined ? {} : { serviceTier }),
   }
 }

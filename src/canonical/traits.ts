@@ -44,6 +44,10 @@ export interface Traits {
   thinking?: ThinkingStyle
   /** False: it always thinks. */
   thinkingOff?: boolean
+  /** It thinks in a request that has no word about thinking. */
+  thinkingDefault?: boolean
+  /** The member of a Chat Completions request that turns its thinking on and off. Absent: the effort `none` turns it off. */
+  thinkingSwitch?: 'thinking' | 'enable_thinking'
   /** Bounds of `thinking: budget`, in tokens. */
   thinkingBudgetMin?: number
   thinkingBudgetMax?: number
@@ -69,8 +73,13 @@ export interface Traits {
   textParts?: boolean
   /** It takes a user turn right after tool results. */
   userAfterToolResults?: boolean
-  /** The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs them, or none may. */
-  thoughtsInHistory?: 'required' | 'refused'
+  /**
+   * The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs the member, each needs it
+   * with a text, or none may have it.
+   */
+  thoughtsInHistory?: 'required' | 'text' | 'refused'
+  /** The ids of calls that it takes: any, or only those of nine letters and digits. */
+  callIds?: 'any' | 'nine'
   /** How it caches a prefix: where the request marks it, by itself, or not at all. */
   caching?: 'marks' | 'automatic' | 'none'
   /** It fetches pictures and documents from their https URL. */
@@ -94,9 +103,9 @@ export type Modality = (typeof modalities)[number]
 
 /**
  * How a model is told to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an effort. `effort`: a
- * word.
+ * word. `switch`: it thinks, or it does not.
  */
-export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort'] as const
+export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort', 'switch'] as const
 export type ThinkingStyle = (typeof thinkingStyles)[number]
 
 /** Sets of JSON Schema that vendors take: `src/protocols/schema-subset.ts` rewrites a schema to one of them. */
@@ -123,6 +132,20 @@ export const optionalParameters = [
   'streamOptions',
 ] as const
 export type OptionalParameter = (typeof optionalParameters)[number]
+
+/** Whether a model can be made to call a tool; undefined: not known. One that always thinks may have to be let to think. */
+export function canForceTools(traits: Traits): boolean | undefined {
+  const { tools, forcedTools, forcedToolsWhileThinking, thinkingOff } = traits
+  if (tools === false || (thinkingOff === false && forcedToolsWhileThinking === false)) return false
+  return forcedTools
+}
+
+/** Whether a model is known to have a word that keeps it from thinking. */
+export function canTurnThinkingOff({ thinking, thinkingOff, thinkingSwitch, effortLevels }: Traits): boolean {
+  if (thinkingOff === false || thinking === 'none') return false
+  if (thinking === 'budget' || thinking === 'switch' || thinkingSwitch !== undefined) return true
+  return effortLevels?.includes('none') === true
+}
 
 /** The later ones win, trait by trait, and in `takes` parameter by parameter. */
 export function mergeTraits(...all: readonly (Traits | undefined)[]): Traits {

@@ -1,6 +1,19 @@
 import { createHash } from 'node:crypto'
 
 /**
+ * The id if it has nine letters and digits, else a hash of it in that form, which Mistral demands:
+ * https://github.com/vllm-project/vllm/pull/12332, read 2026-11-28
+ */
+export function nineCallId(id: string): string {
+  if (/^[a-zA-Z0-9]{9}$/.test(id)) return id
+  return createHash('sha256')
+    .update(id)
+    .digest('base64')
+    .replace(/[^a-zA-Z0-9]/g, '')
+    .slice(0, 9)
+}
+
+/**
  * The id of a tool call in a form that the format allows: the id itself if it is legal, else a hash of it. The hash is
  * always the same, so that a call and its result match in every later request.
  */

@@ -1,5 +1,5 @@
 import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
-import type { Traits } from '../canonical/traits.ts'
+import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import { budgetOfEffort, effortOfBudget, nearestEffort } from './effort.ts'
 import { isForced } from './fit-tools.ts'
 import type { Notes } from './notes.ts'
@@ -23,6 +23,8 @@ export function fitThinking(
       return leaveOut(wish, traits, notes)
     case 'budget':
       return inTokens(wish, traits, notes)
+    case 'switch':
+      return onOrOff(wish, traits, notes)
     case 'adaptive':
     case 'effort':
     case undefined:
@@ -33,16 +35,25 @@ export function fitThinking(
 /** Some models take no forced call while they think: the call is what the client needs. */
 function thinkingBesideForcedCall(
   { reasoning, toolChoice }: ChatRequest,
-  { forcedToolsWhileThinking, effortLevels, thinking, thinkingOff }: Traits,
+  traits: Traits,
   notes: Notes,
 ): ReasoningWish | undefined {
+  const { forcedToolsWhileThinking, thinking, thinkingDefault } = traits
   if (forcedToolsWhileThinking !== false || !isForced(toolChoice) || thinking === 'none') return reasoning
+  const turnsOff = canTurnThinkingOff(traits)
   if (reasoning !== undefined && reasoning.effort !== 'none') {
     notes.dropField('reasoning', 'the model does not think while a tool call is forced')
+  } else if (reasoning === undefined && turnsOff) {
+    if (thinkingDefault === false) return undefined
+    notes.add('mapped', notes.pathOf('reasoning'), toldNotToThink)
   }
-  const canBeOff = thinkingOff !== false && (thinking === 'budget' || effortLevels?.includes('none') === true)
-  return canBeOff ? { effort: 'none', budgetTokens: undefined, summary: undefined } : undefined
+  return turnsOff ? noThinking : undefined
 }
+
+/** For a request that says nothing about thinking. */
+export const toldNotToThink = 'told not to think: the model takes no forced tool call while it thinks'
+
+const noThinking: ReasoningWish = { effort: 'none', budgetTokens: undefined, summary: undefined }
 
 function leaveOut({ effort, budgetTokens }: ReasoningWish, { thinkingOff }: Traits, notes: Notes): undefined {
   // Of these models, some never think, and some always do.
@@ -52,6 +63,20 @@ function leaveOut({ effort, budgetTokens }: ReasoningWish, { thinkingOff }: Trai
     notes.add('mapped', notes.pathOf('reasoning'), 'left out: the model takes no word about thinking')
   } else notes.dropField('reasoning', 'the model takes no word about thinking')
   return undefined
+}
+
+/** The effort `none`, or `medium` for a model that thinks or does not. */
+function onOrOff(wish: ReasoningWish, traits: Traits, notes: Notes): ReasoningWish | undefined {
+  const effort =
+    wish.effort ?? (wish.budgetTokens === undefined ? undefined : effortOfBudget(wish.budgetTokens))
+  if (effort === undefined) return wish
+  if (effort !== 'none') {
+    notes.add('clamped', notes.pathOf('reasoning'), 'the model thinks or does not: it takes no measure')
+  } else if (traits.thinkingOff === false) {
+    notes.dropField('reasoning', 'the model always thinks')
+    return undefined
+  }
+  return { ...wish, effort: effort === 'none' ? effort : 'medium', budgetTokens: undefined }
 }
 
 function inWords(
@@ -74,6 +99,7 @@ function inWords(
 
   const { effortLevels, thinkingOff } = traits
   const isOff = effort === 'none'
+  if (isOff && canTurnThinkingOff(traits)) return { effort, budgetTokens: undefined, summary }
   if (effortLevels === undefined) {
     if (!isOff || thinkingOff !== false) return { effort, budgetTokens: undefined, summary }
     notes.dropField('reasoning', 'the model always thinks')

@@ -1,5 +1,5 @@
 import type { ChatRequest, Tool, ToolChoice } from '../canonical/chat.ts'
-import type { Traits } from '../canonical/traits.ts'
+import { canForceTools, type Traits } from '../canonical/traits.ts'
 import { type Notes, refused } from './notes.ts'
 import { rewriteSchema } from './schema-subset.ts'
 
@@ -13,7 +13,7 @@ export function fitTools(request: ChatRequest, traits: Traits, notes: Notes): Pa
     notes.add('mapped', notes.pathOf('tools'), 'left out: the model takes no tools, and may call none')
     return { tools: [], toolChoice: undefined, parallelToolCalls: undefined }
   }
-  if (traits.forcedTools === false && isForced(toolChoice)) {
+  if (canForceTools(traits) === false && isForced(toolChoice)) {
     throw refused(notes.pathOf('toolChoice'), 'the model cannot be made to call a tool')
   }
   const fitted = tools.map((tool) => fitStrict(tool, traits, notes))

@@ -1,5 +1,5 @@
 import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
-import type { Traits } from '../canonical/traits.ts'
+import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
 /** What a model takes only in a request in which it does not think. `reasoning` is what it will be told. */
@@ -16,7 +16,7 @@ function withoutThinkingBesideTools(
 ): ReasoningWish | undefined {
   const hasTools = tools.some(({ type }) => type !== 'hosted')
   if (traits.toolsWhileThinking !== false || !hasTools || !thinks(reasoning, traits)) return reasoning
-  if (traits.effortLevels?.includes('none') !== true) return reasoning
+  if (!canTurnThinkingOff(traits)) return reasoning
   const path = notes.pathOf('reasoning')
   if (reasoning === undefined)
     notes.add('mapped', path, 'the effort is "none": the model takes no tools while it thinks')

@@ -1,10 +1,13 @@
 import { anthropicFamilies } from './families/anthropic.ts'
 import { deepseekFamilies } from './families/deepseek.ts'
 import { geminiFamilies } from './families/gemini.ts'
+import { glmFamilies } from './families/glm.ts'
+import { kimiFamilies } from './families/kimi.ts'
 import { mistralFamilies } from './families/mistral.ts'
 import { openModelFamilies } from './families/open-models.ts'
 import { openaiFamilies } from './families/openai.ts'
 import { openaiThinkingFamilies } from './families/openai-thinking.ts'
+import { qwenFamilies } from './families/qwen.ts'
 import { webSearchFamilies } from './families/web-search.ts'
 import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
@@ -18,6 +21,9 @@ export const families: readonly Family[] = [
   ...mistralFamilies,
   ...deepseekFamilies,
   ...xaiFamilies,
+  ...kimiFamilies,
+  ...glmFamilies,
+  ...qwenFamilies,
   ...openModelFamilies,
   ...webSearchFamilies,
 ]

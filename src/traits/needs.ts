@@ -1,4 +1,4 @@
-import type { Modality, Traits } from '../canonical/traits.ts'
+import { canForceTools, type Modality, type Traits } from '../canonical/traits.ts'
 
 /** A part of a request without which the answer would not be what the client asked for. */
 export interface Need {
@@ -29,7 +29,7 @@ const kinds = {
   audioOutput: { verb: 'gives', noun: 'audio', can: writes('audio') },
   imageOutput: { verb: 'gives', noun: 'images', can: writes('image') },
   tools: { verb: 'takes', noun: 'tools', can: (traits: Traits) => traits.tools },
-  forcedTools: { verb: 'takes', noun: 'forced tool calls', can: canForce },
+  forcedTools: { verb: 'takes', noun: 'forced tool calls', can: canForceTools },
   schema: {
     verb: 'takes',
     noun: 'JSON Schemas for its answer',
@@ -48,10 +48,6 @@ const kinds = {
 const kindOf: Readonly<Record<NeedName, Kind>> = kinds
 
 export const needNames = Object.keys(kinds).filter((name): name is NeedName => name in kinds)
-
-function canForce({ tools, forcedTools }: Traits): boolean | undefined {
-  return tools === false ? false : forcedTools
-}
 
 /** Whether an offer can do it; undefined: not known. */
 export function canDo(name: NeedName, traits: Traits): boolean | undefined {

@@ -167,7 +167,8 @@ describe('thinking', () => {
   it('gives way to a call that is forced, where the model cannot have both', () => {
     const traits: Traits = { forcedToolsWhileThinking: false, ...levels('none', 'low', 'high') }
     expect(thinkingOf({ ...forced, ...effort('high') }, traits)).toEqual([effort('none'), 'dropped'])
-    expect(thinkingOf(forced, traits)).toEqual([effort('none'), ''])
+    expect(thinkingOf(forced, traits)).toEqual([effort('none'), 'mapped'])
+    expect(thinkingOf(forced, { ...traits, thinkingDefault: false })).toEqual([{}, ''])
     expect(thinkingOf({ tools: [fn], ...effort('high') }, traits)).toEqual([effort('high'), ''])
     expect(thinkingOf({ ...forced, ...effort('high') }, { ...traits, effortLevels: ['low'] })).toEqual([
       {},

@@ -50,6 +50,11 @@ export const askedRequests = {
       parallel_tool_calls: false,
       response_format: { type: 'json_schema', json_schema: { name: 'person', schema: bounded } },
     },
+    'forced call': {
+      messages: [user],
+      tools: [{ type: 'function', function: { name: 'get_weather', description, parameters: city } }],
+      tool_choice: 'required',
+    },
   },
   'openai-responses': {
     temperature: { input: [user], temperature: 0.2, top_p: 0.9, max_output_tokens: 1000 },
@@ -67,6 +72,11 @@ export const askedRequests = {
       tools: [{ type: 'function', name: 'get_weather', description, parameters: city, strict: false }],
       parallel_tool_calls: false,
       text: { format: { type: 'json_schema', name: 'person', schema: bounded } },
+    },
+    'forced call': {
+      input: [user],
+      tools: [{ type: 'function', name: 'get_weather', description, parameters: city, strict: false }],
+      tool_choice: { type: 'function', name: 'get_weather' },
     },
   },
   'anthropic-messages': {
@@ -98,6 +108,12 @@ export const askedRequests = {
       tools: [{ name: 'get_weather', description, input_schema: city }],
       tool_choice: { type: 'auto', disable_parallel_tool_use: true },
       output_config: { format: { type: 'json_schema', schema: bounded } },
+      max_tokens: 1000,
+    },
+    'forced call': {
+      messages: [user],
+      tools: [{ name: 'get_weather', description, input_schema: city }],
+      tool_choice: { type: 'tool', name: 'get_weather' },
       max_tokens: 1000,
     },
   },

@@ -48,7 +48,15 @@ const models: readonly { model: string; vendor: VendorName; to: ProtocolName }[]
   })),
 ]
 const clients = ['openai-chat', 'openai-responses', 'anthropic-messages'] as const
-const wishes = ['temperature', 'effort', 'no effort', 'schema', 'prefill', 'tools and JSON'] as const
+const wishes = [
+  'temperature',
+  'effort',
+  'no effort',
+  'schema',
+  'prefill',
+  'tools and JSON',
+  'forced call',
+] as const
 
 let bed: Testbed
 let vendor: Vendor

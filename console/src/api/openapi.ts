@@ -3495,8 +3495,11 @@ export interface components {
                         stop_max?: number;
                         choices_max?: number;
                         /** @enum {string} */
-                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                         thinking_off?: boolean;
+                        thinking_default?: boolean;
+                        /** @enum {string} */
+                        thinking_switch?: "thinking" | "enable_thinking";
                         thinking_budget_min?: number;
                         thinking_budget_max?: number;
                         effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -3514,7 +3517,9 @@ export interface components {
                         text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
-                        thoughts_in_history?: "required" | "refused";
+                        thoughts_in_history?: "required" | "text" | "refused";
+                        /** @enum {string} */
+                        call_ids?: "any" | "nine";
                         /** @enum {string} */
                         caching?: "marks" | "automatic" | "none";
                         fetches_urls?: boolean;
@@ -3549,8 +3554,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -3568,7 +3576,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;
@@ -3635,8 +3645,11 @@ export interface components {
                         stop_max?: number;
                         choices_max?: number;
                         /** @enum {string} */
-                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                         thinking_off?: boolean;
+                        thinking_default?: boolean;
+                        /** @enum {string} */
+                        thinking_switch?: "thinking" | "enable_thinking";
                         thinking_budget_min?: number;
                         thinking_budget_max?: number;
                         effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -3654,7 +3667,9 @@ export interface components {
                         text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
-                        thoughts_in_history?: "required" | "refused";
+                        thoughts_in_history?: "required" | "text" | "refused";
+                        /** @enum {string} */
+                        call_ids?: "any" | "nine";
                         /** @enum {string} */
                         caching?: "marks" | "automatic" | "none";
                         fetches_urls?: boolean;
@@ -3690,8 +3705,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -3709,7 +3727,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;
@@ -5498,8 +5518,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -5517,7 +5540,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;
@@ -5624,8 +5649,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -5643,7 +5671,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;
@@ -5844,8 +5874,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -5863,7 +5896,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;
@@ -6762,8 +6797,11 @@ export interface components {
                         stop_max?: number;
                         choices_max?: number;
                         /** @enum {string} */
-                        thinking?: "none" | "budget" | "adaptive" | "effort";
+                        thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                         thinking_off?: boolean;
+                        thinking_default?: boolean;
+                        /** @enum {string} */
+                        thinking_switch?: "thinking" | "enable_thinking";
                         thinking_budget_min?: number;
                         thinking_budget_max?: number;
                         effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -6781,7 +6819,9 @@ export interface components {
                         text_parts?: boolean;
                         user_after_tool_results?: boolean;
                         /** @enum {string} */
-                        thoughts_in_history?: "required" | "refused";
+                        thoughts_in_history?: "required" | "text" | "refused";
+                        /** @enum {string} */
+                        call_ids?: "any" | "nine";
                         /** @enum {string} */
                         caching?: "marks" | "automatic" | "none";
                         fetches_urls?: boolean;
@@ -6817,8 +6857,11 @@ export interface components {
                 stop_max?: number;
                 choices_max?: number;
                 /** @enum {string} */
-                thinking?: "none" | "budget" | "adaptive" | "effort";
+                thinking?: "none" | "budget" | "adaptive" | "effort" | "switch";
                 thinking_off?: boolean;
+                thinking_default?: boolean;
+                /** @enum {string} */
+                thinking_switch?: "thinking" | "enable_thinking";
                 thinking_budget_min?: number;
                 thinking_budget_max?: number;
                 effort_levels?: ("none" | "minimal" | "low" | "medium" | "high" | "xhigh" | "max")[];
@@ -6836,7 +6879,9 @@ export interface components {
                 text_parts?: boolean;
                 user_after_tool_results?: boolean;
                 /** @enum {string} */
-                thoughts_in_history?: "required" | "refused";
+                thoughts_in_history?: "required" | "text" | "refused";
+                /** @enum {string} */
+                call_ids?: "any" | "nine";
                 /** @enum {string} */
                 caching?: "marks" | "automatic" | "none";
                 fetches_urls?: boolean;

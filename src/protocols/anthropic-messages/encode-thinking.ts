@@ -1,6 +1,7 @@
 import type { ChatRequest, ReasoningEffort, ReasoningWish } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { effortOfBudget, nearestEffort } from '../effort.ts'
+import { toldNotToThink } from '../fit-thinking.ts'
 import { isForced } from '../fit-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
@@ -26,8 +27,14 @@ export function encodeThinking(
   notes: Notes,
 ): EncodedThinking {
   const { traits, upstreamModel } = context
-  const { reasoning } = request
+  const { reasoning, toolChoice } = request
   const alwaysThinks = traits.thinkingOff === false && traits.thinking !== 'none'
+  // A model that thinks unasked has to be told not to, where it takes no forced call while it thinks.
+  if (traits.thinkingDefault === true && traits.forcedToolsWhileThinking === false && isForced(toolChoice)) {
+    if (reasoning === undefined) notes.add('mapped', notes.pathOf('reasoning'), toldNotToThink)
+    else if (reasoning.effort !== 'none') notes.dropField('reasoning', forcedObstacle)
+    return { thinking: { type: 'disabled' }, isThinking: false }
+  }
   if (reasoning === undefined) return { isThinking: alwaysThinks }
   if (traits.thinking === 'none') {
     if (reasoning.effort !== 'none')
@@ -159,6 +166,8 @@ function budgetMax(maxTokens: number): number {
   return Math.floor((maxTokens * 3) / 4)
 }
 
+const forcedObstacle = 'the Messages format cannot think if a tool is forced'
+
 /** The reason why the vendor would refuse thinking in this request, if there is one. */
 function obstacleOf(
   { toolChoice }: ChatRequest,
@@ -166,7 +175,7 @@ function obstacleOf(
   { traits }: EncodeContext,
 ): string | undefined {
   if (traits.forcedToolsWhileThinking !== true && isForced(toolChoice)) {
-    return 'the Messages format cannot think if a tool is forced'
+    return forcedObstacle
   }
   if (turns.endsWithAssistant) return 'the Messages format cannot think if the request begins the answer'
   return undefined

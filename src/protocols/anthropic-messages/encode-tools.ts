@@ -1,5 +1,6 @@
 import type { ChatRequest, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
+import { canForceTools } from '../../canonical/traits.ts'
 import { customAsFunction } from '../custom-tools.ts'
 import { isForced } from '../fit-tools.ts'
 import { keptOneCall } from '../kept-wishes.ts'
@@ -53,8 +54,7 @@ function checkTraits(request: ChatRequest, { traits, upstreamModel, notes }: Too
   const { toolChoice, tools, webSearch } = request
   const hasTools = tools.length > 0 || webSearch !== undefined
   if (!hasTools || !isForced(toolChoice)) return
-  const alwaysThinks = traits.thinkingOff === false && traits.forcedToolsWhileThinking === false
-  if (traits.forcedTools === false || alwaysThinks) {
+  if (canForceTools(traits) === false) {
     const reason = `the model ${upstreamModel} takes no tool choice that demands a call`
     throw refused(notes.pathOf('toolChoice'), reason)
   }

@@ -1,6 +1,6 @@
 import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
-import { legalCallId } from '../call-ids.ts'
+import { legalCallId, nineCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { AnsweredCall } from '../pair-tool-results.ts'
@@ -16,7 +16,7 @@ export function encodeCalls(
   answered: readonly AnsweredCall[],
   context: MessagesContext,
 ): { calls: Json[]; results: Json[] } {
-  const ids = wireIds(answered)
+  const ids = wireIds(answered, context)
   const media: Json[] = []
   const calls: Json[] = []
   const results: Json[] = []
@@ -30,12 +30,13 @@ export function encodeCalls(
 }
 
 /** Ids must be legal, and unique in a message. Some clients repeat them. */
-function wireIds(answered: readonly AnsweredCall[]): string[] {
+function wireIds(answered: readonly AnsweredCall[], { callIds }: MessagesContext): string[] {
+  const legalId = (id: string) => (callIds === 'nine' ? nineCallId(id) : legalCallId(id, callIdRules))
   const ids = new Set<string>()
   for (const { call } of answered) {
-    const legal = legalCallId(call.id, callIdRules)
+    const legal = legalId(call.id)
     // The seed contains a space, which no id may have. So the id becomes a hash of it.
-    ids.add(ids.has(legal) ? legalCallId(`${legal} ${ids.size}`, callIdRules) : legal)
+    ids.add(ids.has(legal) ? legalId(`${legal} ${ids.size}`) : legal)
   }
   return [...ids]
 }

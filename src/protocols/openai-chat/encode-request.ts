@@ -40,6 +40,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     developerRole: traits.developerRole === true,
     severalInstructions: traits.laterInstructions !== false && traits.severalInstructions !== false,
     textParts: traits.textParts === true,
+    callIds: traits.callIds,
   })
   const messages = fitMessages(encoded, request.turns, traits, notes)
   // JSON omits members without a value.
@@ -94,17 +95,25 @@ function noteSummary({ reasoning }: ChatRequest, notes: Notes): void {
 }
 
 /**
- * `reasoning_effort`, or Qwen's members for a model that counts thinking in tokens.
- * https://www.alibabacloud.com/help/en/model-studio/deep-thinking, read 2026-11-22
+ * `reasoning_effort`, or the members of vendors that turn thinking on and off: `thinking` of DeepSeek, Moonshot and Z.AI, or those of
+ * Qwen for a model that counts thinking in tokens.
+ * https://www.alibabacloud.com/help/en/model-studio/deep-thinking, read 2026-11-22,
+ * https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/overview/concept-param, read 2026-11-28
  */
-function encodeThinking({ reasoning }: ChatRequest, { thinking }: Traits): Json {
+function encodeThinking({ reasoning }: ChatRequest, { thinking, thinkingSwitch }: Traits): Json {
   if (reasoning === undefined) return {}
   const { effort, budgetTokens } = reasoning
-  if (thinking !== 'budget') return { reasoning_effort: effort }
-  if (budgetTokens === undefined) return {}
-  return budgetTokens === 0
-    ? { enable_thinking: false }
-    : { enable_thinking: true, thinking_budget: budgetTokens }
+  if (thinking === 'budget') {
+    if (budgetTokens === undefined) return {}
+    return budgetTokens === 0
+      ? { enable_thinking: false }
+      : { enable_thinking: true, thinking_budget: budgetTokens }
+  }
+  const isOff = effort === 'none'
+  if (thinking !== 'switch' && !(isOff && thinkingSwitch !== undefined)) return { reasoning_effort: effort }
+  if (effort === undefined) return {}
+  if (thinkingSwitch === 'enable_thinking') return { enable_thinking: !isOff }
+  return { thinking: { type: isOff ? 'disabled' : 'enabled' } }
 }
 
 function encodeFormat({ format }: ChatRequest, notes: Notes): Json | undefined {

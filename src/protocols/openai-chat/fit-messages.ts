@@ -21,8 +21,8 @@ function fitThoughts(message: Json, { thoughtsInHistory }: Traits): Json {
     const { reasoning_content: _content, reasoning: _text, reasoning_details: _details, ...others } = message
     return others
   }
-  if (thoughtsInHistory !== 'required' || message.tool_calls === undefined) return message
-  return { reasoning_content: '', ...message }
+  if (thoughtsInHistory === undefined || message.tool_calls === undefined) return message
+  return { reasoning_content: thoughtsInHistory === 'text' ? ' ' : '', ...message }
 }
 
 /** An assistant message between tool results and a user message. */

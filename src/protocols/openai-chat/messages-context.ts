@@ -1,3 +1,4 @@
+import type { Traits } from '../../canonical/traits.ts'
 import type { Notes } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 
@@ -14,4 +15,6 @@ export interface MessagesContext {
   severalInstructions: boolean
   /** The upstream takes the text of a turn in several parts. */
   textParts: boolean
+  /** The ids of calls that the upstream takes. */
+  callIds: Traits['callIds']
 }

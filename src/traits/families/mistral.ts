@@ -13,9 +13,14 @@ export const mistralFamilies: readonly Family[] = [
   {
     models: new RegExp(`^(?:${names})`),
     protocols: ['openai-chat'],
-    traits: { outputBound: 'max_tokens', temperatureMax: 1.5, developerRole: false },
+    traits: { outputBound: 'max_tokens', temperatureMax: 1.5, developerRole: false, callIds: 'nine' },
     examples: ['mistral-large-latest', 'codestral-2508', 'labs-devstral-small-2512', 'open-mixtral-8x22b'],
-    sources: ['https://github.com/editor-code-assistant/eca/issues/231', create],
+    sources: [
+      'https://github.com/editor-code-assistant/eca/issues/231',
+      create,
+      'https://github.com/anomalyco/opencode/issues/1680',
+      'https://github.com/vllm-project/vllm/pull/12332',
+    ],
     read,
   },
   {

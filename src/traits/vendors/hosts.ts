@@ -44,10 +44,11 @@ export const hosts = {
       'openai-chat': {
         choicesMax: 1,
         customTools: false,
+        toolsWithFormat: false,
         takes: { logprobs: false, logitBias: false, topK: false },
       },
     },
-    sources: ['https://console.groq.com/docs/openai', piCompat],
+    sources: ['https://console.groq.com/docs/openai', 'https://github.com/vercel/ai/pull/16540', piCompat],
     read,
   },
   cerebras: {
@@ -57,6 +58,7 @@ export const hosts = {
       'openai-chat': {
         developerRole: false,
         customTools: false,
+        toolsWithFormat: false,
         takes: { frequencyPenalty: false, presencePenalty: false, logitBias: false, store: false },
       },
     },
@@ -64,6 +66,7 @@ export const hosts = {
       'https://www.developersdigest.tech/reference/api-compatibility/cerebras',
       'https://repo.hex.pm/preview/req_llm/1.10.0/guides/cerebras.md',
       'https://reference-server.pipecat.ai/en/latest/api/pipecat.services.cerebras.llm.html',
+      'https://github.com/BerriAI/litellm/issues/31333',
       piCompat,
     ],
     read,

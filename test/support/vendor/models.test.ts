@@ -54,9 +54,9 @@ const adaptive = { thinking: { type: 'adaptive' }, output_config: { effort: 'hig
 const off = { thinking: { type: 'disabled' } }
 const prefilled = { messages: [...hi, { role: 'assistant', content: 'Well' }] }
 const formatted = { output_config: { format: { type: 'json_schema', schema: bounded } } }
-const call = { id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
+const call = { id: 'callAbc12', type: 'function', function: { name: 'get_weather', arguments: '{}' } }
 const called = { role: 'assistant', content: '', tool_calls: [call] }
-const result = { role: 'tool', tool_call_id: 'call_1', content: 'rain' }
+const result = { role: 'tool', tool_call_id: 'callAbc12', content: 'rain' }
 const json = { responseMimeType: 'application/json' }
 const declared = { tools: [{ functionDeclarations: [{ name: 'get_weather' }] }] }
 const level = (thinkingLevel: string) => ({ generationConfig: { thinkingConfig: { thinkingLevel } } })
@@ -140,7 +140,19 @@ test.each<[Way, string, Body, string]>([
     { messages: [...hi, called, result] },
     '`reasoning_content` in the thinking mode',
   ],
+  [
+    'chat',
+    'deepseek-v4-pro',
+    { tools: functions, tool_choice: 'required' },
+    'Thinking mode does not support this tool_choice',
+  ],
   ['chat', 'mistral-large-latest', prefilled, 'Expected last role User or Tool'],
+  [
+    'chat',
+    'mistral-large-latest',
+    { messages: [...hi, { ...called, tool_calls: [{ ...call, id: 'call_1' }] }, result] },
+    'Tool call id was call_1',
+  ],
   [
     'chat',
     'mistral-large-latest',

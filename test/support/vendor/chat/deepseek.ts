@@ -5,7 +5,8 @@ import { refuse } from '../check.ts'
  * What DeepSeek refuses of Chat Completions. Throws Refusal. It ignores `max_completion_tokens`: see `isDeepSeek`.
  *
  * https://api-docs.deepseek.com/api/create-chat-completion, https://github.com/llm-exe/llm-exe/issues/662 (json_schema),
- * https://github.com/esengine/DeepSeek-Reasonix/issues/10210 (reasoning_content), read 2026-11-22
+ * https://github.com/esengine/DeepSeek-Reasonix/issues/10210 (reasoning_content),
+ * https://github.com/deepseek-ai/DeepSeek-V3/issues/1376 (tool_choice), read 2026-11-28
  */
 export function checkDeepSeek(body: Json): void {
   if (!isDeepSeek(body)) return
@@ -24,6 +25,9 @@ export function checkDeepSeek(body: Json): void {
     ({ role, tool_calls: calls, reasoning_content: thought }) =>
       role === 'assistant' && Array.isArray(calls) && typeof thought !== 'string',
   )
+  if (!isOff && (body.tool_choice === 'required' || isRecord(body.tool_choice))) {
+    refuse('Thinking mode does not support this tool_choice', undefined, 'invalid_request_error')
+  }
   if (!isOff && isForgotten) {
     refuse('The `reasoning_content` in the thinking mode must be passed back to the API.')
   }

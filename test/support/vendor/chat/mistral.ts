@@ -8,8 +8,9 @@ import { Refusal } from '../check.ts'
  * https://docs.mistral.ai/api/endpoint/chat, https://github.com/editor-code-assistant/eca/issues/231 (the body of a 422),
  * https://github.com/avante-corp/avante.nvim/issues/2347 (stream_options),
  * https://github.com/charmbracelet/crush/issues/1590 (reasoning_content),
+ * https://github.com/nearai/ironclaw/issues/1241 (ids of calls),
  * https://github.com/agno-agi/agno/issues/2285 and https://github.com/NousResearch/hermes-agent/issues/20154 (roles),
- * read 2026-11-22
+ * read 2026-11-28
  */
 export function checkMistral(body: Json): void {
   const { model } = body
@@ -52,6 +53,9 @@ function checkRoles(messages: readonly Json[]): void {
       )
     }
     refuseExtra(message, known, ['body', 'messages', at, role])
+    const ids = [message.tool_call_id, ...recordsOf(message.tool_calls).map(({ id }) => id)]
+    const wrong = ids.find((id) => id !== undefined && !/^[a-zA-Z0-9]{9}$/.test(String(id)))
+    if (wrong !== undefined) refuseId(String(wrong))
     if (role === 'user' && messages[at - 1]?.role === 'tool') {
       refuseOrder("Unexpected role 'user' after role 'tool'")
     }
@@ -86,6 +90,13 @@ function invalid(
       param: null,
       code: null,
     },
+  })
+}
+
+function refuseId(id: string): never {
+  const message = `Tool call id was ${id} but must be a-z, A-Z, 0-9, with a length of 9.`
+  throw new Refusal(400, message, {
+    body: { object: 'error', message, type: 'invalid_function_call', param: null, code: '3280' },
   })
 }
 

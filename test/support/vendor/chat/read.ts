@@ -25,7 +25,8 @@ import { checkMistral } from './mistral.ts'
  */
 export function readChat({ body }: Call): Question {
   checkMistral(body)
-  refuseUnknown(body, members, (name) => `Unrecognized request argument supplied: ${name}`)
+  const known = isDeepSeek(body) ? [...members, 'thinking'] : members
+  refuseUnknown(body, known, (name) => `Unrecognized request argument supplied: ${name}`)
   const messages = expectFilled(body.messages, 'messages')
   checkSettings(body)
   checkGpt(body, typeof body.model === 'string' ? body.model : '', 'chat')

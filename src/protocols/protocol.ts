@@ -91,6 +91,8 @@ export interface AnswerContext {
   /** The public name that the client asked for. */
   model: string
   createdAtSeconds: number
+  /** The time now, for formats that state when an answer was complete. Default: that of the clock. */
+  nowSeconds?: () => number
   /** The `answerSettings` of the client's body, for formats whose answers repeat them. */
   body: Json
   /** Our estimate of the input tokens, for formats that state them before the upstream does. */

@@ -282,6 +282,7 @@ function contextOf(client: keyof typeof requests): AnswerContext {
     requestId: 'req_golden',
     model: 'public',
     createdAtSeconds: 1_790_000_000,
+    nowSeconds: () => 1_790_000_007,
     body,
     inputTokensEstimate: 42,
     envelope,

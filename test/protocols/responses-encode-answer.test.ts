@@ -393,6 +393,21 @@ describe('the response object', () => {
     })
   })
 
+  it('says when a completed answer was complete, and in other states nothing', () => {
+    const nowSeconds = () => 1_700_000_042
+    const encoder = encodeStream({ ...contextOf(), nowSeconds })
+    const frames = plain.map((event) => encoder.push(event)).join('')
+    const states = [...frames.matchAll(/"status":"(\w+)","completed_at":(\w+)/g)].map(([, ...state]) => state)
+    expect(states).toEqual([
+      ['in_progress', 'null'],
+      ['in_progress', 'null'],
+      ['completed', '1700000042'],
+    ])
+    const cut = [...plain.slice(0, -1), finish('length')]
+    expect(encodeResponse(cut, contextOf()).completed_at).toBeNull()
+    expect(encodeResponse(plain, contextOf()).completed_at).toBeGreaterThan(1_700_000_000)
+  })
+
   it('has every key that strict schemas demand, if necessary null', () => {
     const response = encodeResponse(plain, contextOf())
     for (const key of keysOfOpenResponses) expect(response, key).toHaveProperty(key)

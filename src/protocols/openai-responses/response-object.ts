@@ -17,7 +17,7 @@ export interface ResponseState {
 
 type ResponseContext = Pick<
   AnswerContext,
-  'requestId' | 'heldId' | 'kept' | 'model' | 'createdAtSeconds' | 'body'
+  'requestId' | 'heldId' | 'kept' | 'model' | 'createdAtSeconds' | 'nowSeconds' | 'body'
 >
 
 /**
@@ -30,11 +30,12 @@ export function responseObjects(context: ResponseContext): (state: ResponseState
     object: 'response',
     created_at: context.createdAtSeconds,
   }
+  const { nowSeconds = clockSeconds } = context
   const settings = echoedSettings(context)
   return ({ status, output, usage, incompleteReason, error }) => ({
     ...head,
     status,
-    completed_at: null,
+    completed_at: status === 'completed' ? nowSeconds() : null,
     error: error === undefined ? null : failureOf(error),
     incomplete_details: incompleteReason === undefined ? null : { reason: incompleteReason },
     output,
@@ -43,13 +44,17 @@ export function responseObjects(context: ResponseContext): (state: ResponseState
   })
 }
 
+function clockSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
 /** The events that answer a request that only prepares the next one. `body`: its `answerSettings`. */
 export function preparedEvents(requestId: string, model: string, body: Json) {
   const response = responseObjects({
     requestId,
     model,
     body,
-    createdAtSeconds: Math.floor(Date.now() / 1000),
+    createdAtSeconds: clockSeconds(),
   })
   const usage = { input: 0, cacheRead: 0, cacheWrite: 0, output: 0, reasoning: 0 }
   const first = response({ status: 'in_progress', output: [], usage: undefined })

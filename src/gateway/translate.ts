@@ -32,7 +32,7 @@ export function readTranslated(
   return new TranslatingReader(
     form,
     upstreamSide(protocol),
-    { upstreamModel, tools, keeps },
+    { upstreamModel, tools, keeps, answerSeed: form.requestId },
     { ...form, body },
   )
 }

@@ -19,5 +19,10 @@ export function nineCallId(id: string): string {
  */
 export function legalCallId(id: string, rules: { illegal: RegExp; charactersMax: number }): string {
   if (id !== '' && id.length <= rules.charactersMax && !new RegExp(rules.illegal).test(id)) return id
-  return `call_${createHash('sha256').update(id).digest('hex').slice(0, 24)}`
+  return madeCallId(id)
+}
+
+/** An id for a call without one: always the same for the same seed. */
+export function madeCallId(seed: string): string {
+  return `call_${createHash('sha256').update(seed).digest('hex').slice(0, 24)}`
 }

@@ -16,6 +16,19 @@ export function inputObject(text: string): Json | undefined {
   }
 }
 
+/** The input of a call as a text. Some upstreams send an object where the format has a text, or the other way round. */
+export function inputText(input: unknown): string {
+  if (input === undefined || input === null) return ''
+  if (typeof input === 'string') return input
+  try {
+    return JSON.stringify(input)
+  } catch (cause) {
+    throw new GatewayError('upstream_error', 'The upstream sent arguments that are nested too deep.', {
+      cause,
+    })
+  }
+}
+
 /** True: the upstream broke the answer off, so that its last call may not be whole. */
 export function isCutOff(reason: FinishReason): boolean {
   return reason === 'length' || reason === 'content_filter'

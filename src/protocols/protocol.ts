@@ -272,6 +272,8 @@ export interface DecodeAnswerContext {
   upstreamModel: string
   /** Absent for pass-through, which does not change names. */
   tools?: ClientTools
+  /** Different for each answer. Ids of calls are made of it where the answer has no id of its own. */
+  answerSeed?: string
 }
 
 /** Decodes the events of a stream. Throws only GatewayError. */

@@ -12,11 +12,16 @@ export interface ClientTool {
 export interface ClientTools {
   /** The client's tool behind an upstream's name. A name that we never gave counts as the client's own. */
   clientTool(wireName: string): ClientTool
+  /** Whether a longer name begins with this one: it may be a piece. */
+  isPiece(wireName: string): boolean
 }
 
 /** What has the name of a tool: its definition, or a call of it. */
 type Named = Pick<ClientTool, 'name' | 'namespace'> &
   (Pick<ClientTool, 'kind'> | { type: ClientTool['kind'] })
+
+/** The reason why a second tool of a name is left out. */
+export const listedTwice = 'the list has the same tool twice'
 
 export interface NameRules {
   /** Characters that a name may not have. */
@@ -61,6 +66,10 @@ export class ToolNames implements ClientTools {
     return clientToolIn(this.#byWireName, wireName)
   }
 
+  isPiece(wireName: string): boolean {
+    return isPieceIn(this.#byWireName, wireName)
+  }
+
   /** Every name that we gave. Another thread can make `toolsOf` it. */
   get given(): ReadonlyMap<string, ClientTool> {
     return this.#byWireName
@@ -77,7 +86,15 @@ export class ToolNames implements ClientTools {
 
 /** The tools behind the names that a ToolNames gave. */
 export function toolsOf(given: ReadonlyMap<string, ClientTool>): ClientTools {
-  return { clientTool: (wireName) => clientToolIn(given, wireName) }
+  return {
+    clientTool: (wireName) => clientToolIn(given, wireName),
+    isPiece: (wireName) => isPieceIn(given, wireName),
+  }
+}
+
+function isPieceIn(given: ReadonlyMap<string, ClientTool>, wireName: string): boolean {
+  for (const name of given.keys()) if (name.length > wireName.length && name.startsWith(wireName)) return true
+  return false
 }
 
 function clientToolIn(given: ReadonlyMap<string, ClientTool>, wireName: string): ClientTool {

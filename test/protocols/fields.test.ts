@@ -185,26 +185,35 @@ known, a request is written for it:
   keeps two wishes itself: where a model takes no stop sequences, it ends the text there, and where it cannot be told to make
   one call at a time, the answer has only the first.
 - **Thinking**: the effort becomes the nearest level of the model, of two that are as near the lesser. \`none\` becomes its
-  least level. A budget of tokens and an effort become each other: 0 is \`none\`, up to 4,096 \`low\`, below 16,384
-  \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
+  least level, or the word that turns the thoughts of the model off: \`"thinking": {"type": "disabled"}\` for DeepSeek, Kimi K2.5
+  and K2.6 and GLM up to 5.2, \`"enable_thinking": false\` for Qwen. A budget of tokens and an effort become each other: 0 is
+  \`none\`, up to 4,096 \`low\`, below 16,384 \`medium\`, else \`high\`; and \`minimal\` is 512, \`low\` 1,024, \`medium\` 8,192, \`high\` 24,576, \`xhigh\` 32,768, \`max\`
   65,536 tokens. A model that takes no word about thinking is told nothing.
 - **Tools**: refused if the model takes none, or cannot be made to call one. Custom tools become functions with one text
   where the model has none. \`strict\` is dropped where the model has no strict tools, or not with this schema.
 - **Formats**: a schema is rewritten to what the vendor takes, and the descriptions say what was taken out. An instruction
-  asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3).
+  asks for JSON where the model has no JSON mode, takes no schema, or takes no tools together with a format (Gemini before 3,
+  all models of Groq and Cerebras).
 - **Content**: images, documents and audio that the model does not read are refused, and URLs where the upstream fetches
   none. Instructions between other turns become text of the user where the model takes them only in front. Where it takes one message
   of them (\`several_instructions: false\`: Qwen, vLLM and the like), all are joined in front. The texts of a turn become paragraphs of one
   text on Chat upstreams that are not known to take parts, but not beside a picture.
 - **What does not go together**: a model that takes no tools while it thinks is told not to think (GPT 5.4 to 5.6 over Chat).
-  Sampling parameters are dropped where the model takes them only without thinking. A forced call comes before a format.
+  So is one that takes no forced call while it thinks (DeepSeek, Kimi K2.5 and K2.6, Qwen), also where the request says
+  nothing about thinking; where it always thinks (Kimi K2.7), a forced call is refused. Sampling parameters are dropped where
+  the model takes them only without thinking. A forced call comes before a format.
 - **The conversation**: a model that continues no assistant turn is asked to continue it. An assistant message stands between
   tool results and a user where the upstream wants one (Mistral); thoughts go along with calls where it demands them
-  (DeepSeek), and nowhere where it refuses them (Mistral).
+  (DeepSeek, Kimi), and nowhere where it refuses them (Mistral). Ids of calls that another vendor made get the form that the
+  model takes, the same for the call and its result: nine letters and digits for Mistral.
 - **\`max_tokens\` or \`max_completion_tokens\`**: models that are named as OpenAI's (\`gpt-\`, \`o3\`) get the newer name, all
   others the older one, which most servers know. The trait \`output_bound\` says otherwise.
 
 ## What every upstream gets
+
+A tool that is listed twice is sent once, with a note, to Messages and Gemini upstreams, which refuse it. Base64 is passed on
+as it came, also with line breaks or in another alphabet, and text beside calls in one assistant message stays there: only the
+upstream knows what it takes.
 
 A call without a result gets the result \`[no result]\`. A result without a call becomes text of the user. A result that comes
 later than other turns is moved to its call. Notes say all three.

@@ -5,6 +5,13 @@ export const answersText = `## Answers
   The usage log has a note for each, whose path begins with \`answer.\`; so has the header, unless the answer is streamed. An
   answer of pictures or sound alone is an error. A spoken answer has its transcript as text.
 - The sources that an upstream lists for its whole answer, as Perplexity does, are cited by the text.
+- A call has its name and its arguments however they come: in pieces, whole, repeated, as text or as an object. Other arguments
+  behind whole ones are an error. The calls of all choices of a Chat answer are read, because some upstreams put them into a
+  choice of their own.
+- A call without an id gets one that no other answer has: it is made from the id of the answer, or of the request.
+- What a vendor wants back unchanged stays where it was: signatures of thoughts, and \`extra_content\` of calls and messages, in
+  which Gemini's Chat endpoint has them. Clients of other formats carry them in signed envelopes.
+- Parts of Gemini that run code (\`executableCode\`, \`codeExecutionResult\`) are left out with a note.
 - No tool is called with arguments that the model did not give. Chat and Responses clients get arguments that are no JSON as
   they are, in a text that cannot be parsed. A Messages client gets its input as an object: there the answer is an error, a
   502 or an \`error\` event before the block of the call has ended. If the answer was cut off, by \`max_tokens\` or a filter, a

@@ -2,6 +2,8 @@ import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import { madeCallId } from '../call-ids.ts'
+import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import { brokenOff } from '../finish-words.ts'
@@ -325,11 +327,11 @@ class MessageDecoder {
       kind: 'function' as const,
     }
     this.#hasCalls = true
-    const id = textOf(block.id) ?? `call_${this.events.blocks}`
+    const id = textOf(block.id) ?? this.#madeId()
     const open = this.#start(at, { type: 'tool-call', id, ...tool })
     if (tool.kind === 'custom') open.held = []
-    if (isRecord(block.input) && Object.keys(block.input).length > 0)
-      open.startInput = JSON.stringify(block.input)
+    const input = inputText(block.input)
+    if (input !== '{}') open.startInput = input
   }
 
   /** The block for a piece of text. Opens one if none of its kind is open. */
@@ -378,6 +380,11 @@ class MessageDecoder {
     if (open.held) {
       this.events.text(open.index, unwrapCustomInput(open.held.join('')))
     } else if (!open.hasText) this.events.text(open.index, '{}')
+  }
+
+  /** The block's number alone would be the same in each answer of a conversation. */
+  #madeId(): string {
+    return madeCallId(`${this.#id ?? this.#context.answerSeed ?? ''} ${this.events.blocks}`)
   }
 
   #ensureStart(): void {

@@ -6,7 +6,7 @@ import { isForced } from '../fit-tools.ts'
 import { keptOneCall } from '../kept-wishes.ts'
 import { type Notes, refused } from '../notes.ts'
 import type { EncodeContext } from '../protocol.ts'
-import type { ToolNames } from '../tool-names.ts'
+import { listedTwice, type ToolNames } from '../tool-names.ts'
 import type { CacheMarks } from './cache-marks.ts'
 import { ToolSchemas } from './tool-schemas.ts'
 import { encodeWebSearch, searchToolName } from './web-search.ts'
@@ -30,7 +30,7 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
       continue
     }
     const name = context.tools.wireName(tool, `${tool.path}.name`)
-    if (encoded.has(name)) notes.add('dropped', tool.path, 'the list has the same tool twice')
+    if (encoded.has(name)) notes.add('dropped', tool.path, listedTwice)
     else encoded.set(name, { name, ...encodeTool(tool, schemas, context) })
   }
   const listed = [...encoded.values(), ...encodeWebSearch(request, context.marks)]

@@ -4,6 +4,7 @@ import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
+import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import { Losses, noMedia } from '../losses.ts'
@@ -196,6 +197,10 @@ class AnswerDecoder {
       this.#losses.add('parts[].inlineData', noMedia)
       this.#lostType ??= textOf(part.inlineData.mimeType) ?? 'data'
     }
+    for (const [name, value] of Object.entries(part)) {
+      if (isRecord(value) && !carried.has(name))
+        this.#losses.add(`parts[].${name}`, 'other formats have no such part')
+    }
   }
 
   /** Only the first piece of a call has its name. The call is whole with the first piece that does not continue. */
@@ -232,7 +237,7 @@ class AnswerDecoder {
     const legal = given === undefined ? undefined : legalCallId(given, callIdRules)
     const id =
       legal === undefined || this.#callIds.has(legal)
-        ? derivedCallId(this.#answerId, this.#calls, name, input)
+        ? derivedCallId(this.#answerId ?? this.#context.answerSeed, this.#calls, name, input)
         : legal
     this.#callIds.add(id)
     return id
@@ -274,15 +279,12 @@ class AnswerDecoder {
   }
 }
 
+/** Members of parts that events carry, or that have a note of their own, or that say nothing without another one. */
+const carried: ReadonlySet<string> = new Set(['functionCall', 'inlineData', 'videoMetadata', 'partMetadata'])
+
 function inputOf(args: unknown, kind: 'function' | 'custom'): string {
-  try {
-    const text = JSON.stringify(isRecord(args) ? args : {})
-    return kind === 'custom' ? unwrapCustomInput(text) : text
-  } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream sent arguments that are nested too deep.', {
-      cause,
-    })
-  }
+  const text = inputText(args) || '{}'
+  return kind === 'custom' ? unwrapCustomInput(text) : text
 }
 
 function unfinishedCall(): GatewayError {

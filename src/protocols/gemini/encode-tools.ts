@@ -3,11 +3,12 @@ import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
 import { keptOneCall } from '../kept-wishes.ts'
 import { type Notes, refused } from '../notes.ts'
-import type { ToolNames } from '../tool-names.ts'
+import { listedTwice, type ToolNames } from '../tool-names.ts'
 
 /** `tools` and `toolConfig`; nothing if there is no tool to call. */
 export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes): Json {
   const { tools, toolChoice } = request
+  const seen = new Set<string>()
   const declarations = tools.flatMap((tool) => {
     if (tool.type === 'hosted') {
       leaveOut(tool, request)
@@ -16,6 +17,11 @@ export function encodeTools(request: ChatRequest, names: ToolNames, notes: Notes
     }
     if (tool.cache !== undefined) notes.add('dropped', tool.path, 'the Gemini format takes no cache hints')
     const name = names.wireName(tool, tool.path)
+    if (seen.has(name)) {
+      notes.add('dropped', tool.path, listedTwice)
+      return []
+    }
+    seen.add(name)
     return [tool.type === 'function' ? declareFunction(tool, name) : declareCustom(tool, name, notes)]
   })
   if (request.parallelToolCalls === false) {

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { refined, type Usage } from '../../canonical/usage.ts'
+import { madeCallId } from '../call-ids.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
 
@@ -40,7 +40,7 @@ export function derivedCallId(
   input: string,
 ): string {
   const from = answerId ?? `${name} ${input}`
-  return `call_${createHash('sha256').update(`${index} ${from}`).digest('hex').slice(0, 24)}`
+  return madeCallId(`${index} ${from}`)
 }
 
 /**

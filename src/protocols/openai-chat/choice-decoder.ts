@@ -9,7 +9,12 @@ import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
 import { type Source, sourcesIn } from './sources.ts'
-import { reasoningContentSignature, reasoningMemberSignature, writeDetailSignature } from './wire.ts'
+import {
+  reasoningContentSignature,
+  reasoningMemberSignature,
+  writeDetailSignature,
+  writeExtraSignature,
+} from './wire.ts'
 
 /**
  * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members.
@@ -31,11 +36,16 @@ export class ChoiceDecoder {
   constructor(writer: EventWriter, context: DecodeAnswerContext) {
     this.#writer = writer
     this.#upstreamModel = context.upstreamModel
-    this.#calls = new CallDecoder(writer, context.tools)
+    this.#calls = new CallDecoder(writer, context)
+  }
+
+  get hasText(): boolean {
+    return this.#contentLength > 0
   }
 
   take(delta: Json): void {
     this.#takeReasoning(delta)
+    if (isRecord(delta.extra_content)) this.#takeExtra(delta.extra_content)
     this.#takeContent(delta.content)
     if (isRecord(delta.audio)) this.#takeAudio(delta.audio)
     if (recordsOf(delta.images).length > 0) this.#losses.add('images', noMedia)
@@ -163,6 +173,13 @@ export class ChoiceDecoder {
    */
   #isRepeated(text: string | undefined): boolean {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
+  }
+
+  /** What the vendor wants back with the message, such as the signature of a thought. */
+  #takeExtra(extra: Json): void {
+    this.#close()
+    this.#sign(this.#begin('reasoning'), 'encrypted', writeExtraSignature('message', extra))
+    this.#close()
   }
 
   #signEarlier(detail: Json): void {

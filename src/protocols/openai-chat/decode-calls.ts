@@ -1,28 +1,31 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
-import { legalCallId } from '../call-ids.ts'
+import { madeCallId } from '../call-ids.ts'
+import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import type { EventWriter } from '../event-writer.ts'
 import { JsonEnd } from '../json-end.ts'
-import type { ClientTool, ClientTools } from '../tool-names.ts'
-import { callIdRules, jsonOf } from './wire.ts'
+import type { DecodeAnswerContext } from '../protocol.ts'
+import type { ClientTool } from '../tool-names.ts'
+import { writeExtraSignature } from './wire.ts'
 
 /**
- * Puts tool calls together from their fragments. A call begins when its name and id are known. Fragments of several calls may
- * interleave, so a call stays open until its JSON is whole and something else comes, or until the answer ends.
+ * Puts tool calls together from their fragments. A call begins when its name and id are known. A name may come in pieces: one with
+ * which the name of a tool begins waits for an argument, or for what comes after it. Fragments of several calls may interleave, so a call stays open until its JSON is whole and something
+ * else comes, or until the answer ends.
  */
 export class CallDecoder {
   readonly #writer: EventWriter
-  readonly #tools: ClientTools | undefined
+  readonly #context: DecodeAnswerContext
   readonly #calls: Call[] = []
   /** The call of the last fragment. */
   #last: Call | undefined
   readonly #byIndex = new Map<number, Call>()
   readonly #ids = new Set<string>()
 
-  constructor(writer: EventWriter, tools: ClientTools | undefined) {
+  constructor(writer: EventWriter, context: DecodeAnswerContext) {
     this.#writer = writer
-    this.#tools = tools
+    this.#context = context
   }
 
   get count(): number {
@@ -39,25 +42,46 @@ export class CallDecoder {
     if (call !== this.#last) this.endWhole()
     this.#last = call
     call.id ??= id
-    call.name ??= textOf(name)
+    if (call.block === undefined) call.name = joinedName(call.name, textOf(name))
     call.isCustom ||= isCustom || fragment.type === 'custom'
-    this.#add(call, inputText(isCustom ? input : args))
-    if (call.block === undefined && call.id !== undefined && call.name !== undefined)
-      this.#start(call, call.id)
+    if (isRecord(fragment.extra_content)) call.extra = fragment.extra_content
+    const text = inputText(isCustom ? input : args)
+    this.#add(call, text)
+    if (text !== '' || call.name === undefined || this.#context.tools?.isPiece(call.name) !== true)
+      this.#startNamed(call)
   }
 
   /** End the call of the last fragment if its JSON is whole: something else comes. */
   endWhole(): void {
     const call = this.#last
+    if (call !== undefined) this.#startNamed(call)
     if (call?.block !== undefined && !call.isCustom && call.json.isWhole) this.#end(call, call.block)
   }
 
   /** End all calls. Throws GatewayError `upstream_error` for a call without a name. */
   end(answerId: string | undefined): void {
     for (const [position, call] of this.#calls.entries()) {
-      if (call.block === undefined) this.#start(call, call.id ?? madeId(`${answerId ?? ''} ${position}`))
+      if (call.block === undefined)
+        this.#start(call, call.id ?? madeCallId(`${answerId ?? this.#context.answerSeed ?? ''} ${position}`))
       if (call.block !== undefined) this.#end(call, call.block)
     }
+  }
+
+  #startNamed(call: Call): void {
+    if (call.block === undefined && call.id !== undefined && call.name !== undefined)
+      this.#start(call, call.id)
+  }
+
+  /** A thought without a text before the call, which carries what the vendor wants back with it. */
+  #sign(id: string, extra: Json): void {
+    const index = this.#writer.start({ type: 'reasoning', summary: false })
+    const { upstreamModel: model } = this.#context
+    const value = writeExtraSignature('tool_call', extra)
+    this.#writer.delta(index, {
+      type: 'signature',
+      signature: { protocol: 'openai-chat', model, kind: 'encrypted', value, id },
+    })
+    this.#writer.end(index)
   }
 
   #end(call: Call, block: number): void {
@@ -88,6 +112,8 @@ export class CallDecoder {
       isWrapped: false,
       block: undefined,
       held: [],
+      text: '',
+      extra: undefined,
       json: new JsonEnd(),
       hasEnded: false,
     }
@@ -98,13 +124,15 @@ export class CallDecoder {
 
   #add(call: Call, text: string): void {
     if (text === '') return
-    if (call.hasEnded) {
-      if (text.trim() === '') return
+    if (call.hasEnded || (!call.isCustom && call.json.isWhole)) {
+      // Some upstreams repeat the whole arguments: https://github.com/NousResearch/hermes-agent/issues/8259, read 2026-11-28
+      if (text.trim() === '' || text === call.text) return
       throw new GatewayError(
         'upstream_error',
         'The upstream sent more arguments for a tool call that was whole.',
       )
     }
+    call.text += text
     if (!call.isCustom) call.json.push(text)
     if (call.block === undefined || call.isWrapped) call.held.push(text)
     else this.#writer.text(call.block, text)
@@ -115,9 +143,10 @@ export class CallDecoder {
     if (name === undefined) {
       throw new GatewayError('upstream_error', 'The upstream sent a tool call without a name.')
     }
-    const tool: ClientTool = this.#tools?.clientTool(name) ?? { name, kind: 'function' }
-    const uniqueId = this.#ids.has(id) ? madeId(`${id} ${this.#ids.size}`) : id
+    const tool: ClientTool = this.#context.tools?.clientTool(name) ?? { name, kind: 'function' }
+    const uniqueId = this.#ids.has(id) ? madeCallId(`${id} ${this.#ids.size}`) : id
     this.#ids.add(uniqueId)
+    if (call.extra !== undefined) this.#sign(uniqueId, call.extra)
     call.isWrapped = tool.kind === 'custom' && !call.isCustom
     call.block = this.#writer.start({
       type: 'tool-call',
@@ -141,6 +170,10 @@ interface Call {
   /** Undefined until the call has begun. */
   block: number | undefined
   held: string[]
+  /** All its input so far. */
+  text: string
+  /** What the vendor wants back with the call, such as the signature of a thought. */
+  extra: Json | undefined
   /** The end of the arguments, which are a JSON object. */
   json: JsonEnd
   hasEnded: boolean
@@ -148,13 +181,8 @@ interface Call {
 
 const nothing: Json = {}
 
-/** Some upstreams send the arguments as an object. */
-function inputText(value: unknown): string {
-  if (isRecord(value)) return jsonOf(value)
-  return typeof value === 'string' ? value : ''
-}
-
-/** The seed contains a space, which no id may have. So the id becomes a hash of it. */
-function madeId(seed: string): string {
-  return legalCallId(seed, callIdRules)
+/** The name so far with its next piece. Some upstreams repeat the whole name, or all of it so far. */
+function joinedName(known: string | undefined, piece: string | undefined): string | undefined {
+  if (known === undefined || piece === undefined) return known ?? piece
+  return piece.startsWith(known) ? piece : known + piece
 }

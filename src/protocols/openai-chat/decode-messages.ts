@@ -1,6 +1,6 @@
-import type { Block, ToolCallBlock, Turn } from '../../canonical/chat.ts'
+import type { Block, ReasoningSignature, ToolCallBlock, Turn } from '../../canonical/chat.ts'
 import { invalid } from '../../canonical/field-error.ts'
-import { isRecord } from '../../canonical/json.ts'
+import { isRecord, textOf } from '../../canonical/json.ts'
 import type { Envelope } from '../envelope.ts'
 import type { Members } from '../members.ts'
 import { decodeParts, readCache } from './decode-parts.ts'
@@ -77,7 +77,8 @@ function decodeAssistant(
   const refusal = message.text('refusal')
   if (refusal) blocks.push({ type: 'refusal', path: message.pathOf('refusal'), text: refusal })
   message.refuse('audio', 'only the vendor that made this audio has it')
-  blocks.push(...(message.objects('tool_calls') ?? []).map(decodeCall))
+  for (const call of message.objects('tool_calls') ?? [])
+    blocks.push(...geminiSignature(call), decodeCall(call))
   const legacyCall = message.members('function_call')
   if (legacyCall !== undefined) {
     const call = decodeFunctionCall(legacyCall, madeId)
@@ -87,12 +88,31 @@ function decodeAssistant(
   return blocks
 }
 
+/**
+ * The signature of Gemini's thought before a call, where its endpoint of this format puts it:
+ * https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
+ */
+function geminiSignature(call: Members): Block[] {
+  const extra = call.any('extra_content')
+  const value = isRecord(extra) && isRecord(extra.google) ? textOf(extra.google.thought_signature) : undefined
+  if (value === undefined) return []
+  const id = textOf(call.any('id'))
+  const signature: ReasoningSignature = {
+    protocol: 'gemini',
+    model: undefined,
+    kind: 'encrypted',
+    value,
+    ...(id && { id }),
+  }
+  return [{ type: 'reasoning', path: call.pathOf('extra_content'), text: '', summary: false, signature }]
+}
+
 function decodeCall(call: Members): ToolCallBlock {
   const id = call.requiredName('id')
   const isCustom = call.any('type') === 'custom'
   const body = call.requiredMembers(isCustom ? 'custom' : 'function')
   // Clients that put a stream together keep its `index`.
-  call.ignore(['custom', 'function', 'index'])
+  call.ignore(['custom', 'function', 'index', 'extra_content'])
   call.noteRest()
   if (!isCustom) return { ...decodeFunctionCall(body, id), path: call.path }
   const decoded: ToolCallBlock = {

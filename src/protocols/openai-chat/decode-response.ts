@@ -4,32 +4,39 @@ import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { errorIn, noAnswer } from './answer-failure.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
-import { firstChoice, usageIn } from './wire.ts'
+import { isFirst, usageIn } from './wire.ts'
 
 /**
- * The events of a whole answer's first choice. Throws GatewayError if the body is no answer, or an error that does not say what was
- * used.
+ * The events of a whole answer: of its first choice, and of the calls in others. Throws GatewayError if the body is no answer, or an
+ * error that does not say what was used.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
-  const choice = firstChoice(body)
   const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }
-  const error = errorIn(body, choice)
+  const usage = usageIn(body)
+  const all = recordsOf(body.choices)
+  const error = errorIn(
+    body,
+    all.find((choice) => choice.error),
+  )
   if (error !== undefined) {
-    const usage = usageIn(body)
     if (usage === undefined) throw error
     return [start, { type: 'error', error, usage }]
   }
-  const message = choice?.message
-  if (choice === undefined || !isRecord(message)) {
-    throw noAnswer(body)
-  }
+  const choices = all.filter(({ message }) => isRecord(message))
+  const first = choices.find(isFirst) ?? choices[0]
+  if (first === undefined) throw noAnswer(body)
   const writer = new EventWriter()
   const decoder = new ChoiceDecoder(writer, context)
   writer.push(start)
-  // The index of a call is its position: not every upstream sends an index.
-  const calls = recordsOf(message.tool_calls).map((call, index) => ({ ...call, index }))
   decoder.takeBeside(body)
-  decoder.take({ ...message, tool_calls: calls })
-  decoder.finish({ word: textOf(choice.finish_reason), usage: usageIn(body), answerId: start.id })
+  let calls = 0
+  for (const choice of choices) {
+    const message = isRecord(choice.message) ? choice.message : {}
+    // The index of a call is its position: not every upstream sends an index.
+    const tool_calls = recordsOf(message.tool_calls).map((call) => ({ ...call, index: calls++ }))
+    const isWhole = choice === first || isFirst(choice) || !decoder.hasText
+    decoder.take(isWhole ? { ...message, tool_calls } : { tool_calls })
+  }
+  decoder.finish({ word: textOf(first.finish_reason), usage, answerId: start.id })
   return writer.take()
 }

@@ -1,16 +1,16 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
-import { isRecord, type Json, textOf } from '../../canonical/json.ts'
+import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { errorIn } from './answer-failure.ts'
 import { ChoiceDecoder } from './choice-decoder.ts'
 import { plainText } from './plain-text.ts'
-import { firstChoice, usageIn } from './wire.ts'
+import { isFirst, usageIn } from './wire.ts'
 
 /**
- * The events of a streamed answer's first choice.
+ * The events of a streamed answer: of its first choice, and of the calls in others.
  *
  * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits until
  * `[DONE]` or the end of the stream.
@@ -55,8 +55,11 @@ class ChatStreamDecoder implements EventDecoder {
   #take(frame: Json): void {
     this.#id ??= textOf(frame.id)
     this.#model ??= textOf(frame.model)
-    const choice = firstChoice(frame)
-    const error = errorIn(frame, choice)
+    const choices = recordsOf(frame.choices)
+    const error = errorIn(
+      frame,
+      choices.find((choice) => choice.error),
+    )
     if (error !== undefined) {
       this.#usage = usageIn(frame) ?? this.#usage
       this.#fail(error)
@@ -65,13 +68,17 @@ class ChatStreamDecoder implements EventDecoder {
     this.#choice.takeBeside(frame)
     const usage = usageIn(frame)
     this.#usage = usage ?? this.#usage
-    if (choice !== undefined) this.#takeChoice(choice)
-    else if (usage !== undefined && this.#finishReason !== undefined) this.#finish()
+    for (const choice of choices) this.#takeChoice(choice)
+    if (!choices.some(isFirst) && usage !== undefined && this.#finishReason !== undefined) this.#finish()
   }
 
   #takeChoice(choice: Json): void {
     this.#start()
     const delta = isRecord(choice.delta) ? choice.delta : choice.message
+    if (!isFirst(choice)) {
+      if (isRecord(delta)) this.#choice.take({ tool_calls: delta.tool_calls })
+      return
+    }
     if (isRecord(delta)) this.#choice.take(delta)
     const word = textOf(choice.finish_reason)
     // Some upstreams send two finish reasons, one of them `stop`. The other one says more.

@@ -5,6 +5,7 @@ import { wrapCustomInput } from '../custom-tools.ts'
 import type { Notes } from '../notes.ts'
 import type { AnsweredCall } from '../pair-tool-results.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
+import type { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
 
@@ -14,6 +15,7 @@ import { callIdRules } from './wire.ts'
  */
 export function encodeCalls(
   answered: readonly AnsweredCall[],
+  extras: ExtraContents,
   context: MessagesContext,
 ): { calls: Json[]; results: Json[] } {
   const ids = wireIds(answered, context)
@@ -22,7 +24,7 @@ export function encodeCalls(
   const results: Json[] = []
   for (const [at, { call, result }] of answered.entries()) {
     const id = ids[at] ?? ''
-    calls.push(encodeCall(call, id, context))
+    calls.push({ ...encodeCall(call, id, context), ...extras.forCall(call) })
     results.push({ role: 'tool', tool_call_id: id, content: encodeResult(result, media, context.notes) })
   }
   if (media.length > 0) results.push({ role: 'user', content: media })

@@ -5,6 +5,7 @@ import { pairToolResults, type Round } from '../pair-tool-results.ts'
 import { encodeCalls } from './encode-calls.ts'
 import { encodePart, noteCache } from './encode-parts.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
+import { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
 
 /**
@@ -29,7 +30,11 @@ function encodeRound(round: Round, context: MessagesContext): Json[] {
 }
 
 function encodeAssistant({ assistant, calls: answered }: Round, context: MessagesContext): Json[] {
-  const { calls, results } = encodeCalls(answered, context)
+  const extras = new ExtraContents(
+    assistant.flatMap(({ blocks }) => blocks),
+    context.upstreamModel,
+  )
+  const { calls, results } = encodeCalls(answered, extras, context)
   const said: Said = { texts: [], refusal: '', reasoning: [] }
   for (const { blocks } of assistant) addBlocks(blocks, said, context.notes)
   const reasoning = encodeReasoning(said.reasoning, { hasCalls: calls.length > 0, ...context })
@@ -41,6 +46,7 @@ function encodeAssistant({ assistant, calls: answered }: Round, context: Message
     content: contentOf(texts, isEmpty, context),
     ...(said.refusal === '' ? {} : { refusal: said.refusal }),
     ...reasoning,
+    ...extras.forMessage(),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   }
   return [message, ...results]

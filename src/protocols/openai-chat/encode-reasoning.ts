@@ -2,6 +2,7 @@ import type { ReasoningBlock, ReasoningSignature } from '../../canonical/chat.ts
 import { type Json, parseObject, textOf } from '../../canonical/json.ts'
 import type { Notes } from '../notes.ts'
 import { isSignedBy } from '../signed-by.ts'
+import { isExtraContent } from './extra-content.ts'
 import { reasoningContentSignature, reasoningMemberSignature } from './wire.ts'
 
 /**
@@ -22,6 +23,8 @@ export function encodeReasoning(
     const signature = isBare(block.signature) ? undefined : block.signature
     if (signature !== undefined && !isSignedBy(signature, 'openai-chat', upstreamModel)) {
       notes.add('dropped', path, 'the thought is signed for another model')
+    } else if (signature !== undefined && isExtraContent(signature)) {
+      // It goes back on its call or its message.
     } else if (signature !== undefined && signature.value !== reasoningMemberSignature) {
       const written = writeDetails(block, signature)
       if (written.length === 0) notes.add('dropped', path, 'the signature of the thought cannot be read')

@@ -15,7 +15,15 @@ export const callIdRules = { illegal: /[^\x21-\x7e]/, charactersMax: 40 }
 
 /** The choice that a translation uses: other formats have only one. */
 export function firstChoice(answer: Json): Json | undefined {
-  return recordsOf(answer.choices).find(({ index }) => index === 0 || index === undefined || index === null)
+  return recordsOf(answer.choices).find(isFirst)
+}
+
+/**
+ * Whether a choice is the one that we ask for. Others come unasked: some upstreams have the calls of an answer in a choice of their own,
+ * as GitHub Copilot has those of Claude.
+ */
+export function isFirst({ index }: Json): boolean {
+  return index === 0 || index === undefined || index === null
 }
 
 /** The counts of an answer or a chunk. Moonshot puts them into a choice, Groq into a member of its own. */
@@ -31,6 +39,14 @@ export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Js
 /** The value of a signature: an element of `reasoning_details` without its text. The block has the text. */
 export function writeDetailSignature({ text: _text, summary: _summary, ...detail }: Json): string {
   return jsonOf(detail)
+}
+
+/**
+ * The value of a signature that holds `extra_content`, of a tool call or of the message, in which Gemini's endpoint of this format
+ * has its thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
+ */
+export function writeExtraSignature(of: 'tool_call' | 'message', extra: Json): string {
+  return jsonOf({ of, extra_content: extra })
 }
 
 /** The JSON text of a part of an upstream's answer, whose nesting has no bound. */

@@ -2,6 +2,7 @@ import type { Tool, ToolChoice, WebSearch } from '../../canonical/chat.ts'
 import { textOf } from '../../canonical/json.ts'
 import { readCustomFormat } from '../custom-tools.ts'
 import type { Members } from '../members.ts'
+import { listedTwice } from '../tool-names.ts'
 import { decodeWebSearch, isWebSearch } from './web-search.ts'
 import { searchToolName } from './wire.ts'
 
@@ -31,7 +32,11 @@ export class ToolList {
         tool.drop('defer_loading', 'other formats load every tool at once')
       tool.noteRest(toolLosses)
       const named = namespace === undefined ? decoded : { ...decoded, namespace }
-      this.#tools.set(JSON.stringify([namespace, decoded.name]), named)
+      const key = JSON.stringify([namespace, decoded.name])
+      const former = this.#tools.get(key)
+      // A search may find a tool that is listed, and a later item may list it again.
+      if (former !== undefined && tool.path.startsWith('tools[')) tool.unmapped.drop(former.path, listedTwice)
+      this.#tools.set(key, named)
       return [decoded.name]
     }
     if (type === 'namespace' && namespace === undefined) {

@@ -1,0 +1,50 @@
+import type { Block, ReasoningSignature, ToolCallBlock } from '../../canonical/chat.ts'
+import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
+import { legalCallId } from '../call-ids.ts'
+import { isSignedBy } from '../signed-by.ts'
+
+/** Puts `extra_content` back on the message and the calls that it came with. A signature of a call has the call's id. */
+export class ExtraContents {
+  readonly #byCall = new Map<string, unknown>()
+  #ofMessage: unknown
+
+  constructor(blocks: readonly Block[], upstreamModel: string) {
+    for (const block of blocks) {
+      if (block.type !== 'reasoning' || !isSignedBy(block.signature, 'openai-chat', upstreamModel)) continue
+      const held = heldBy(block.signature)
+      if (held === undefined) continue
+      if (held.of === 'message') this.#ofMessage = held.extra_content
+      else this.#byCall.set(portable(block.signature.id ?? ''), held.extra_content)
+    }
+  }
+
+  /** The member for a call, to be spread into it. */
+  forCall({ id }: ToolCallBlock): Json {
+    return member(this.#byCall.get(portable(id)))
+  }
+
+  /** The member for the message. */
+  forMessage(): Json {
+    return member(this.#ofMessage)
+  }
+}
+
+/** The id as a client has it whose format takes fewer characters. */
+function portable(id: string): string {
+  return legalCallId(id, { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 })
+}
+
+/** Whether a signature of this format holds no thought, but what the vendor wants back. */
+export function isExtraContent(signature: ReasoningSignature): boolean {
+  return heldBy(signature) !== undefined
+}
+
+function heldBy({ value }: ReasoningSignature): Json | undefined {
+  // Values of this format are JSON that we wrote.
+  const held = value.startsWith('{"of":') ? parseObject(value) : undefined
+  return isRecord(held?.extra_content) ? held : undefined
+}
+
+function member(extra: unknown): Json {
+  return extra === undefined ? {} : { extra_content: extra }
+}

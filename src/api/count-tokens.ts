@@ -184,8 +184,10 @@ async function ask(
       if (notes.length > 0) noteTranslation(stage, target, notes)
       return counted
     } catch (cause) {
-      const { kind } = asGatewayError(cause)
-      if (stage.life.clientGone || stage.life.shuttingDown || kind === 'invalid_request') throw cause
+      const { kind, upstreamStatus } = asGatewayError(cause)
+      // In whatever words: an upstream that does not know the path cannot count.
+      const isRefused = kind === 'invalid_request' && upstreamStatus !== 404
+      if (stage.life.clientGone || stage.life.shuttingDown || isRefused) throw cause
     }
   }
   return undefined

@@ -65,7 +65,9 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
     }
-    last = { target, error: result.error, refusal: result.refusal }
+    // That one channel lacks the model says less than what happened to another.
+    const isWorth = last.target === null || !lacksModel(result.error) || lacksModel(last.error)
+    if (isWorth) last = { target, error: result.error, refusal: result.refusal }
     called = chosen
     metered = dearer(metered, result.metered)
     if (admitted.endpoint.compacts === true && target.native && knowsNoSuchCall(result.error)) {
@@ -88,6 +90,10 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     metered,
     refusal: last.refusal,
   })
+}
+
+function lacksModel({ kind }: GatewayError): boolean {
+  return kind === 'model_not_found'
 }
 
 /** The channel does not compact conversations itself. */

@@ -66,6 +66,8 @@ export const openaiErrors: ErrorTable = {
   read: ({ type, code, param }) => ({ type: wordOf(type), code: wordOf(code), field: wordOf(param) }),
   refusals: [
     { status: [429], words: /insufficient_quota/, means: 'credential_refused' },
+    // It is above what the account may ever send in a minute: to wait does not help.
+    { status: [429], message: /^request too large\b/i, means: 'request_too_large' },
     { status: [404], words: /model/i, means: 'model_not_found' },
     { status: [404], message: /model/i, means: 'model_not_found' },
     { status: [400, 404, 422], words: /content_(filter|policy)/, means: 'content_filtered' },

@@ -1,10 +1,13 @@
 import { type Headers, headerText } from '../canonical/headers.ts'
+import type { Json } from '../canonical/json.ts'
 
-const secondsMax = 24 * 60 * 60
+const daySeconds = 24 * 60 * 60
+/** Limits of a week or a month are common. What is longer is no time to wait. */
+const secondsMax = 31 * daySeconds
 
 /**
- * Whole seconds from `retry-after-ms` or `retry-after` (seconds or a date), at least 1 and at most a day. Undefined
- * without these headers.
+ * Whole seconds from `retry-after-ms` or `retry-after` (seconds or a date), at least 1 and at most a month; a day for
+ * more. Undefined without these headers.
  */
 export function readRetryAfter(headers: Headers): number | undefined {
   const ms = headerText(headers['retry-after-ms'])
@@ -19,5 +22,27 @@ export function readRetryAfter(headers: Headers): number | undefined {
       seconds = (Date.parse(after) - now) / 1000
     }
   }
-  return Number.isFinite(seconds) ? Math.min(Math.max(Math.ceil(seconds), 1), secondsMax) : undefined
+  return bounded(seconds)
+}
+
+/**
+ * The same from members of an error: `resets_in_seconds` or `resets_at` (seconds since 1970) of a limit on use, and `retry_after`, as
+ * gateways write it. https://github.com/Soju06/codex-lb/issues/2439, read 2026-11-28
+ */
+export function retryAfterIn({
+  resets_in_seconds,
+  retry_after,
+  retry_after_seconds,
+  resets_at,
+}: Json): number | undefined {
+  const given = [resets_in_seconds, retry_after, retry_after_seconds].find(
+    (value) => typeof value === 'number',
+  )
+  if (typeof given === 'number') return bounded(given)
+  return typeof resets_at === 'number' ? bounded(resets_at - Date.now() / 1000) : undefined
+}
+
+function bounded(seconds: number): number | undefined {
+  if (!Number.isFinite(seconds)) return undefined
+  return seconds > secondsMax ? daySeconds : Math.max(Math.ceil(seconds), 1)
 }

@@ -1,7 +1,8 @@
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
 import type { Headers } from '../canonical/headers.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { readRetryAfter } from './retry-after.ts'
+import { withoutAccount } from './account-words.ts'
+import { readRetryAfter, retryAfterIn } from './retry-after.ts'
 
 /** The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP status decides. */
 export interface ErrorTable {
@@ -49,8 +50,8 @@ export interface ErrorDecoder {
    * The meaning of an answer with an error status, for the client.
    *
    * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a feature
-   * off, or compact the context). A refused credential never becomes a 401 and shows none of the upstream's text,
-   * which may quote the key.
+   * off, or compact the context). Of other answers the words about the operator's account are left out; the cause has all of
+   * them, for the log. A refused credential never becomes a 401 and shows none of the upstream's text, which may quote the key.
    */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
   /** The meaning of an `error` inside a stream, or inside an answer of status 200, for the client. */
@@ -62,11 +63,19 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
   return {
     decodeError(status, headers, body) {
       const error = readBody(body, table)
-      const rules = table.refusals.filter((rule) => rule.status?.includes(status) ?? true)
+      const rules = [...table.refusals, ...commonRefusals].filter(
+        (rule) => rule.status?.includes(status) ?? true,
+      )
       const means = firstFit(rules, error)?.means ?? meaningOfStatus[status] ?? 'upstream_error'
-      const reason = error ? cut(error.message, shortCharactersMax) : describe(headers, body)
+      const words = error && publicWords(error)
+      const reason = error ? (words ?? 'its reason is in the log') : describe(headers, body)
       const retryAfterSeconds = readRetryAfter(headers) ?? error?.retryAfterSeconds
-      const upstream = { fault: 'upstream', upstreamStatus: status, retryAfterSeconds } as const
+      const upstream = {
+        fault: 'upstream',
+        upstreamStatus: status,
+        retryAfterSeconds,
+        ...causeOf(error),
+      } as const
       switch (means) {
         case 'credential_refused':
           return credentialRefused(upstream)
@@ -79,6 +88,8 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
             const message = 'The upstream does not know this path: check its base URL.'
             return new GatewayError('upstream_error', message, { upstreamStatus: status })
           }
+          if (error && !verbatimStatuses.has(status))
+            return inOwnWords(means, { ...error, message: reason }, table, upstream)
           return error
             ? inOwnWords(means, error, table, { upstreamStatus: status })
             : new GatewayError(means, `The upstream refused the request with status ${status}: ${reason}`, {
@@ -87,25 +98,34 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
         case 'rate_limited':
           return new GatewayError(
             means,
-            'The upstream limits the rate of requests: try again later.',
+            `The upstream limits the rate of requests: ${words ?? 'try again later.'}`,
             upstream,
           )
         case 'upstream_timeout':
-          return new GatewayError(means, `The upstream gave up waiting (status ${status}).`, upstream)
+          return new GatewayError(
+            means,
+            withWords(`The upstream gave up waiting (status ${status})`, words),
+            upstream,
+          )
         case 'upstream_overloaded':
-          return new GatewayError(means, `The upstream is overloaded (status ${status}).`, upstream)
+          return new GatewayError(
+            means,
+            withWords(`The upstream is overloaded (status ${status})`, words),
+            upstream,
+          )
         case 'upstream_error':
           return new GatewayError(means, `The upstream failed with status ${status}: ${reason}`, upstream)
       }
     },
     decodeStreamError(value) {
       const error = readError(value, table)
-      const rule = firstFit(table.failures, error)
+      const rule = firstFit([...table.failures, ...commonRefusals], error)
       const means = rule?.means ?? 'upstream_error'
-      const upstream = { fault: 'upstream', retryAfterSeconds: error?.retryAfterSeconds } as const
+      const { retryAfterSeconds } = error ?? {}
+      const upstream = { fault: 'upstream', retryAfterSeconds, ...causeOf(error) } as const
       if (means === 'credential_refused') return credentialRefused(upstream)
       if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
-      const reason = error ? cut(error.message, shortCharactersMax) : 'it gave no reason'
+      const reason = error ? (publicWords(error) ?? 'its reason is in the log') : 'it gave no reason'
       return new GatewayError(means, `The upstream failed while answering: ${reason}`, upstream)
     },
   }
@@ -132,6 +152,22 @@ const meaningOfStatus: Readonly<Record<number, Meaning>> = {
   529: 'upstream_overloaded',
 }
 
+/**
+ * A channel that is itself a gateway has no channel for the model. https://github.com/QuantumNous/new-api/issues/6310,
+ * https://github.com/songquanpeng/one-api/issues/2331, read 2026-11-28
+ */
+const lacksModel = [400, 404, 422, 500, 502, 503, 504, 529]
+const commonRefusals: readonly (ErrorRule & { status: readonly number[]; verbatim?: true })[] = [
+  { status: lacksModel, words: /\bmodel_not_found\b/, means: 'model_not_found' },
+  {
+    status: lacksModel,
+    message: /\bno available channels? for (?:the )?model\b|模型.{0,120}无可用渠道/i,
+    means: 'model_not_found',
+  },
+]
+
+/** With these the upstream says what is wrong with the request. */
+const verbatimStatuses: ReadonlySet<number> = new Set([400, 404, 413, 422])
 const verbatimCharactersMax = 8192
 const shortCharactersMax = 300
 /** Upstreams may send any text, and the time of some patterns grows with the square of its length. */
@@ -163,7 +199,25 @@ function readError(value: unknown, table: Pick<ErrorTable, 'read'>): VendorError
   if (!isRecord(value)) return undefined
   const message =
     wordOf(value.message) ?? wordOf(value.msg) ?? readDetail(value.detail) ?? readNested(value.message)
-  return message === undefined ? undefined : { message, ...table.read(value) }
+  if (message === undefined) return undefined
+  const words = table.read(value)
+  return { message, ...words, retryAfterSeconds: words.retryAfterSeconds ?? retryAfterIn(value) }
+}
+
+function publicWords({ message }: VendorError): string | undefined {
+  const words = withoutAccount(message)
+  return words && cut(words, shortCharactersMax)
+}
+
+function withWords(sentence: string, words: string | undefined): string {
+  return words === undefined ? `${sentence}.` : `${sentence}: ${words}`
+}
+
+/** All that the upstream said, where clients do not see it. */
+function causeOf(error: VendorError | undefined): { cause?: Error } {
+  return error === undefined || withoutAccount(error.message) === error.message
+    ? {}
+    : { cause: new Error(cut(error.message, shortCharactersMax)) }
 }
 
 /** FastAPI's `detail`: a text, or a list of `{ loc, msg }`. */

@@ -12,6 +12,8 @@ export interface CooldownBounds {
 export interface CredentialCooldown {
   /** A time of performance.now(). */
   until: number
+  /** The same, as the upstream said it: it may be longer than we follow. */
+  saidUntil: number
   why: 'limited' | 'refused' | 'forbidden'
   /** True: the upstream said how long, and we never use the credential before. False: we only prefer other credentials. */
   isFirm: boolean
@@ -90,8 +92,10 @@ export class CredentialCooldowns {
       : why === 'limited'
         ? credentialRestMs / limitedFraction
         : credentialRestMs
+    const now = performance.now()
     this.#cooldowns.set(keyOf(channelId, credential.name, model), {
-      until: performance.now() + ms,
+      until: now + ms,
+      saidUntil: now + (isFirm ? retryAfterSeconds * 1000 : ms),
       why,
       isFirm,
     })

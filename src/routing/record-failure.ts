@@ -37,6 +37,7 @@ export function recordFailure(
       channel: channel.name,
       credentialName: credential.name,
       status: error.upstreamStatus,
+      ...(error.cause === undefined ? {} : { cause: redactText(String(error.cause), [credential.secret]) }),
       ...(cooldown === 'forbidden' ? { upstreamModel: redactText(upstreamModel) } : {}),
     }
     requestLog(log, requestId).warn(

@@ -216,7 +216,7 @@ interface Failed {
   unreached: Set<string>
 }
 
-/** Time until the first credential leaves its firm cooldown; undefined: none has one. */
+/** Time until the first credential may be used again, as its upstream said; undefined: none said it. */
 export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandidates[]): number | undefined {
   let soonest: number | undefined
   for (const { candidates } of planned) {
@@ -224,7 +224,7 @@ export function soonestCooldownMs(routing: Routing, planned: readonly ModelCandi
       for (const credential of pinned(candidate, everyCredentialOf(candidate.channel))) {
         const cooldown = routing.cooldowns.find(candidate.channel.id, credential, candidate.upstreamModel)
         if (cooldown?.isFirm !== true) continue
-        soonest = Math.min(cooldown.until, soonest ?? cooldown.until)
+        soonest = Math.min(cooldown.saidUntil, soonest ?? cooldown.saidUntil)
       }
     }
   }

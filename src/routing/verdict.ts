@@ -22,6 +22,8 @@ export type ModelNamedBy = 'client' | 'operator'
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |
  * | refused as the client's fault (400, 404, 409, ...) | nobody     | life    |                         |
  * | no such model, by a name that the operator wrote   | channel    | life    |                         |
+ * | no such model, with a status of the server (503)   | channel    | life    |                         |
+ * | a request above what an account may send (429)     | channel    | life    |                         |
  * | filtered content, reported in a stream             | channel    | life    |                         |
  * | rate limit (429)                                   | credential | life    | cooldown: `retry-after` |
  * | credential or account refused (401, 402)           | credential | life    | cooldown: `refused`     |
@@ -33,8 +35,10 @@ export type ModelNamedBy = 'client' | 'operator'
  */
 export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'client'): Verdict {
   const { kind, fault, upstreamStatus: status, retryAfterSeconds } = error
-  if (kind === 'model_not_found' && modelNamedBy === 'operator') return otherChannel
-  if (status !== undefined && clientStatuses.has(status) && kind !== 'upstream_error') return clientsFault
+  const isOfClient = status !== undefined && clientStatuses.has(status)
+  if (kind === 'model_not_found' && (modelNamedBy === 'operator' || !isOfClient)) return otherChannel
+  if (kind === 'request_too_large' && status === 429) return otherChannel
+  if (isOfClient && kind !== 'upstream_error') return clientsFault
   if (status === 409 || status === 415) return clientsFault
   if (fault === 'client')
     return status === undefined && !streamedClientErrors.has(kind) ? nobodysFault : clientsFault

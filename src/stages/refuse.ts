@@ -43,7 +43,7 @@ export async function refuse(
   const rendered = endpoint.client.encodeError(error, id)
   const passedThrough = target?.native === true && isForClient(refusal) ? refusal : undefined
   const status = passedThrough?.status ?? ownStatus ?? rendered.status
-  logRefusal(gateway, id, error)
+  logRefusal(gateway, id, error, knownSecrets(received))
   await end(gateway, received, {
     ...refusedEnding(error, status),
     streamEnd: life.shuttingDown ? 'shutdown' : null,
@@ -87,9 +87,14 @@ function redactedWhole(body: Buffer, secrets: readonly string[]): string {
   return redactText(body.toString('utf8'), secrets, body.length)
 }
 
-function logRefusal({ log }: Gateway, request: string, error: GatewayError): void {
+function logRefusal(
+  { log }: Gateway,
+  request: string,
+  error: GatewayError,
+  secrets: readonly string[],
+): void {
   if (error.fault === 'client') return
   const { kind, upstreamStatus, message } = error
-  const cause = error.cause === undefined ? undefined : redactText(String(error.cause))
+  const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)
   requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)
 }

@@ -1,0 +1,29 @@
+/**
+ * The words of an upstream without those about the operator's account or credential there, which clients must not see. Undefined:
+ * nothing is left. What is about the request stays: its size, its model, its content, a rate and how long to wait.
+ *
+ * https://platform.openai.com/docs/guides/rate-limits, https://console.groq.com/docs/rate-limits, read 2026-11-28: a 429 names the
+ * organization between the model and the limit, and ends with links to the account's pages.
+ */
+export function withoutAccount(words: string): string | undefined {
+  const sentences = words
+    .slice(0, charactersMax)
+    .replace(holder, '')
+    .replace(owner, 'the ')
+    .replace(labelled, '')
+    .replace(accountId, '(account)')
+    .split(/(?<=[.!?])\s+|\n+/)
+  const kept = sentences.filter((sentence) => sentence.trim() !== '' && !accountWords.test(sentence))
+  return kept.length === 0 ? undefined : kept.join(' ')
+}
+
+const charactersMax = 2000
+/** ` in organization org-abc`, ` for project "x"`. */
+const holder =
+  /\s+(?:in|for|of|by|on) (?:the |your )?(?:organi[sz]ation|project|account|workspace|team)(?: (?:id|name))?:?\s+[`'"]?[\w.@-]+[`'"]?/gi
+/** `your organization's rate limit`: Anthropic, with the id behind it: `(org: 1b2c-3d4e, model: x)`. */
+const owner = /\b(?:your|this) (?:organi[sz]ation|project|account|workspace|team)['’]s /gi
+const labelled = /\b(?:org|organi[sz]ation|project|account|workspace)(?: id)?: ?[\w.@-]+(?:, ?)?/gi
+const accountId = /\b(?:org|proj|acct|key|sk|ak|team|ws)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{4,}/g
+const accountWords =
+  /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|余额|欠费|账户|账号|令牌/i

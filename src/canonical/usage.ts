@@ -91,3 +91,8 @@ export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' 
  * `orphaned` the process died before it could tell.
  */
 export type Outcome = 'succeeded' | 'refused' | 'failed' | 'cancelled' | 'orphaned'
+
+/** A count that an upstream leaves out, from its total and the other count; undefined where they do not give it: it is never 0. */
+export function missingCount(total: number | undefined, other: number | undefined): number | undefined {
+  return total === undefined || other === undefined || other > total ? undefined : total - other
+}

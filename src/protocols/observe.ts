@@ -79,9 +79,11 @@ export class EventObserver {
   }
 
   observe(): Observation {
+    const soFar = this.#usage === undefined ? this.#usageSoFar() : undefined
     return {
       answerId: this.#answerId,
-      usage: this.#usage ?? this.#usageSoFar(),
+      usage: this.#usage ?? soFar,
+      ...(soFar === undefined ? {} : { isPartial: true }),
       finishReason: this.#finishReason,
       servedModel: this.#servedModel,
       error: this.#error,
@@ -91,7 +93,7 @@ export class EventObserver {
     }
   }
 
-  /** The counts of a stream that broke: the input as the upstream counted it at the start, the output estimated. */
+  /** The counts of a stream without those of its end: the input as the upstream counted it at the start, the output estimated. */
   #usageSoFar(): Usage | undefined {
     if (this.#startUsage === undefined) return undefined
     return { ...this.#startUsage, output: Math.max(this.#startUsage.output, this.#outputTokensEstimate()) }

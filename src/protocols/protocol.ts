@@ -314,6 +314,8 @@ export interface Observation {
   goesOn?: boolean
   /** The parts of the answer that its translation has lost. */
   losses?: readonly TranslationNote[] | undefined
+  /** True: the upstream has counted the input alone, and the output of `usage` is our estimate. */
+  isPartial?: boolean
   /** Our estimate of the output tokens so far, for answers that end without usage. */
   outputTokensEstimate: number
 }

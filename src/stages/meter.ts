@@ -84,9 +84,9 @@ export function meter(observation: Observation, bodyBytes: number, pricing: Pric
   }
 }
 
-function sourceOf({ usage, complete }: Observation): UsageSource {
+function sourceOf({ usage, complete, isPartial }: Observation): UsageSource {
   if (usage === undefined) return 'estimated'
-  return complete ? 'upstream' : 'partial'
+  return complete && isPartial !== true ? 'upstream' : 'partial'
 }
 
 const noOthers = { total: 0n, each: [] }

@@ -289,7 +289,9 @@ describe('usage', () => {
     const usage = readUsage(metadata)
     expect(usage).toEqual({ input: 104, cacheRead: 40, cacheWrite: 0, output: 51, reasoning: 56 })
     expect(Object.values(usage ?? {}).reduce((sum, count) => sum + count, 0)).toBe(metadata.totalTokenCount)
-    expect(readUsage({ promptTokenCount: 2, cachedContentTokenCount: 9 })).toMatchObject({
+    expect(
+      readUsage({ promptTokenCount: 2, cachedContentTokenCount: 9, candidatesTokenCount: 1 }),
+    ).toMatchObject({
       input: 0,
       cacheRead: 2,
     })

@@ -1,7 +1,7 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
-import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { madeCallId } from '../call-ids.ts'
 import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
@@ -256,7 +256,8 @@ class MessageDecoder {
     if (isRecord(delta.stop_details)) this.#refusal = textOf(delta.stop_details.explanation)
     if (!isRecord(usage)) return
     this.#counts = mergeCounts(this.#counts, usage)
-    this.#hasFinalCounts = true
+    // The start of a stream counts one token of an answer that has not begun.
+    if (countOf(usage.output_tokens) !== undefined) this.#hasFinalCounts = true
   }
 
   finish(): void {

@@ -91,7 +91,8 @@ export function mergeCounts(known: Counts, usage: unknown): Counts {
  */
 export function usageOf(counts: Counts): Usage | undefined {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, serviceTier, leftOut } = counts
-  if (input + cacheRead + cacheWrite + output === 0 && leftOut?.compaction === undefined) return undefined
+  // A prompt has tokens, so counts without any of input are not whole.
+  if (input + cacheRead + cacheWrite === 0 && leftOut?.compaction === undefined) return undefined
   const reasoning = Math.min(counts.thinking ?? 0, output)
   const usage: Usage = {
     input,

@@ -1,5 +1,5 @@
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { refined, type Usage } from '../../canonical/usage.ts'
+import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
 import { madeCallId } from '../call-ids.ts'
 import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
@@ -51,12 +51,20 @@ export function derivedCallId(
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const prompt = countOf(value.promptTokenCount)
-  const output = countOf(value.candidatesTokenCount) ?? 0
-  const reasoning = countOf(value.thoughtsTokenCount) ?? 0
+  const all = countOf(value.totalTokenCount)
+  const tools = countOf(value.toolUsePromptTokenCount) ?? 0
+  const candidates = countOf(value.candidatesTokenCount)
+  const thoughts = countOf(value.thoughtsTokenCount)
+  const reasoning = thoughts ?? 0
+  const answered = candidates ?? thoughts
+  const rest = answered === undefined ? undefined : (candidates ?? 0) + reasoning + tools
+  const prompt = countOf(value.promptTokenCount) ?? missingCount(all, rest)
   if (prompt === undefined) return undefined
-  const total = prompt + (countOf(value.toolUsePromptTokenCount) ?? 0)
-  if (total + output + reasoning === 0) return undefined
+  const total = prompt + tools
+  // Servers of the format leave out the count of the answer: the total has it. https://github.com/Tiendil/feeds.fun/issues/406
+  const output =
+    candidates ?? missingCount(all, total + reasoning) ?? (thoughts === undefined ? undefined : 0)
+  if (output === undefined || total + output + reasoning === 0) return undefined
   const cacheRead = Math.min(countOf(value.cachedContentTokenCount) ?? 0, total)
   const input = total - cacheRead
   const audioInput = audioTokens(value.promptTokensDetails) - audioTokens(value.cacheTokensDetails)

@@ -1,6 +1,6 @@
 import { GatewayError } from '../../canonical/error.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { refined, type Usage } from '../../canonical/usage.ts'
+import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
 import type { NameRules } from '../tool-names.ts'
 
@@ -95,8 +95,8 @@ export function writeUsage(usage: Usage): Json {
 export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
   const total = countOf(value.total_tokens)
-  const prompt = countOf(value.prompt_tokens) ?? rest(total, countOf(value.completion_tokens))
-  const completion = countOf(value.completion_tokens) ?? rest(total, prompt)
+  const prompt = countOf(value.prompt_tokens) ?? missingCount(total, countOf(value.completion_tokens))
+  const completion = countOf(value.completion_tokens) ?? missingCount(total, prompt)
   if (prompt === undefined || completion === undefined || prompt + completion === 0) return undefined
 
   const promptDetails = isRecord(value.prompt_tokens_details) ? value.prompt_tokens_details : {}
@@ -161,8 +161,4 @@ function functionBytes(call: unknown): number {
 
 function isFull(value: unknown): value is unknown[] {
   return Array.isArray(value) && value.length > 0
-}
-
-function rest(total: number | undefined, part: number | undefined): number | undefined {
-  return total === undefined || part === undefined || part > total ? undefined : total - part
 }

@@ -1,5 +1,5 @@
-import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
-import { refined, type Usage } from '../../canonical/usage.ts'
+import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
 
 /** The vendor's rules for names of tools. */
@@ -30,11 +30,12 @@ export interface BesideUsage {
  */
 export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {}): Usage | undefined {
   if (!isRecord(value)) return undefined
-  const total = count(value.input_tokens)
-  const output = isRecord(value.output_tokens_details) ? value.output_tokens_details : {}
+  const all = countOf(value.total_tokens)
+  const total = countOf(value.input_tokens) ?? missingCount(all, countOf(value.output_tokens))
+  const totalOut = countOf(value.output_tokens) ?? missingCount(all, total)
+  if (total === undefined || totalOut === undefined || total + totalOut === 0) return undefined
   const cache = readCacheCounts(value, total)
-  const totalOut = count(value.output_tokens)
-  if (total + totalOut === 0) return undefined
+  const output = isRecord(value.output_tokens_details) ? value.output_tokens_details : {}
   const reasoning = Math.min(count(output.reasoning_tokens), totalOut)
   const serviceTier = textOf(tier)
   return {

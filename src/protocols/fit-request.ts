@@ -2,6 +2,7 @@ import type { ChatRequest } from '../canonical/chat.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { fitContent } from './fit-content.ts'
 import { fitFormat } from './fit-format.ts'
+import { fitImageTypes } from './fit-image-types.ts'
 import { fitParameters } from './fit-parameters.ts'
 import { fitPrefill } from './fit-prefill.ts'
 import { fitThinking, type ThinkingOptions } from './fit-thinking.ts'
@@ -22,6 +23,7 @@ export function fitRequest(
   options: ThinkingOptions = {},
 ): ChatRequest {
   let fitted: ChatRequest = { ...request, ...fitTools(request, traits, notes) }
+  fitted = { ...fitted, ...fitImageTypes(fitted, notes) }
   fitted = { ...fitted, ...fitContent(fitted, traits, notes) }
   fitted = { ...fitted, ...fitPrefill(fitted, traits, notes) }
   fitted = { ...fitted, ...fitParameters(fitted, traits, notes) }

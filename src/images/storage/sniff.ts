@@ -1,21 +1,20 @@
+import { type RasterType, rasterTypeOf } from '../../canonical/image-type.ts'
+
 /**
  * The type of an image, read from its first bytes: we send it to browsers, and do not trust what upstreams say.
  *
  * An SVG may contain scripts, which run when a browser opens it as a page: serve it with `content-security-policy: sandbox`,
  * and serve every image with `x-content-type-options: nosniff`.
  */
-export type ContentType = 'image/png' | 'image/jpeg' | 'image/webp' | 'image/gif' | 'image/svg+xml'
+export type ContentType = RasterType | 'image/svg+xml'
 
 /** Bytes that `sniff` reads. The root element of an SVG must begin within them. */
 export const sniffBytes = 4096
 
 /** `first`: the first `sniffBytes`, or the whole image. Undefined for anything else, such as HTML. */
 export function sniff(first: Buffer): ContentType | undefined {
-  const latin = first.subarray(0, 12).toString('latin1')
-  if (latin.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png'
-  if (latin.startsWith('\xff\xd8\xff')) return 'image/jpeg'
-  if (latin.startsWith('GIF87a') || latin.startsWith('GIF89a')) return 'image/gif'
-  if (latin.startsWith('RIFF') && latin.endsWith('WEBP')) return 'image/webp'
+  const raster = rasterTypeOf(first)
+  if (raster !== undefined) return raster
   return isSvg(first.subarray(0, sniffBytes).toString('utf8')) ? 'image/svg+xml' : undefined
 }
 

@@ -1,6 +1,7 @@
 import type { ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
+import { fitImageTypes } from '../fit-image-types.ts'
 import { fitWebSearch } from '../fit-web-search.ts'
 import { type KeptWishes, keptStop, stopsToKeep, wishesToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
@@ -26,7 +27,7 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const marks = new CacheMarks(notes, context)
   const parts = { notes, tools, marks, upstreamModel: context.upstreamModel, traits: context.traits }
   const encodedTools = encodeTools(request, parts)
-  const turns = encodeTurns(request, parts)
+  const turns = encodeTurns({ ...request, ...fitImageTypes(request, notes) }, parts)
   const maxTokens = encodeMaxTokens(request, context, notes)
   const { thinking, effort, isThinking } = encodeThinking(request, turns, maxTokens, context, notes)
   const format = encodeFormat(request, context, turns.system, notes)

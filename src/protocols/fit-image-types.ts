@@ -1,0 +1,30 @@
+import type { Block, ChatRequest } from '../canonical/chat.ts'
+import { rasterTypeOf } from '../canonical/image-type.ts'
+import type { Notes } from './notes.ts'
+
+/**
+ * An image gets the type of its bytes: Claude refuses one that is labelled as another type, and clients label by file names.
+ * https://github.com/Helicone/ai-gateway/issues/188
+ */
+export function fitImageTypes({ turns }: ChatRequest, notes: Notes): Partial<ChatRequest> {
+  let isChanged = false
+  const fit = <Part extends Block>(block: Part): Part => {
+    if (block.type === 'tool-result') {
+      const content = block.content.map(fit)
+      return content.every((part, at) => part === block.content[at]) ? block : { ...block, content }
+    }
+    if (block.type !== 'image' || block.source.kind !== 'base64') return block
+    const { mediaType, data } = block.source
+    const real = rasterTypeOf(Buffer.from(data.slice(0, beginCharacters), 'base64'))
+    const given = mediaType.toLowerCase()
+    if (real === undefined || real === (given === 'image/jpg' ? 'image/jpeg' : given)) return block
+    isChanged = true
+    notes.add('mapped', block.path, `its bytes are ${real}, and not ${given.slice(0, 60)}`)
+    return { ...block, source: { ...block.source, mediaType: real } }
+  }
+  const fitted = turns.map((turn) => ({ ...turn, blocks: turn.blocks.map(fit) }))
+  return isChanged ? { turns: fitted } : {}
+}
+
+/** More than the base64 of twelve bytes: it may have line breaks. */
+const beginCharacters = 24

@@ -25,6 +25,7 @@ import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
+import { readEmbeddings } from './embedding-encoding.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { namingConversation } from './named-conversation.ts'
 import { noteTranslation } from './note-translation.ts'
@@ -168,8 +169,8 @@ export class Preparation {
       return otherReader
     })
     const conversationId = this.#asked.kept?.conversationId
-    const reader =
-      conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
+    const named = conversationId === undefined ? read : namingConversation(read, conversationId, facts.stream)
+    const reader = facts.vectorsAs === undefined ? named : readEmbeddings(named, facts.vectorsAs)
     const request = this.#requestTo(target, bytes, forwardedHeaders(this.#gateway, this.#asked))
     return { request, reader, notes: this.#asked.row.notes ?? [], sent: () => addedMembers(facts, patch) }
   }

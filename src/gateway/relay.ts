@@ -38,6 +38,8 @@ export class Relay implements Listener {
   #mode: 'refusal' | 'stream' | 'whole' | 'passing' = 'whole'
   #kind: AnswerKind = 'other'
   #isKindSeen = false
+  /** The reader changes the answer, and needs all of it. */
+  #isRewritten = false
   #watcher: StreamWatcher | undefined
   #chunks: Buffer[] = []
   #length = 0
@@ -330,7 +332,9 @@ export class Relay implements Listener {
   /** Only an answer that goes out unchanged can be passed on before it is whole. */
   #heldBytesMax(): number {
     const { heldAnswerBytesMax, watchedAnswerBytesMax } = this.#options.bounds
-    return this.#reader.contentType === undefined ? heldAnswerBytesMax : watchedAnswerBytesMax
+    return this.#reader.contentType === undefined && !this.#isRewritten
+      ? heldAnswerBytesMax
+      : watchedAnswerBytesMax
   }
 
   #hold(chunk: Buffer): void {
@@ -343,8 +347,12 @@ export class Relay implements Listener {
   }
 
   #startPassing(upstream: UpstreamCall): void {
-    if (this.#reader.contentType !== undefined) {
+    if (this.#reader.contentType !== undefined || this.#isRewritten) {
       this.#abortTooLong(upstream)
+      return
+    }
+    if (this.#reader.rewrites?.(this.#joinHeld()) === true) {
+      this.#isRewritten = true
       return
     }
     const held = this.#chunks

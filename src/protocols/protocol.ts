@@ -194,6 +194,8 @@ export interface RequestFacts {
   conversation: Span | undefined
   /** Notes on what a pass-through does not send. */
   unsent?: readonly TranslationNote[] | undefined
+  /** The encoding of vectors that a request for embeddings asks for, if it is one that the gateway can write. */
+  vectorsAs?: 'base64' | 'float' | undefined
   /** Byte ranges for `patchRequest`; private to the protocol. */
   spans: unknown
 }

@@ -1,6 +1,6 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { BodyMarks } from '../body-marks.ts'
-import { type JsonBounds, kindAt, type Span, scanElements } from '../json-scan.ts'
+import { type JsonBounds, kindAt, parseSpan, type Span, scanElements } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
 import {
@@ -52,6 +52,7 @@ export function plainReader({ input, writes = false }: PlainFormat) {
       conversation: undefined,
       namesVendorState: marks.namesVendorState,
       hasMediaWords: marks.hasMediaWords,
+      vectorsAs: vectorsAs(raw, members),
       spans: new BodySpans(members.model, usage),
     }
   }
@@ -67,8 +68,17 @@ const memberNames = [
   'n',
   'best_of',
   'user',
+  'encoding_format',
+  'output_dtype',
 ] as const
 type Members = Partial<Record<(typeof memberNames)[number], Span>>
+
+/** Other vendors' vectors may be of other types than 32-bit floats. */
+function vectorsAs(raw: Buffer, { encoding_format, output_dtype }: Members): RequestFacts['vectorsAs'] {
+  if (encoding_format === undefined || output_dtype !== undefined) return undefined
+  const wanted = parseSpan(raw, encoding_format, 'encoding_format')
+  return wanted === 'base64' || wanted === 'float' ? wanted : undefined
+}
 
 /** Texts that are written: `n` of each prompt, or `best_of` to choose them from. */
 function choicesOf(raw: Buffer, members: Members, prompt: Span, depthMax: number): number {

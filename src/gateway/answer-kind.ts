@@ -24,6 +24,11 @@ export function kindOfBytes(begin: Buffer): AnswerKind | undefined {
   return mayGoOn ? undefined : 'other'
 }
 
+/** A whole answer without its byte order mark, which RFC 8259 forbids and parsers of JSON refuse. */
+export function withoutMark(body: Buffer): Buffer {
+  return body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? body.subarray(3) : body
+}
+
 /** So many blank bytes are no beginning of anything. */
 const blankMax = 4096
 const fields = ['data:', 'event:', 'id:', 'retry:']

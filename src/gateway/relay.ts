@@ -12,7 +12,7 @@ import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { type AnswerKind, kindOfBytes, kindOfLabel } from './answer-kind.ts'
+import { type AnswerKind, kindOfBytes, kindOfLabel, withoutMark } from './answer-kind.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { ClientAnswer } from './client-answer.ts'
 import type { RelayOptions } from './relay-options.ts'
@@ -236,7 +236,7 @@ export class Relay implements Listener {
   }
 
   #endWhole(): void {
-    const { observation, body } = this.#reader.whole(this.#joinHeld())
+    const { observation, body } = this.#reader.whole(withoutMark(this.#joinHeld()))
     const failure = observation.error ?? observation.none
     if ((observation.complete && failure === undefined) || this.#options.admitted.life.clientGone) {
       this.#options.admitted.row.firstTokenAt ??= Date.now()

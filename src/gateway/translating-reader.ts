@@ -73,10 +73,20 @@ export class TranslatingReader implements AnswerReader {
     try {
       const answer: unknown = JSON.parse(body.toString('utf8'))
       if (isRecord(answer)) return this.#side.decodeResponse(answer, this.#decoding)
+      if (Array.isArray(answer)) return this.#eventsOfList(answer)
     } catch (error) {
       if (error instanceof GatewayError) return [{ type: 'error', error }]
     }
     return []
+  }
+
+  /** Gemini streams a list where it was not asked for events: https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent */
+  #eventsOfList(chunks: readonly unknown[]): ChatEvent[] {
+    const decoder = this.#side.decodeStream(this.#decoding)
+    const events = chunks.flatMap((chunk) => decoder.push(JSON.stringify(chunk)))
+    events.push(...decoder.end())
+    const end = events.findIndex(({ type }) => type === 'finish' || type === 'error')
+    return end === -1 ? events : events.slice(0, end + 1)
   }
 
   #writer(answer = this.#answer): SafeWriter {

@@ -103,6 +103,39 @@ test.each(upstreamModels.flatMap((model) => clients.map(([path, body]) => ({ mod
   },
 )
 
+const chatBody = JSON.stringify({
+  id: 'c',
+  object: 'chat.completion',
+  created: 1,
+  model: 'gpt-5',
+  choices: [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }],
+  usage: { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 },
+})
+const geminiChunks = ['Hel', 'lo'].map((text, at) => ({
+  candidates: [{ content: { role: 'model', parts: [{ text }] }, ...(at === 1 && { finishReason: 'STOP' }) }],
+  usageMetadata: { promptTokenCount: 11, candidatesTokenCount: 3 + 4 * at, totalTokenCount: 14 + 4 * at },
+  modelVersion: 'g',
+}))
+
+test.each([
+  ['a byte order mark', 'openai-chat', `\uFEFF${chatBody}`],
+  ['a list of chunks', 'gemini', JSON.stringify(geminiChunks)],
+])('an answer with %s is read, streamed or whole', async (_, model, body) => {
+  bed.upstream.script(() => ({ headers: { 'content-type': 'application/json' }, body }))
+  for (const [path, request] of clients)
+    for (const stream of [true, false]) {
+      const { text, seen } = await ask(path, { ...request, model, stream })
+      expect(seen, text).toMatchObject({
+        http: 200,
+        type: stream ? 'text/event-stream' : 'application/json',
+        input_tokens: 11,
+        usage_source: 'upstream',
+      })
+      expect(text).toContain(model === 'gemini' && stream ? 'Hel' : 'Hello')
+      if (!stream) expect(() => JSON.parse(text)).not.toThrow()
+    }
+})
+
 test.each([
   ['events', 'data: {"a":1}'],
   ['events', '\uFEFFdata:x'],

@@ -29,4 +29,13 @@ export const answersText = `## Answers
 
 Some upstreams send a stream as \`text/plain\` or JSON, or without a content type, and some send one JSON document as a stream. The first
 bytes decide: an answer that begins with a line of server-sent events is a stream, one that begins with \`{\` or \`[\` is a JSON document.
-The client gets the content type of what it is, and a whole answer where it asked for one. All other bytes of pass-through stay as they came.`
+The client gets the content type of what it is, and a whole answer where it asked for one. All other bytes of pass-through stay as they came.
+
+- A byte order mark before a JSON answer is left out. A list of chunks, as Gemini sends where it is asked for no events, is read as a stream.
+- Not read, a 502: numbers that JSON does not have (NaN, -Infinity), compressed bytes without a \`content-encoding\`, and events that no blank line
+  ends. To guess them could take a broken answer for a whole one, and a client of the vendor could not read them either.
+- An event above \`SSE_FRAME_BYTES_MAX\` ends a translated stream, because it is held whole. In pass-through it goes on, and its usage is estimated.
+- A count that an upstream leaves out is the rest of its total, or else estimated; then \`usage_source\` is \`estimated\`, or \`partial\` where the
+  upstream has counted the input. The client of a Messages pass-through gets the counts as they came.
+- The role \`developer\`, and a client's own header lines in a system prompt, are changed in translation only: in pass-through they are the client's.
+- A stream that fails is charged by an estimate of what came, as [failures](failures.md) says: the upstream charges for it too.`

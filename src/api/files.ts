@@ -8,9 +8,17 @@ import { redactText } from '../redaction/redact.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding } from '../stages/ending.ts'
 import type { Identified } from '../stages/identify.ts'
+import {
+  messagesFile,
+  messagesFileDeleted,
+  messagesFileJson,
+  messagesFileList,
+  messagesFilePage,
+} from './messages-files.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 import { oneOf, text, wholeNumber } from './parameter.ts'
 import { readFor } from './read-for.ts'
+import { speaksMessages } from './speaks-messages.ts'
 
 const path = '/v1/files'
 
@@ -44,24 +52,42 @@ const fileDeleted = z
 const form = z
   .object({
     file: z.string().meta({ format: 'binary' }).describe('PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.'),
-    purpose: z.enum(purposes),
+    purpose: z.enum(purposes).describe('In the Messages format, which has none, `user_data`.'),
     user: z
       .string()
       .optional()
       .describe('The end user whose file it is: an erasure of this user deletes it.'),
     'expires_after[anchor]': z.literal('created_at').optional(),
     'expires_after[seconds]': z.number().int().min(3600).max(2_592_000).optional(),
+    expires_in_seconds: z
+      .number()
+      .int()
+      .min(3600)
+      .max(2_592_000)
+      .optional()
+      .describe('The same, in the Messages format.'),
   })
   .meta({ id: 'FileUpload' })
 
 const listQuery = z.object({
   after: text.optional().describe('The id of the last file of the page before.'),
+  after_id: text.optional().describe('The same, in the Messages format.'),
+  page: text.optional().describe('The same: `next_page` of the page before.'),
   limit: wholeNumber(1, 10_000).default(1_000).describe('Files on a page.'),
   order: oneOf(['asc', 'desc']).default('desc').describe('By the time of their upload.'),
   purpose: text.optional(),
 })
 
 const params = z.object({ id: z.string() })
+
+const anyFile = z.union([fileObject, messagesFile]).meta({ id: 'AnyFile' })
+const anyFilePage = z.union([filePage, messagesFilePage]).meta({ id: 'AnyFilePage' })
+const anyFileDeleted = z.union([fileDeleted, messagesFileDeleted]).meta({ id: 'AnyFileDeleted' })
+
+/** In the form of the caller's format. */
+function shownFile(stage: Identified, file: ClientFile): z.output<typeof anyFile> {
+  return speaksMessages(stage) ? messagesFileJson(file) : fileJson(file)
+}
 
 /** Files that clients upload once and name in requests. */
 export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
@@ -76,10 +102,10 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       logged: true,
       limited: true,
       form,
-      answer: fileObject,
+      answer: anyFile,
       async handle({ stage }) {
         requireFiles()
-        return { body: fileJson(await receiveUpload(gateway, stage)) }
+        return { body: shownFile(stage, await receiveUpload(gateway, stage, speaksMessages(stage))) }
       },
     }),
     keyEndpoint({
@@ -89,21 +115,27 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       logged: true,
       limited: true,
       query: listQuery,
-      answer: filePage,
-      async handle({ stage, query: { after, limit, order, purpose } }) {
+      answer: anyFilePage,
+      async handle({
+        stage,
+        query: { after_id: afterId, page, after = page ?? afterId, limit, order, purpose },
+      }) {
         requireFiles()
         const scope = fileScopeOf(stage.identity)
         const found = await readFor(stage, (terms) =>
           files.list(scope, { after, order, purpose, limit: limit + 1 }, terms),
         )
-        const data = found.slice(0, limit).map(fileJson)
+        const shown = found.slice(0, limit)
+        const hasMore = found.length > limit
+        if (speaksMessages(stage)) return { body: messagesFileList(shown, hasMore) }
+        const data = shown.map(fileJson)
         return {
           body: {
             object: 'list' as const,
             data,
             first_id: data.at(0)?.id ?? null,
             last_id: data.at(-1)?.id ?? null,
-            has_more: found.length > limit,
+            has_more: hasMore,
           },
         }
       },
@@ -115,9 +147,9 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       logged: true,
       limited: true,
       params,
-      answer: fileObject,
+      answer: anyFile,
       async handle({ stage, params: { id } }) {
-        return { body: fileJson(await fileOf(stage, id)) }
+        return { body: shownFile(stage, await fileOf(stage, id)) }
       },
     }),
     keyEndpoint({
@@ -141,10 +173,11 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       logged: true,
       limited: true,
       params,
-      answer: fileDeleted,
+      answer: anyFileDeleted,
       async handle({ stage, params: { id } }) {
         const file = await fileOf(stage, id)
         if (!(await files.remove(file))) throw noSuchFile(id)
+        if (speaksMessages(stage)) return { body: { id: file.id, type: 'file_deleted' as const } }
         return { body: { id: file.id, object: 'file' as const, deleted: true as const } }
       },
     }),

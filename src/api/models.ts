@@ -4,7 +4,6 @@ import { GatewayError } from '../canonical/error.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
-import type { Identified } from '../stages/identify.ts'
 import { inTurns } from './in-turns.ts'
 import {
   messagesJson,
@@ -15,6 +14,7 @@ import {
 } from './messages-models.ts'
 import { model, modelJson, modelList } from './model-json.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
+import { speaksMessages } from './speaks-messages.ts'
 
 const anyModelList = z.union([modelList, messagesModelList]).meta({ id: 'AnyModelList' })
 const anyModel = z.union([model, messagesModel]).meta({ id: 'AnyModel' })
@@ -72,8 +72,3 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
 const vary = { vary: 'anthropic-version' }
 
 const idLengthShown = 256
-
-/** The version header of the Messages format asks for that vendor's shape. */
-function speaksMessages({ request }: Identified): boolean {
-  return request.headers['anthropic-version'] !== undefined
-}

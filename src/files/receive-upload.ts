@@ -21,9 +21,14 @@ const uploadBytes = 16 * 1024 * 1024
 
 /**
  * Reads a multipart form with a file, and stores the file while it comes. When this rejects, nothing of it is left. Rejects
- * `invalid_request`, `request_too_large`, `unavailable`, and as `BodyShare.grow` does.
+ * `invalid_request`, `request_too_large`, `unavailable`, and as `BodyShare.grow` does. `hasNoPurpose`: the client's format has
+ * none.
  */
-export async function receiveUpload(gateway: FileGateway, stage: Identified): Promise<ClientFile> {
+export async function receiveUpload(
+  gateway: FileGateway,
+  stage: Identified,
+  hasNoPurpose: boolean,
+): Promise<ClientFile> {
   const { request, identity, life } = stage
   const { fileBytesMax } = gateway.bounds
   const declared = request.headers['content-length']
@@ -46,7 +51,7 @@ export async function receiveUpload(gateway: FileGateway, stage: Identified): Pr
   const least = Math.max((declaredBytes ?? 0) - formBytesMax, 0)
   const begun = await gateway.files.begin(identity.tenantId, identity.keyId, least)
   try {
-    const form = await readForm(stage, begun, fileBytesMax)
+    const form = await readForm(stage, begun, { bytesMax: fileBytesMax, hasNoPurpose })
     await kept(begun.writer.commit())
     if (life.clientGone) throw left()
     return await gateway.files.finish(begun, form)
@@ -62,7 +67,11 @@ type Form = Pick<ClientFile, 'purpose' | 'filename' | 'mime' | 'bytes' | 'sha256
 }
 type Part = Pick<ClientFile, 'filename' | 'mime' | 'bytes' | 'sha256'>
 
-async function readForm(stage: Identified, begun: BegunFile, bytesMax: number): Promise<Form> {
+async function readForm(
+  stage: Identified,
+  begun: BegunFile,
+  { bytesMax, hasNoPurpose }: { bytesMax: number; hasNoPurpose: boolean },
+): Promise<Form> {
   const { request, life } = stage
   const fields = new Map<string, string>()
   let part: Promise<Part> | undefined
@@ -110,7 +119,7 @@ async function readForm(stage: Identified, begun: BegunFile, bytesMax: number): 
     })
     if (part === undefined) throw invalid('file', 'required: a part with the bytes of the file')
     const received = await part
-    return { ...received, ...settingsOf(fields), endUser: endUserText(fields.get('user')) }
+    return { ...received, ...settingsOf(fields, hasNoPurpose), endUser: endUserText(fields.get('user')) }
   } catch (error) {
     request.removeAllListeners('data').resume()
     parser?.destroy()
@@ -128,6 +137,7 @@ const fieldNames: ReadonlySet<string> = new Set([
   'user',
   'expires_after[anchor]',
   'expires_after[seconds]',
+  'expires_in_seconds',
 ])
 
 function parserOf(type: string | undefined, headers: Identified['request']['headers']) {
@@ -214,8 +224,11 @@ function nameOf(filename: string | undefined): string {
   return name
 }
 
-function settingsOf(fields: ReadonlyMap<string, string>): { purpose: Purpose; seconds: number | undefined } {
-  const given = fields.get('purpose')
+function settingsOf(
+  fields: ReadonlyMap<string, string>,
+  hasNoPurpose: boolean,
+): { purpose: Purpose; seconds: number | undefined } {
+  const given = fields.get('purpose') ?? (hasNoPurpose ? 'user_data' : undefined)
   const purpose = purposes.find((each) => each === given)
   if (purpose === undefined) {
     throw invalid(
@@ -225,8 +238,9 @@ function settingsOf(fields: ReadonlyMap<string, string>): { purpose: Purpose; se
         : `${quoted(given)} is not kept here: files are only inputs of requests, so expected ${anyOf(purposes)}`,
     )
   }
-  const anchor = fields.get('expires_after[anchor]')
-  const seconds = fields.get('expires_after[seconds]')
+  const own = fields.get('expires_in_seconds')
+  const anchor = own === undefined ? fields.get('expires_after[anchor]') : 'created_at'
+  const seconds = own ?? fields.get('expires_after[seconds]')
   if (anchor === undefined && seconds === undefined) return { purpose, seconds: undefined }
   if (anchor !== 'created_at') throw invalid('expires_after.anchor', 'expected "created_at"')
   if (
@@ -235,7 +249,10 @@ function settingsOf(fields: ReadonlyMap<string, string>): { purpose: Purpose; se
     Number(seconds) < 3600 ||
     Number(seconds) > 2_592_000
   ) {
-    throw invalid('expires_after.seconds', 'expected a whole number from 3600 to 2592000')
+    throw invalid(
+      own === undefined ? 'expires_after.seconds' : 'expires_in_seconds',
+      'expected a whole number from 3600 to 2592000',
+    )
   }
   return { purpose, seconds: Number(seconds) }
 }

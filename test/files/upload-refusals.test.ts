@@ -90,7 +90,7 @@ const refusals: Record<string, Refused> = {
   },
   'a long purpose': {
     body: [file(), field('purpose', 'p'.repeat(900)), end],
-    says: /^purpose: "p{40}…" is not/,
+    says: /^purpose: "p{40}\.\.\." is not/,
   },
   'no purpose': { body: [file(), end], says: /^purpose: required: "user_data"/ },
   'two purposes': { body: [purpose, purpose, file(), end], says: twice },

@@ -3179,6 +3179,9 @@ export interface components {
             };
         };
         AnyError: components["schemas"]["OpenaiError"] | components["schemas"]["MessagesError"];
+        AnyFile: components["schemas"]["File"] | components["schemas"]["MessagesFile"];
+        AnyFileDeleted: components["schemas"]["FileDeleted"] | components["schemas"]["MessagesFileDeleted"];
+        AnyFilePage: components["schemas"]["FilePage"] | components["schemas"]["MessagesFilePage"];
         AnyModel: components["schemas"]["Model"] | components["schemas"]["MessagesModel"];
         AnyModelList: components["schemas"]["ModelList"] | components["schemas"]["MessagesModelList"];
         ApiToken: {
@@ -4022,13 +4025,18 @@ export interface components {
              * @description PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.
              */
             file: string;
-            /** @enum {string} */
+            /**
+             * @description In the Messages format, which has none, `user_data`.
+             * @enum {string}
+             */
             purpose: "user_data" | "vision" | "assistants";
             /** @description The end user whose file it is: an erasure of this user deletes it. */
             user?: string;
             /** @constant */
             "expires_after[anchor]"?: "created_at";
             "expires_after[seconds]"?: number;
+            /** @description The same, in the Messages format. */
+            expires_in_seconds?: number;
         };
         Group: {
             /** Format: uuid */
@@ -5299,6 +5307,36 @@ export interface components {
             };
             request_id: string;
         };
+        MessagesFile: {
+            id: string;
+            /** @constant */
+            type: "file";
+            filename: string;
+            mime_type: string;
+            size_bytes: number;
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description From then on the file is gone.
+             */
+            expires_at: string;
+            /** @constant */
+            downloadable: true;
+        };
+        MessagesFileDeleted: {
+            id: string;
+            /** @constant */
+            type: "file_deleted";
+        };
+        MessagesFilePage: {
+            data: components["schemas"]["MessagesFile"][];
+            first_id: string | null;
+            last_id: string | null;
+            has_more: boolean;
+            /** @description For `page`; null: there are no more. */
+            next_page: string | null;
+        };
         MessagesModel: {
             /** @constant */
             type: "model";
@@ -5308,6 +5346,16 @@ export interface components {
             created_at: string;
             max_input_tokens: number | null;
             max_tokens: number | null;
+            /**
+             * @description All that are listed are served.
+             * @constant
+             */
+            lifecycle: "active";
+            deprecated_at: null;
+            retires_at: null;
+            line: null;
+            /** @description The vendor's form of them; `GET /v1/models` without `anthropic-version` has ours. */
+            capabilities: null;
         };
         MessagesModelList: {
             data: components["schemas"]["MessagesModel"][];
@@ -8364,6 +8412,10 @@ export interface operations {
             query?: {
                 /** @description The id of the last file of the page before. */
                 after?: string;
+                /** @description The same, in the Messages format. */
+                after_id?: string;
+                /** @description The same: `next_page` of the page before. */
+                page?: string;
                 /** @description Files on a page. */
                 limit?: number;
                 /** @description By the time of their upload. */
@@ -8389,7 +8441,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FilePage"];
+                    "application/json": components["schemas"]["AnyFilePage"];
                 };
             };
             default: components["responses"]["AnyError"];
@@ -8421,7 +8473,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["File"];
+                    "application/json": components["schemas"]["AnyFile"];
                 };
             };
             default: components["responses"]["AnyError"];
@@ -8451,7 +8503,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["File"];
+                    "application/json": components["schemas"]["AnyFile"];
                 };
             };
             default: components["responses"]["AnyError"];
@@ -8481,7 +8533,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FileDeleted"];
+                    "application/json": components["schemas"]["AnyFileDeleted"];
                 };
             };
             default: components["responses"]["AnyError"];

@@ -177,11 +177,14 @@ export function variableOf(value: unknown): string | undefined {
   return typeof value === 'string' ? /^os\.environ\/([A-Za-z_][A-Za-z0-9_]*)$/.exec(value)?.[1] : undefined
 }
 
-/** LiteLLM looks a name without a provider up in its own list; these two are plain. */
-function guessed(model: string): string | undefined {
-  if (/^(gpt-|o\d|chatgpt-)/.test(model)) return 'openai'
+/** LiteLLM looks a name without a provider up in its own list; those of these two are plain. */
+export function guessed(model: string): string | undefined {
+  if (openaiNames.test(model)) return 'openai'
   return model.startsWith('claude-') ? 'anthropic' : undefined
 }
+
+const openaiNames =
+  /^(gpt-|o\d|chatgpt-|ft:|dall-e-|text-embedding-|text-moderation-|omni-moderation-|babbage-|davinci-|whisper-|tts-)/
 
 function protocolsAt(
   base: string,

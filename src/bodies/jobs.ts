@@ -59,6 +59,7 @@ export interface TranslateInput {
   strict: boolean
   isKept?: boolean
   maxOutputTokensDefault: number
+  cacheKey?: string | undefined
 }
 
 export interface Translated {
@@ -103,7 +104,16 @@ export const jobs = {
   read: (input: ReadInput, settings: JobSettings): ReadResult => readLargeBody(input, settings),
 
   translate(input: TranslateInput, { envelope }: JobSettings): Translated {
-    const { bytes, client, compacts, target, strict, isKept = false, maxOutputTokensDefault } = input
+    const {
+      bytes,
+      client,
+      compacts,
+      target,
+      strict,
+      isKept = false,
+      maxOutputTokensDefault,
+      cacheKey,
+    } = input
     const { body, notes, tools, asked } = translateRequest(
       {
         client: clientOf(client, compacts),
@@ -112,6 +122,7 @@ export const jobs = {
         strict,
         isKept,
         maxOutputTokensDefault,
+        cacheKey,
       },
       target,
     )

@@ -19,6 +19,8 @@ export interface TranslationInput {
   /** The gateway keeps the answer. Default false. */
   isKept?: boolean
   maxOutputTokensDefault: number
+  /** Names the session to a cache of prompts. Upstreams that take such a key get it, unless the client gives one. */
+  cacheKey?: string | undefined
 }
 
 /** The format of a request for an upstream, the upstream's name of the model, and what it takes. */
@@ -54,11 +56,21 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
     envelope: input.envelope,
     isKept: input.isKept ?? false,
   })
+  const isKeyed = request.cacheKey === undefined && traits.takes?.cacheKey === true
+  if (isKeyed) request.cacheKey = input.cacheKey
   const { body, notes, tools } = upstreamSide(target.protocol).encodeRequest(request, {
     upstreamModel,
     traits,
     maxOutputTokensDefault,
   })
+  if (isKeyed && input.cacheKey !== undefined) {
+    const path = request.names.cacheKey ?? 'prompt_cache_key'
+    notes.push({
+      path,
+      action: 'defaulted',
+      reason: 'a hash of the session, by which the upstream finds its cache',
+    })
+  }
   if (input.strict) refuseLosses(notes)
   const asked = {
     body: client.answerSettings(input.body),

@@ -80,8 +80,8 @@ export interface Traits {
   thoughtsInHistory?: 'required' | 'text' | 'refused'
   /** The ids of calls that it takes: any, or only those of nine letters and digits. */
   callIds?: 'any' | 'nine'
-  /** How it caches a prefix: where the request marks it, by itself, or not at all. */
-  caching?: 'marks' | 'automatic' | 'none'
+  /** How it caches a prefix: where the request marks it, there in OpenAI's words, by itself, or not at all. */
+  caching?: 'marks' | 'breakpoints' | 'automatic' | 'none'
   /** It fetches pictures and documents from their https URL. */
   fetchesUrls?: boolean
   /** It searches the web itself when it is asked to. */

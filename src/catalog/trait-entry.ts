@@ -53,7 +53,7 @@ const inFile = {
   user_after_tool_results: yesOrNo,
   thoughts_in_history: z.enum(['required', 'text', 'refused']).exactOptional(),
   call_ids: z.enum(['any', 'nine']).exactOptional(),
-  caching: z.enum(['marks', 'automatic', 'none']).exactOptional(),
+  caching: z.enum(['marks', 'breakpoints', 'automatic', 'none']).exactOptional(),
   fetches_urls: yesOrNo,
   web_search: yesOrNo,
   streaming: yesOrNo,

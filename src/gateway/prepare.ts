@@ -25,6 +25,7 @@ import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
+import { cacheKeyOf } from './cache-key.ts'
 import { readEmbeddings } from './embedding-encoding.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { namingConversation } from './named-conversation.ts'
@@ -263,8 +264,12 @@ export class Preparation {
     return { ...this.#answerForm(), ...this.#wishes(model, traits), body: this.#parsed() }
   }
 
-  #wishes(model: Model, traits: Traits): Pick<Translatable, 'strict' | 'isKept' | 'maxOutputTokensDefault'> {
+  #wishes(
+    model: Model,
+    traits: Traits,
+  ): Pick<Translatable, 'strict' | 'isKept' | 'maxOutputTokensDefault' | 'cacheKey'> {
     return {
+      cacheKey: traits.takes?.cacheKey === true ? cacheKeyOf(this.#asked) : undefined,
       isKept: (this.#asked.kept?.days ?? 0) > 0,
       strict: this.#isStrict(),
       maxOutputTokensDefault: outputTokensDefault(model, traits, this.#gateway.bounds.outputTokensDefault),

@@ -1,7 +1,9 @@
 import { type Names, namesIn, noNames } from '../bodies/names.ts'
+import type { Headers } from '../canonical/headers.ts'
 import { name } from '../ledger/column.ts'
 import type { OpenRecord } from '../ledger/record.ts'
 import { type CaptureMode, redactBody, redactText } from '../redaction/redact.ts'
+import { sessionNameOf } from '../routing/session.ts'
 import { own } from '../telemetry/traces/conventions.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
@@ -55,6 +57,11 @@ export function openRecordOf(gateway: Gateway, arrival: Arrival): OpenRecord {
     capture,
     body,
   }
+}
+
+/** The session of a request, as its client named it. */
+export function namedSession(row: RowSoFar, headers: Headers): string | undefined {
+  return sessionNameOf(headers, namesOf(row).session)
 }
 
 /** The end user of a request, as its row has the name. */

@@ -206,6 +206,10 @@ known, a request is written for it:
   tool results and a user where the upstream wants one (Mistral); thoughts go along with calls where it demands them
   (DeepSeek, Kimi), and nowhere where it refuses them (Mistral). Ids of calls that another vendor made get the form that the
   model takes, the same for the call and its result: nine letters and digits for Mistral.
+- **Caching**: \`cache_control\` goes along where the vendor takes it in Chat (OpenRouter, LiteLLM, Qwen), at most four of them, and
+  becomes \`prompt_cache_breakpoint\` for OpenAI's models since GPT 5.6. OpenAI, Moonshot, Mistral and OpenRouter get a
+  \`prompt_cache_key\` from the session that the client names by a header or in its body: a hash of it, another one for each
+  tenant. A note says each.
 - **\`max_tokens\` or \`max_completion_tokens\`**: models that are named as OpenAI's (\`gpt-\`, \`o3\`) get the newer name, all
   others the older one, which most servers know. The trait \`output_bound\` says otherwise.
 

@@ -3524,7 +3524,7 @@ export interface components {
                         /** @enum {string} */
                         call_ids?: "any" | "nine";
                         /** @enum {string} */
-                        caching?: "marks" | "automatic" | "none";
+                        caching?: "marks" | "breakpoints" | "automatic" | "none";
                         fetches_urls?: boolean;
                         web_search?: boolean;
                         streaming?: boolean;
@@ -3583,7 +3583,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;
@@ -3674,7 +3674,7 @@ export interface components {
                         /** @enum {string} */
                         call_ids?: "any" | "nine";
                         /** @enum {string} */
-                        caching?: "marks" | "automatic" | "none";
+                        caching?: "marks" | "breakpoints" | "automatic" | "none";
                         fetches_urls?: boolean;
                         web_search?: boolean;
                         streaming?: boolean;
@@ -3734,7 +3734,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;
@@ -5592,7 +5592,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;
@@ -5723,7 +5723,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;
@@ -5948,7 +5948,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;
@@ -6871,7 +6871,7 @@ export interface components {
                         /** @enum {string} */
                         call_ids?: "any" | "nine";
                         /** @enum {string} */
-                        caching?: "marks" | "automatic" | "none";
+                        caching?: "marks" | "breakpoints" | "automatic" | "none";
                         fetches_urls?: boolean;
                         web_search?: boolean;
                         streaming?: boolean;
@@ -6931,7 +6931,7 @@ export interface components {
                 /** @enum {string} */
                 call_ids?: "any" | "nine";
                 /** @enum {string} */
-                caching?: "marks" | "automatic" | "none";
+                caching?: "marks" | "breakpoints" | "automatic" | "none";
                 fetches_urls?: boolean;
                 web_search?: boolean;
                 streaming?: boolean;

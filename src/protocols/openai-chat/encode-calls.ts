@@ -2,9 +2,8 @@ import type { ToolCallBlock, ToolResultBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId, nineCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
-import type { Notes } from '../notes.ts'
 import type { AnsweredCall } from '../pair-tool-results.ts'
-import { encodePart, noteCache } from './encode-parts.ts'
+import { encodePart, joinedTexts, marked } from './encode-parts.ts'
 import type { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
@@ -25,7 +24,7 @@ export function encodeCalls(
   for (const [at, { call, result }] of answered.entries()) {
     const id = ids[at] ?? ''
     calls.push({ ...encodeCall(call, id, context), ...extras.forCall(call) })
-    results.push({ role: 'tool', tool_call_id: id, content: encodeResult(result, media, context.notes) })
+    results.push({ role: 'tool', tool_call_id: id, content: encodeResult(result, media, context) })
   }
   if (media.length > 0) results.push({ role: 'user', content: media })
   return { calls, results }
@@ -52,23 +51,24 @@ function encodeCall(call: ToolCallBlock, id: string, { tools, customTools }: Mes
 }
 
 /** The text of a result. Adds parts other than text to `media`. */
-function encodeResult(result: ToolResultBlock, media: Json[], notes: Notes): string {
-  noteCache(result, notes)
-  const texts: string[] = []
+function encodeResult(result: ToolResultBlock, media: Json[], { notes, marks }: MessagesContext): unknown {
+  const texts: Json[] = []
   for (const block of result.content) {
-    noteCache(block, notes)
+    const mark = marks.mark(block)
     for (const part of encodePart(block, notes)) {
-      if (typeof part.text === 'string') texts.push(part.text)
+      if (typeof part.text === 'string') texts.push({ ...part, ...mark })
       else {
         if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
         media.push(part)
-        texts.push('[The file follows in the next message.]')
+        texts.push({ type: 'text', text: '[The file follows in the next message.]' })
         notes.add('mapped', block.path, 'it is moved to a user message: results hold only text')
       }
     }
   }
-  const text = texts.join('\n')
-  if (!result.isError) return text
-  notes.add('emulated', result.path, 'the format has no mark for errors: the text says it')
-  return `Error: ${text}`
+  if (result.isError) {
+    notes.add('emulated', result.path, 'the format has no mark for errors: the text says it')
+    const [first = { type: 'text', text: '' }, ...others] = texts
+    texts.splice(0, texts.length, { ...first, text: `Error: ${String(first.text)}` }, ...others)
+  }
+  return joinedTexts(marked(texts, marks.mark(result)), '\n')
 }

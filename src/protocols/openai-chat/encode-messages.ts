@@ -1,9 +1,9 @@
 import type { Block, ReasoningBlock, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
-import { type Notes, refused } from '../notes.ts'
+import { refused } from '../notes.ts'
 import { pairToolResults, type Round } from '../pair-tool-results.ts'
 import { encodeCalls } from './encode-calls.ts'
-import { encodePart, noteCache } from './encode-parts.ts'
+import { encodePart, joinedTexts, marked } from './encode-parts.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
 import { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
@@ -35,15 +35,15 @@ function encodeAssistant({ assistant, calls: answered }: Round, context: Message
     context.upstreamModel,
   )
   const { calls, results } = encodeCalls(answered, extras, context)
-  const said: Said = { texts: [], refusal: '', reasoning: [] }
-  for (const { blocks } of assistant) addBlocks(blocks, said, context.notes)
+  const said: Said = { texts: [], mark: {}, refusal: '', reasoning: [] }
+  for (const { blocks } of assistant) addBlocks(blocks, said, context)
   const reasoning = encodeReasoning(said.reasoning, { hasCalls: calls.length > 0, ...context })
   const texts = said.texts.filter((text) => text !== '')
   const isEmpty = texts.length === 0 && said.refusal === '' && calls.length === 0
   if (isEmpty && reasoning.reasoning_details === undefined) return results
   const message = {
     role: 'assistant',
-    content: contentOf(texts, isEmpty, context),
+    content: contentOf(texts, isEmpty, said.mark, context),
     ...(said.refusal === '' ? {} : { refusal: said.refusal }),
     ...reasoning,
     ...extras.forMessage(),
@@ -55,14 +55,17 @@ function encodeAssistant({ assistant, calls: answered }: Round, context: Message
 /** The words of an assistant message. */
 interface Said {
   texts: string[]
+  /** The mark of the cache on the last text that has one. */
+  mark: Json
   refusal: string
   reasoning: ReasoningBlock[]
 }
 
-function addBlocks(blocks: readonly Block[], said: Said, notes: Notes): void {
+function addBlocks(blocks: readonly Block[], said: Said, { notes, marks }: MessagesContext): void {
   let isInText = false
   for (const block of blocks) {
-    noteCache(block, notes)
+    if (block.type === 'text') said.mark = { ...said.mark, ...marks.mark(block, 'assistant') }
+    else if (block.cache) notes.add('dropped', block.path, 'the format has no cache hint there')
     switch (block.type) {
       case 'text':
         // Adjacent text blocks are one text: some vendors split a text at its citations.
@@ -91,36 +94,36 @@ function addBlocks(blocks: readonly Block[], said: Said, notes: Notes): void {
 }
 
 /** Texts apart are parts. Many servers take only one text: there they are paragraphs. */
-function contentOf(texts: readonly string[], isEmpty: boolean, { textParts }: MessagesContext): unknown {
+function contentOf(
+  texts: readonly string[],
+  isEmpty: boolean,
+  mark: Json,
+  { textParts }: MessagesContext,
+): unknown {
   if (texts.length === 0) return isEmpty ? '' : null
-  if (texts.length > 1 && textParts) return texts.map((text) => ({ type: 'text', text }))
-  return texts.join('\n\n')
+  const parts = marked(
+    texts.map((text) => ({ type: 'text', text })),
+    mark,
+  )
+  return texts.length > 1 && textParts ? parts : joinedTexts(parts, '\n\n')
 }
 
-function encodeUser({ blocks }: Turn, { notes, textParts }: MessagesContext): Json[] {
-  const parts = blocks.flatMap((block) => {
-    noteCache(block, notes)
-    return encodePart(block, notes)
-  })
+function encodeUser({ blocks }: Turn, { notes, marks, textParts }: MessagesContext): Json[] {
+  const parts = blocks.flatMap((block) => marked(encodePart(block, notes), marks.mark(block)))
   if (parts.length === 0) return []
   const full = parts.filter(({ text }) => text !== '')
-  const isOneText = full.length < 2 || !textParts
-  const content = isOneText && full.every(isText) ? full.map(({ text }) => text).join('\n\n') : full
-  return [{ role: 'user', content }]
+  const isOneText = (full.length < 2 || !textParts) && full.every(({ type }) => type === 'text')
+  return [{ role: 'user', content: isOneText ? joinedTexts(full, '\n\n') : full }]
 }
 
-function isText({ type }: Json): boolean {
-  return type === 'text'
-}
-
-function encodeInstruction(turn: Turn, { notes, developerRole }: MessagesContext): Json[] {
-  const texts: string[] = []
+function encodeInstruction(turn: Turn, { notes, marks, developerRole }: MessagesContext): Json[] {
+  const texts: Json[] = []
   for (const block of turn.blocks) {
-    noteCache(block, notes)
+    const mark = marks.mark(block)
     if (block.type === 'foreign') notes.other(block)
     else if (block.type !== 'text') {
       throw refused(block.path, 'the Chat Completions format takes only text as instructions')
-    } else if (block.text !== '') texts.push(block.text)
+    } else if (block.text !== '') texts.push({ type: 'text', text: block.text, ...mark })
   }
   if (texts.length === 0) return []
   const isDeveloper = turn.role === 'developer'
@@ -128,7 +131,9 @@ function encodeInstruction(turn: Turn, { notes, developerRole }: MessagesContext
   if (isDeveloper && !developerRole) {
     notes.add('mapped', turn.path, 'the role is "system": few upstreams know another')
   }
-  return [{ role: isDeveloper && developerRole ? 'developer' : 'system', content: texts.join('\n\n') }]
+  return [
+    { role: isDeveloper && developerRole ? 'developer' : 'system', content: joinedTexts(texts, '\n\n') },
+  ]
 }
 
 /** One instruction in front, for upstreams that take only one. */
@@ -137,6 +142,9 @@ function joinLeading(messages: Json[]): Json[] {
   const leading = firstOther === -1 ? messages : messages.slice(0, firstOther)
   const [first] = leading
   if (first === undefined || leading.length === 1) return messages
-  const content = leading.map((message) => message.content).join('\n\n')
+  const parts = leading.flatMap(({ content }) =>
+    Array.isArray(content) ? content : { type: 'text', text: content },
+  )
+  const content = joinedTexts(parts, '\n\n')
   return [{ ...first, content }, ...messages.slice(leading.length)]
 }

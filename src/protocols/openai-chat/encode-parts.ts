@@ -1,4 +1,4 @@
-import type { Block, DocumentBlock, ImageBlock, Tool } from '../../canonical/chat.ts'
+import type { Block, DocumentBlock, ImageBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
 
@@ -26,9 +26,20 @@ export function encodePart(block: Block, notes: Notes): Json[] {
   }
 }
 
-/** Upstreams of this format cache without hints, and few know the vendor's own hints. */
-export function noteCache(block: Block | Tool, notes: Notes): void {
-  if (block.cache) notes.add('dropped', block.path, 'upstreams of this format cache by themselves')
+/** The parts with a mark of the cache on the last of them. */
+export function marked(parts: Json[], mark: Json): Json[] {
+  return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part))
+}
+
+/** Texts as one, or as parts where one of them has a mark of the cache. */
+export function joinedTexts(parts: readonly Json[], separator: string): unknown {
+  if (parts.some(isMarked)) return parts
+  return parts.map(({ text }) => text).join(separator)
+}
+
+/** Whether a part of text has more than its text. */
+function isMarked(part: Json): boolean {
+  return Object.keys(part).length > 2
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {

@@ -4,6 +4,7 @@ import { type Json, parseObject } from '../../canonical/json.ts'
 import { mergeTraits, type Traits } from '../../canonical/traits.ts'
 import { fitRequest } from '../fit-request.ts'
 import { Notes, refused } from '../notes.ts'
+import { PromptMarks } from '../prompt-marks.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeMessages } from './encode-messages.ts'
@@ -31,9 +32,11 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     notes.dropField('topK', 'the Chat Completions format has no top_k')
   }
   const customTools = traits.customTools !== false
-  const toolMembers = encodeTools(request, { tools, notes, customTools })
+  const marks = new PromptMarks(notes, { upstreamModel, traits })
+  const toolMembers = encodeTools(request, { tools, notes, marks, customTools })
   const encoded = encodeMessages(request.turns, {
     notes,
+    marks,
     tools,
     upstreamModel,
     customTools,

@@ -3,12 +3,13 @@ import type { Json } from '../../canonical/json.ts'
 import { customAsFunction } from '../custom-tools.ts'
 import { functionParameters } from '../function-parameters.ts'
 import { type Notes, refused } from '../notes.ts'
+import type { PromptMarks } from '../prompt-marks.ts'
 import type { ToolNames } from '../tool-names.ts'
-import { noteCache } from './encode-parts.ts'
 
 export interface ToolsContext {
   tools: ToolNames
   notes: Notes
+  marks: PromptMarks
   /** The upstream takes custom tools; otherwise they become functions. */
   customTools: boolean
 }
@@ -17,14 +18,13 @@ export interface ToolsContext {
 export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
   const { notes } = context
   const tools = ownTools(request, notes).map((tool) => encodeTool(tool, context))
-  for (const tool of request.tools) noteCache(tool, notes)
   const choice = encodeChoice(request, tools, notes)
   if (tools.length === 0) {
     noteWithoutTools(request, notes)
     return {}
   }
   return {
-    tools: tools.map(({ wire }) => wire),
+    tools: tools.map(({ tool, wire }) => ({ ...wire, ...context.marks.mark(tool, 'tool') })),
     ...(choice === undefined ? {} : { tool_choice: choice }),
     ...(request.parallelToolCalls === undefined ? {} : { parallel_tool_calls: request.parallelToolCalls }),
   }

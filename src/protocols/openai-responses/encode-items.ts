@@ -4,6 +4,7 @@ import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { type Notes, refused } from '../notes.ts'
 import { type AnsweredCall, pairToolResults, type Round } from '../pair-tool-results.ts'
+import type { PromptMarks } from '../prompt-marks.ts'
 import { isSignedBy } from '../signed-by.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { encodeDocument, encodeImage } from './encode-media.ts'
@@ -11,6 +12,8 @@ import { callIdRules } from './wire.ts'
 
 export interface ItemsContext {
   notes: Notes
+  /** Undefined: the upstream takes none. */
+  marks: PromptMarks | undefined
   names: ToolNames
   upstreamModel: string
   /** The upstream takes custom tools; otherwise their calls are calls of functions. */
@@ -44,7 +47,7 @@ function encodeTurn({ role, blocks }: Turn, context: ItemsContext): Json[] {
   }
   for (const block of blocks) {
     const item = encodeItem(block, context)
-    if (item === undefined) content.push(...encodePart(block, role, context.notes))
+    if (item === undefined) content.push(...encodePart(block, role, context))
     else {
       endMessage()
       items.push(item)
@@ -55,21 +58,22 @@ function encodeTurn({ role, blocks }: Turn, context: ItemsContext): Json[] {
 }
 
 /** A block as a part of a message, if it is one. */
-function encodePart(block: Block, role: Turn['role'], notes: Notes): Json[] {
+function encodePart(block: Block, role: Turn['role'], { notes, marks }: ItemsContext): Json[] {
   const isAnswer = role === 'assistant'
+  const mark = marks?.mark(block, isAnswer ? 'assistant' : 'content')
   switch (block.type) {
     case 'text':
       if (block.text === '') return []
-      return [{ type: isAnswer ? 'output_text' : 'input_text', text: block.text }]
+      return [{ type: isAnswer ? 'output_text' : 'input_text', text: block.text, ...mark }]
     case 'refusal':
       if (!isAnswer) throw refused(block.path, 'only an assistant refuses')
       return [{ type: 'refusal', refusal: block.text }]
     case 'image':
       if (isAnswer) throw refused(block.path, 'the Responses format has no images in earlier answers')
-      return [encodeImage(block)]
+      return [{ ...encodeImage(block), ...mark }]
     case 'document':
       if (isAnswer) throw refused(block.path, 'the Responses format has no files in earlier answers')
-      return [encodeDocument(block)]
+      return [{ ...encodeDocument(block), ...mark }]
     case 'audio':
       throw refused(block.path, 'the Responses format takes no audio')
     case 'foreign':
@@ -112,7 +116,8 @@ function encodeReasoning(block: ReasoningBlock, { notes, upstreamModel }: ItemsC
   }
 }
 
-function encodeResult({ call, result }: AnsweredCall, { notes, customTools }: ItemsContext): Json {
+function encodeResult({ call, result }: AnsweredCall, { notes, marks, customTools }: ItemsContext): Json {
+  for (const hinted of [...result.content, result]) marks?.mark(hinted, 'tool')
   const isCustom = call.kind === 'custom' && customTools
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',

@@ -5,6 +5,7 @@ import { fitRequest } from '../fit-request.ts'
 import { fitWebSearch } from '../fit-web-search.ts'
 import { keptStop, stopsToKeep } from '../kept-wishes.ts'
 import { Notes, refused } from '../notes.ts'
+import { PromptMarks } from '../prompt-marks.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
 import { ToolNames } from '../tool-names.ts'
 import { encodeItems } from './encode-items.ts'
@@ -28,12 +29,17 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
   const customTools = traits.customTools !== false
   // Tools come before calls: of two colliding names, the error names the tool's definition.
   const tools = encodeTools(request, { notes, names, customTools })
-  const items = encodeItems(request.turns, { notes, names, upstreamModel, customTools })
+  const marks =
+    traits.caching === 'breakpoints' ? new PromptMarks(notes, { upstreamModel, traits }) : undefined
+  for (const tool of request.tools) marks?.mark(tool, 'tool')
+  const items = encodeItems(request.turns, { notes, marks, names, upstreamModel, customTools })
   // The vendor refuses an empty list, but not an empty user message.
   if (request.turns.length > 0 && items.length === 0) {
     items.push({ type: 'message', role: 'user', content: '' })
   }
   dropUnknown(request, notes)
+  const hint = marks === undefined ? firstCacheHint(request) : undefined
+  if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches by itself')
   const reasoning = encodeReasoning(request)
 
   const body: Json = {
@@ -105,8 +111,6 @@ function dropUnknown(request: ChatRequest, notes: Notes): void {
       : 'the Responses format has no stop sequences'
     notes.add(isKept ? 'emulated' : 'dropped', notes.pathOf('stop'), reason)
   }
-  const hint = firstCacheHint(request)
-  if (hint !== undefined) notes.add('dropped', hint, 'the Responses format caches by itself')
 }
 
 /** One note for all hints, because some clients set one on every message. */

@@ -123,6 +123,14 @@ export const openaiThinkingFamilies: readonly Family[] = [
     read,
   },
   {
+    models: /(?:^|\.)gpt-(?:5\.[6-9]|[6-9])/,
+    protocols: ['openai-chat', 'openai-responses'],
+    traits: { caching: 'breakpoints' },
+    examples: ['gpt-5.6-sol', 'gpt-6-astra'],
+    sources: ['https://developers.openai.com/api/docs/guides/prompt-caching'],
+    read: '2026-11-28',
+  },
+  {
     models: /(?:^|\.)gpt-5\.[4-9]/,
     protocols: ['openai-chat'],
     traits: { toolsWhileThinking: false },

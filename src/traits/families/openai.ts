@@ -20,11 +20,12 @@ export const openaiFamilies: readonly Family[] = [
       strictTools: true,
       jsonMode: true,
       caching: 'automatic',
+      takes: { cacheKey: true },
       schema: 'openai-strict',
       developerRole: true,
     },
     examples: ['gpt-4o', 'gpt-5.4-2026-03-05', 'o3', 'openai.gpt-5.4', 'codex-mini-latest'],
-    sources: [create, structured, catalog],
+    sources: [create, structured, catalog, 'https://developers.openai.com/api/docs/guides/prompt-caching'],
     read,
   },
   {

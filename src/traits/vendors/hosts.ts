@@ -134,9 +134,17 @@ export const hosts = {
       'openai-responses': 'https://openrouter.ai/api/v1',
       'anthropic-messages': 'https://openrouter.ai/api',
     },
-    traits: { 'openai-chat': { developerRole: false, customTools: false } },
+    traits: {
+      'openai-chat': {
+        developerRole: false,
+        customTools: false,
+        caching: 'marks',
+        takes: { cacheKey: true },
+      },
+    },
     sources: [
       'https://openrouter.ai/docs/api-reference/overview',
+      'https://openrouter.ai/docs/guides/best-practices/prompt-caching',
       'https://docs.getbifrost.ai/providers/supported-providers/openrouter',
       'https://hexdocs.pm/openrouter_sdk/OpenrouterSdk.Api.Messages.html',
       piCompat,

@@ -60,6 +60,7 @@ export const makers = {
           store: false,
           userId: false,
           streamOptions: false,
+          cacheKey: true,
         },
         userAfterToolResults: false,
         callIds: 'nine',
@@ -112,6 +113,7 @@ export const makers = {
       'anthropic-messages': 'https://dashscope-intl.aliyuncs.com/apps/anthropic',
     },
     traits: {
+      'openai-chat': { caching: 'marks' },
       'openai-responses': {
         thinking: 'effort',
         effortLevels: ['none', 'minimal', 'low', 'medium', 'high'],
@@ -123,6 +125,7 @@ export const makers = {
       'https://github.com/anomalyco/models.dev/blob/dev/providers/alibaba/provider.toml',
       'https://www.alibabacloud.com/help/en/model-studio/compatibility-with-openai-responses-api',
       'https://www.alibabacloud.com/help/en/model-studio/anthropic-api-messages',
+      'https://www.alibabacloud.com/help/en/model-studio/context-cache',
     ],
     read,
   },
@@ -153,7 +156,7 @@ export const makers = {
         customTools: false,
         strictTools: false,
         stopMax: 5,
-        takes: { store: false },
+        takes: { store: false, cacheKey: true },
       },
     },
     sources: [

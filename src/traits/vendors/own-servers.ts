@@ -17,8 +17,11 @@ export const ownServers = {
       'openai-responses': 'http://your-server:4000/v1',
       'anthropic-messages': 'http://your-server:4000',
     },
-    traits: {},
-    sources: ['https://docs.litellm.ai/docs/anthropic_unified/native_passthrough'],
+    traits: { 'openai-chat': { caching: 'marks' } },
+    sources: [
+      'https://docs.litellm.ai/docs/anthropic_unified/native_passthrough',
+      'https://docs.litellm.ai/docs/completion/prompt_caching',
+    ],
     read,
   },
   vllm: {

@@ -231,6 +231,8 @@ export interface HostedTool extends FromBody {
   type: 'hosted'
   /** The wire's word for it, such as `code_interpreter`. */
   name: string
+  /** Why no other format has it, where it is not the vendor who runs it. */
+  reason?: string
 }
 
 export type ToolChoice =

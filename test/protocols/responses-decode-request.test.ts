@@ -278,7 +278,7 @@ describe("Codex's tools", () => {
   it.each(['file_search', 'local_shell', 'apply_patch', 'mcp', 'some_tool_of_tomorrow'])(
     'of type %s are hosted',
     (type) => {
-      expect(decode({ input: 'hi', tools: [{ type }] }).tools).toEqual([
+      expect(decode({ input: 'hi', tools: [{ type }] }).tools).toMatchObject([
         { type: 'hosted', name: type, path: 'tools[0]' },
       ])
     },

@@ -1,4 +1,4 @@
-import type { ChatRequest, Tool } from '../../canonical/chat.ts'
+import type { ChatRequest, HostedTool, Tool } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { canForceTools } from '../../canonical/traits.ts'
 import { customAsFunction } from '../custom-tools.ts'
@@ -26,7 +26,7 @@ export function encodeTools(request: ChatRequest, context: ToolContext): Json {
   const encoded = new Map<string, Json>()
   for (const tool of allowedTools(request, notes)) {
     if (tool.type === 'hosted') {
-      notes.add('dropped', tool.path, `only its own vendor has the tool "${tool.name.slice(0, 60)}"`)
+      notes.add('dropped', tool.path, hostedReason(tool))
       continue
     }
     const name = context.tools.wireName(tool, `${tool.path}.name`)
@@ -88,7 +88,7 @@ function checkHosted({ tools, toolChoice }: ChatRequest): void {
       ? tools.every((tool) => tool.type === 'hosted')
       : toolChoice?.type === 'tool' && toolChoice.kind === 'hosted'
   if (isForced || tools.every((tool) => tool.type === 'hosted')) {
-    throw refused(hosted.path, `only its own vendor has the tool "${hosted.name.slice(0, 60)}"`)
+    throw refused(hosted.path, hostedReason(hosted))
   }
 }
 
@@ -167,4 +167,8 @@ function historyTools(request: ChatRequest, { notes, tools }: ToolContext): Json
     tools: [...names].map((name) => ({ name, input_schema: { type: 'object' } })),
     tool_choice: { type: 'none' },
   }
+}
+
+function hostedReason({ name, reason }: HostedTool): string {
+  return reason ?? `only its own vendor has the tool "${name.slice(0, 60)}"`
 }

@@ -48,8 +48,8 @@ function leaveOut(hosted: HostedTool, { tools, toolChoice }: ChatRequest): void 
   if (isAlone || isForced) throw refused(hosted.path, hostedReason(hosted))
 }
 
-function hostedReason({ name }: HostedTool): string {
-  return `"${name}" is a tool that only its own vendor runs`
+function hostedReason({ name, reason }: HostedTool): string {
+  return reason ?? `"${name}" is a tool that only its own vendor runs`
 }
 
 function declareFunction({ description, parameters }: FunctionTool, name: string): Json {

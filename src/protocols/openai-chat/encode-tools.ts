@@ -53,8 +53,8 @@ function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
     if (tool.type === 'hosted') hosted.push(tool)
     else own.push(tool)
   }
-  for (const { path, name } of hosted) {
-    const reason = `only its own vendor runs the tool "${name.slice(0, 64)}"`
+  for (const { path, name, reason: given } of hosted) {
+    const reason = given ?? `only its own vendor runs the tool "${name.slice(0, 64)}"`
     if (own.length === 0 && toolChoice?.type !== 'none') throw refused(path, reason)
     notes.add('dropped', path, reason)
   }

@@ -49,7 +49,10 @@ export class ToolList {
     }
     if (type === 'tool_search') this.#addSearch(tool)
     else if (isWebSearch(type)) this.webSearch = decodeWebSearch(tool)
-    else this.#tools.set(tool.path, { type: 'hosted', name: type, path: tool.path })
+    else {
+      const reason = ownItems.has(type) ? { reason: ownItemsReason(type) } : {}
+      this.#tools.set(tool.path, { type: 'hosted', name: type, path: tool.path, ...reason })
+    }
     return []
   }
 
@@ -71,6 +74,15 @@ export class ToolList {
     })
     tool.noteRest()
   }
+}
+
+/** Tools that the client runs, whose calls and results are items of their own. */
+const ownItems: ReadonlySet<string> = new Set([
+  ...['shell', 'local_shell', 'apply_patch', 'computer', 'computer_use', 'computer_use_preview'],
+])
+
+function ownItemsReason(type: string): string {
+  return `the calls of the tool "${type}" are items that only the Responses format has: describe it as a function, or use a model whose channel speaks Responses`
 }
 
 function decodeFunction(tool: Members): Tool {

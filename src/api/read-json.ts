@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { isLarge } from '../http/body.ts'
 import { scanBody } from '../protocols/scan-facts.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -27,7 +28,7 @@ export async function readJson(
 export function parseJson(body: Buffer): Json {
   let value: unknown
   try {
-    value = JSON.parse(body.toString('utf8'))
+    value = parseKeepingDigits(body.toString('utf8'))
   } catch (cause) {
     throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
       field: 'body',

@@ -1,5 +1,6 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
 import type { ProtocolName, RequestFacts } from '../protocols/protocol.ts'
 import { withoutSealed } from '../protocols/sealed-reasoning.ts'
@@ -127,6 +128,8 @@ export const jobs = {
       target,
     )
     const sent = sentMembers(body)
+    // Numbers that keep their digits do not survive the way to another thread.
+    asked.body = JSON.parse(JSON.stringify(asked.body))
     return { bytes: bytesOf(body), notes: boundedNotes(notes), tools: tools.given, asked, sent }
   },
 
@@ -180,7 +183,7 @@ export function ownBody({ bytes, facts }: Exclude<Own, undefined>): { body: Buff
 
 /** Does not throw: an earlier scan has checked the JSON, but for long strings. */
 function parsed(bytes: Buffer): Json {
-  const value: unknown = JSON.parse(bytes.toString('utf8'))
+  const value = parseKeepingDigits(bytes.toString('utf8'))
   return isRecord(value) ? value : {}
 }
 

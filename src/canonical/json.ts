@@ -2,7 +2,7 @@
 export type Json = Record<string, unknown>
 
 export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
 }
 
 /** The objects of a list; none where there is no list. */

@@ -4,6 +4,7 @@ import type { TranslationTarget } from '../bodies/translate-request.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Model } from '../catalog/snapshot.ts'
@@ -304,7 +305,7 @@ export class Preparation {
     if (this.#json === undefined) {
       const { body, large, facts } = this.#asked
       const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
-      const value: unknown = JSON.parse(bytes.toString('utf8'))
+      const value = parseKeepingDigits(bytes.toString('utf8'))
       this.#json = isRecord(value) ? value : {}
     }
     return this.#json

@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { isRecord } from '../canonical/json.ts'
+import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
 import type { KeptWishes } from '../protocols/kept-wishes.ts'
 import { EventObserver } from '../protocols/observe.ts'
@@ -71,7 +72,7 @@ export class TranslatingReader implements AnswerReader {
 
   #eventsOf(body: Buffer): ChatEvent[] {
     try {
-      const answer: unknown = JSON.parse(body.toString('utf8'))
+      const answer = parseKeepingDigits(body.toString('utf8'))
       if (isRecord(answer)) return this.#side.decodeResponse(answer, this.#decoding)
       if (Array.isArray(answer)) return this.#eventsOfList(answer)
     } catch (error) {

@@ -1,6 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { FinishReason } from '../canonical/event.ts'
-import { isRecord, type Json } from '../canonical/json.ts'
+import type { Json } from '../canonical/json.ts'
+import { opaqueObject } from '../canonical/json-digits.ts'
 
 /**
  * The input of a function as an object, for formats that have no text for it. No input is an empty object. Undefined for
@@ -8,12 +9,7 @@ import { isRecord, type Json } from '../canonical/json.ts'
  */
 export function inputObject(text: string): Json | undefined {
   if (text.trim() === '' || text.trim() === 'null') return {}
-  try {
-    const value: unknown = JSON.parse(text)
-    return isRecord(value) ? value : undefined
-  } catch {
-    return undefined
-  }
+  return opaqueObject(text)
 }
 
 /** The input of a call as a text. Some upstreams send an object where the format has a text, or the other way round. */

@@ -11,6 +11,7 @@ export const answersText = `## Answers
 - A call without an id gets one that no other answer has: it is made from the id of the answer, or of the request.
 - What a vendor wants back unchanged stays where it was: signatures of thoughts, and \`extra_content\` of calls and messages, in
   which Gemini's Chat endpoint has them. Clients of other formats carry them in signed envelopes.
+- Numbers in arguments of tools, in schemas and in metadata keep their digits, in requests too.
 - Parts of Gemini that run code (\`executableCode\`, \`codeExecutionResult\`) are left out with a note.
 - No tool is called with arguments that the model did not give. Chat and Responses clients get arguments that are no JSON as
   they are, in a text that cannot be parsed. A Messages client gets its input as an object: there the answer is an error, a

@@ -1,5 +1,6 @@
 import type { Block, ReasoningBlock, ToolCallBlock } from '../../canonical/chat.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
+import { opaqueObject } from '../../canonical/json-digits.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { refused } from '../notes.ts'
 import { isSignedBy } from '../signed-by.ts'
@@ -64,7 +65,7 @@ function encodeThought({ text, signature }: ReasoningBlock, upstreamModel: strin
 
 function encodeCall(call: ToolCallBlock, { notes, tools, marks }: ToolContext): Json {
   const name = tools.wireName(call, `${call.path}.name`)
-  const input = call.kind === 'custom' ? wrapCustomInput(call.input) : parseObject(call.input)
+  const input = call.kind === 'custom' ? wrapCustomInput(call.input) : opaqueObject(call.input)
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''
     const reason = isEmpty

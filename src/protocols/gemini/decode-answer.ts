@@ -2,6 +2,7 @@ import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { parseKeepingDigits } from '../../canonical/json-digits.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { legalCallId } from '../call-ids.ts'
 import { inputText } from '../call-input.ts'
@@ -47,7 +48,7 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
 function parse(text: string): Json {
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = parseKeepingDigits(text)
   } catch (cause) {
     throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
   }

@@ -1,6 +1,7 @@
 import type { Block, TextBlock, ToolCallBlock, Turn } from '../../canonical/chat.ts'
 import { invalid } from '../../canonical/field-error.ts'
-import { type Json, parseObject } from '../../canonical/json.ts'
+import type { Json } from '../../canonical/json.ts'
+import { opaqueObject } from '../../canonical/json-digits.ts'
 import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import { isInstruction } from '../fit-content.ts'
@@ -138,7 +139,7 @@ function encodeCall(call: ToolCallBlock, { tools, notes }: ContentsContext): Jso
 }
 
 function encodeArguments({ input, path }: ToolCallBlock, notes: Notes): Json {
-  const object = parseObject(input)
+  const object = opaqueObject(input)
   if (object === undefined && input.trim() !== '') {
     notes.add('dropped', path, 'the arguments are no JSON object: the call is sent without them')
   }

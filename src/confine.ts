@@ -39,3 +39,12 @@ export function breakOff(stream: AnyStream, error: Error): void {
 }
 
 function heard(): void {}
+
+/** What `read` returns, or the fallback where it throws. */
+export function orElse<T>(fallback: T, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    return fallback
+  }
+}

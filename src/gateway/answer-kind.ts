@@ -1,6 +1,8 @@
 /** How the bytes of an answer come: as server-sent events, as one JSON document, or as something else. */
 export type AnswerKind = 'events' | 'json' | 'other'
 
+export const contentTypes = { events: 'text/event-stream', json: 'application/json' } as const
+
 /** What the label says. A media type may be in capital letters. */
 export function kindOfLabel(contentType: string): AnswerKind {
   if (/^text\/event-stream/i.test(contentType)) return 'events'

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
-import { confined } from '../confine.ts'
+import { confined, orElse } from '../confine.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, WatchedChunk } from '../protocols/protocol.ts'
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
@@ -12,7 +12,7 @@ import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
 import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { type AnswerKind, kindOfBytes, kindOfLabel, withoutMark } from './answer-kind.ts'
+import { type AnswerKind, contentTypes, kindOfBytes, kindOfLabel, withoutMark } from './answer-kind.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { ClientAnswer } from './client-answer.ts'
 import type { RelayOptions } from './relay-options.ts'
@@ -21,7 +21,6 @@ import { joinChunks, StreamHead } from './stream-head.ts'
 import { StreamTail } from './stream-tail.ts'
 
 const refusalBytesMax = 64 * 1024
-const contentTypes = { events: 'text/event-stream', json: 'application/json' } as const
 
 /**
  * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only this class decides
@@ -204,15 +203,20 @@ export class Relay implements Listener {
       // The error ends the answer: the rest of the stream is of no use.
       if (observation.error !== undefined) upstream.abort(observation.error)
     } else {
-      for (const bytes of this.#released(watched)) this.#answer.write(upstream, bytes)
+      for (const bytes of this.#released(upstream, watched)) this.#answer.write(upstream, bytes)
     }
   }
 
   /** What of a stream may go to the client now. */
-  #released({ forward, hasContent }: WatchedChunk): Buffer[] {
+  #released(upstream: UpstreamCall, { forward, hasContent }: WatchedChunk): Buffer[] {
     if (this.#answer.hasBegun) return forward
     if (hasContent) return this.#withHead(forward)
-    this.#head ??= new StreamHead(this.#options.bounds)
+    const release = () => {
+      if (this.#options.isDoubtful()) return
+      for (const bytes of this.#withHead([])) this.#answer.write(upstream, bytes)
+    }
+    const onLate = confined((cause) => upstream.abort(broken(cause)), release)
+    this.#head ??= new StreamHead(this.#options.bounds.sseFrameBytesMax, onLate)
     return this.#head.push(forward)
   }
 
@@ -253,13 +257,9 @@ export class Relay implements Listener {
       ? redirected(this.#status)
       : this.#options.side.decodeError(this.#status, this.#headers, body)
     this.#noteEnd(error)
-    if (this.#options.admitted.life.clientGone) {
-      this.#finish(nothingSent, 'complete', error, undefined)
-      upstream?.abort(error)
-      return
-    }
     const contentType = headerText(this.#headers['content-type']) ?? ''
-    this.#giveUp(error, nothingSent, { status: this.#status, contentType, body })
+    if (this.#options.admitted.life.clientGone) this.#finish(nothingSent, 'complete', error, undefined)
+    else this.#giveUp(error, nothingSent, { status: this.#status, contentType, body })
     upstream?.abort(error)
   }
 
@@ -283,10 +283,15 @@ export class Relay implements Listener {
   }
 
   #giveUp(error: GatewayError, observation: Observation, refusal?: UpstreamRefusal): void {
-    this.#finished = true
-    clearInterval(this.#keepAliveTimer)
+    this.#stopTimers()
     this.#options.attempt.error = attemptError(error)
     this.#options.done({ kind: 'unanswered', error, refusal, observation })
+  }
+
+  #stopTimers(): void {
+    this.#finished = true
+    clearInterval(this.#keepAliveTimer)
+    this.#head?.take()
   }
 
   /** Settle, then send the last bytes and end the answer. Runs once. */
@@ -296,15 +301,18 @@ export class Relay implements Listener {
     error: GatewayError | null,
     last: Buffer | undefined,
   ): void {
-    this.#finished = true
-    clearInterval(this.#keepAliveTimer)
+    this.#stopTimers()
     const { life } = this.#options.admitted
     const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
     const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
     // An upstream may answer before it has read the whole request. Then the request's memory must not be reused.
     if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     this.#options.settle({ status, observation, streamEnd: end, error }, last).then(
-      (refused) => (refused === undefined ? this.#end(error, last) : this.#endRefused(refused)),
+      (refused) => {
+        if (refused === undefined) return this.#end(error, last)
+        if (this.#answer.hasBegun) this.#answer.finish(refused, undefined)
+        this.#options.done({ kind: 'answered' })
+      },
       // The row is not what this end would say: the client gets an error in place of the last bytes.
       (cause: unknown) => {
         const failure = asGatewayError(cause)
@@ -312,11 +320,6 @@ export class Relay implements Listener {
         else this.#end(failure, undefined)
       },
     )
-  }
-
-  #endRefused(error: GatewayError): void {
-    if (this.#answer.hasBegun) this.#answer.finish(error, undefined)
-    this.#options.done({ kind: 'answered' })
   }
 
   #end(error: GatewayError | null, last: Buffer | undefined): void {
@@ -384,21 +387,14 @@ export class Relay implements Listener {
   }
 
   #watchPassed(): Observation {
-    if (this.#chunks.length > 0) return this.#reader.whole(this.#joinHeld()).observation
-    return observeSize(this.#length)
+    return this.#chunks.length > 0
+      ? this.#reader.whole(this.#joinHeld()).observation
+      : observeSize(this.#length)
   }
 
   #noteEnd(error: GatewayError | null): void {
     const { attempt, admitted } = this.#options
     attempt.totalMs = Date.now() - this.#sentAt
     if (error !== null && !admitted.life.clientGone) attempt.error = attemptError(error)
-  }
-}
-
-function orElse<T>(fallback: T, read: () => T): T {
-  try {
-    return read()
-  } catch {
-    return fallback
   }
 }

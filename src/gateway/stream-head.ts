@@ -1,34 +1,36 @@
-import type { Bounds } from '../config.ts'
-
 /**
- * The head of a stream that passes unchanged, up to the first content: another target may still answer until then. It waits no longer
- * than a client may be left without a sign of life; whether it did is looked at when the next chunk comes.
+ * The head of a stream that passes unchanged, up to the first content: another target may still answer until then. Most errors of an
+ * upstream that has begun come with its head. A client waits no longer for a head that is good.
  */
 export class StreamHead {
-  readonly #bounds: Pick<Bounds, 'keepAliveMs' | 'sseFrameBytesMax'>
-  readonly #begunAt = Date.now()
+  readonly #bytesMax: number
+  readonly #timer: NodeJS.Timeout
   #chunks: Buffer[] = []
   #bytes = 0
 
-  constructor(bounds: Pick<Bounds, 'keepAliveMs' | 'sseFrameBytesMax'>) {
-    this.#bounds = bounds
+  /** `onLate`: the head has waited long enough. */
+  constructor(bytesMax: number, onLate: () => void) {
+    this.#bytesMax = bytesMax
+    this.#timer = setTimeout(onLate, headMs).unref()
   }
 
   /** Returns what may go out now. */
   push(chunks: readonly Buffer[]): Buffer[] {
     for (const chunk of chunks) this.#bytes += chunk.length
     this.#chunks.push(...chunks)
-    const { keepAliveMs, sseFrameBytesMax } = this.#bounds
-    const waits = this.#bytes <= sseFrameBytesMax && Date.now() - this.#begunAt < keepAliveMs
-    return waits ? [] : this.take()
+    return this.#bytes <= this.#bytesMax ? [] : this.take()
   }
 
+  /** Nothing waits any more. */
   take(): Buffer[] {
+    clearTimeout(this.#timer)
     const head = this.#chunks
     this.#chunks = []
     return head
   }
 }
+
+const headMs = 1_000
 
 /** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
 export function joinChunks(pieces: Buffer[]): Buffer | undefined {

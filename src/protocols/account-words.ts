@@ -26,4 +26,4 @@ const owner = /\b(?:your|this) (?:organi[sz]ation|project|account|workspace|team
 const labelled = /\b(?:org|organi[sz]ation|project|account|workspace)(?: id)?: ?[\w.@-]+(?:, ?)?/gi
 const accountId = /\b(?:org|proj|acct|key|sk|ak|team|ws)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{4,}/g
 const accountWords =
-  /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|余额|欠费|账户|账号|令牌/i
+  /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?(?!-)|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|余额|欠费|账户|账号|令牌/i

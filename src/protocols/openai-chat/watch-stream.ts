@@ -202,6 +202,8 @@ class ChatStreamWatcher implements StreamWatcher {
       return false
     }
     if (isBlankOrComment(bytes, start, end)) return false
+    // What is no event at all may be anything.
+    if (!isEvent(bytes, start, end)) this.#hasContent = true
     this.#tail.note(start, end)
     const frame = parseFrame(bytes, start, end)
     if (frame === 'done') this.#isDone = true
@@ -261,6 +263,10 @@ function parseFrame(bytes: Buffer, start: number, end: number): Json | 'done' | 
   } catch {
     return undefined
   }
+}
+
+function isEvent(bytes: Buffer, start: number, end: number): boolean {
+  return /^(?:data|event|id|retry)\b/.test(bytes.toString('latin1', start, Math.min(end, start + 6)))
 }
 
 function sumContent(choices: unknown[]): number | undefined {

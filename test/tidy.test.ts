@@ -121,7 +121,16 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'config.ts',
     'running-counts.ts',
   ],
-  sockets: ['canonical', 'config.ts', 'gateway', 'http', 'protocols', 'running-counts.ts', 'stages'],
+  sockets: [
+    'canonical',
+    'config.ts',
+    'confine.ts',
+    'gateway',
+    'http',
+    'protocols',
+    'running-counts.ts',
+    'stages',
+  ],
   images: [
     'bodies',
     'canonical',

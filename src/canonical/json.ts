@@ -2,7 +2,12 @@
 export type Json = Record<string, unknown>
 
 export function isRecord(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !JSON.isRawJSON(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
+}
+
+/** The look at its member costs less than the question itself, which nearly all objects need not be asked. */
+function isRawNumber(value: object): boolean {
+  return 'rawJSON' in value && JSON.isRawJSON(value)
 }
 
 /** The objects of a list; none where there is no list. */

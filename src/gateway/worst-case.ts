@@ -51,7 +51,9 @@ export function worstCaseOf(
   return {
     nano: highest.nano,
     advise(nano) {
-      if (dearestFor(1).nano <= nano)
+      // An answer without output has no bound that could be lowered.
+      const least = facts.maxOutputTokens === 0 ? highest : dearestFor(1)
+      if (least.nano <= nano)
         return outputBound === undefined ? 'use a cheaper model' : `lower ${outputBound}`
       return highest.hidden.length > 0 ? `leave out ${shownOf(highest.hidden)}` : 'send less input'
     },

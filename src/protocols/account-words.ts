@@ -22,8 +22,10 @@ const charactersMax = 2000
 const holder =
   /\s+(?:in|for|of|by|on) (?:the |your )?(?:organi[sz]ation|project|account|workspace|team)(?: (?:id|name))?:?\s+[`'"]?[\w.@-]+[`'"]?/gi
 /** `your organization's rate limit`: Anthropic, with the id behind it: `(org: 1b2c-3d4e, model: x)`. */
-const owner = /\b(?:your|this) (?:organi[sz]ation|project|account|workspace|team)['’]s /gi
+const owner = /\b(?:your|this) (?:organi[sz]ation|project|account|workspace|team)['\u2019]s /gi
 const labelled = /\b(?:org|organi[sz]ation|project|account|workspace)(?: id)?: ?[\w.@-]+(?:, ?)?/gi
-const accountId = /\b(?:org|proj|acct|key|sk|ak|team|ws)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{4,}/g
+/** Never a part of a longer word, which may be a secret: redaction must see it as it came. */
+const accountId = /(?<![\w-])(?:org|proj|acct|key|sk|ak|team|ws)[-_](?=[A-Za-z_-]*\d)[A-Za-z0-9_-]{4,}/g
+/** Also the Chinese words for balance, arrears, account and token. */
 const accountWords =
-  /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?(?!-)|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|余额|欠费|账户|账号|令牌/i
+  /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?(?!-)|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|\u4f59\u989d|\u6b20\u8d39|\u8d26\u6237|\u8d26\u53f7|\u4ee4\u724c/i

@@ -20,17 +20,27 @@ export interface CacheCounts {
  * (https://github.com/QuantumNous/new-api). Read 2026-11-28.
  */
 export function readCacheCounts(usage: Json, inputTokens: number): CacheCounts {
-  const places = [usage, ...detailNames.map((name) => usage[name]).filter(isRecord)]
-  const most = (names: readonly string[]) =>
-    Math.max(...places.flatMap((place) => names.map((name) => countOf(place[name]) ?? 0)))
-  const read = Math.min(most(readNames), inputTokens)
-  const parts = places.map(({ cache_creation: creation }) => partsOf(creation) ?? 0)
-  const written = Math.min(Math.max(most(writeNames), ...parts), inputTokens - read)
-  const hour = Math.max(...places.map(({ cache_creation: creation }) => hourTokens(creation)))
+  let read = 0
+  let written = 0
+  let hour = 0
+  for (const place of [usage, usage.prompt_tokens_details, usage.input_tokens_details]) {
+    if (!isRecord(place)) continue
+    read = Math.max(read, mostOf(place, readNames))
+    const { cache_creation: creation } = place
+    written = Math.max(written, mostOf(place, writeNames), partsOf(creation) ?? 0)
+    hour = Math.max(hour, hourTokens(creation))
+  }
+  read = Math.min(read, inputTokens)
+  written = Math.min(written, inputTokens - read)
   return { read, written, written1h: Math.min(hour, written) }
 }
 
-const detailNames = ['prompt_tokens_details', 'input_tokens_details'] as const
+function mostOf(place: Json, names: readonly string[]): number {
+  let most = 0
+  for (const name of names) most = Math.max(most, countOf(place[name]) ?? 0)
+  return most
+}
+
 const readNames = [
   'cached_tokens',
   'cache_read_tokens',

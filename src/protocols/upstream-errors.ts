@@ -161,7 +161,8 @@ const commonRefusals: readonly (ErrorRule & { status: readonly number[]; verbati
   { status: lacksModel, words: /\bmodel_not_found\b/, means: 'model_not_found' },
   {
     status: lacksModel,
-    message: /\bno available channels? for (?:the )?model\b|模型.{0,120}无可用渠道/i,
+    message:
+      /\bno available channels? for (?:the )?model\b|\u6a21\u578b.{0,120}\u65e0\u53ef\u7528\u6e20\u9053/i,
     means: 'model_not_found',
   },
 ]

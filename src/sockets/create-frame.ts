@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
+import { orElse } from '../confine.ts'
 import { type JsonBounds, kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
 import { removeMembers } from '../protocols/remove-members.ts'
 import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
@@ -70,15 +71,10 @@ const laneCharactersMax = 256
 /** The lane of a frame that is refused, as far as it can be read: clients wait for the answer there. */
 export function laneOfRefused(frame: Buffer, { jsonDepthMax: depthMax }: JsonBounds): string | undefined {
   const found: Partial<Record<'stream_id', Span>> = {}
-  try {
-    scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found })
-    return textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax)
-  } catch {
-    const { stream_id: span } = found
-    return span === undefined || kindAt(frame, span.start) !== 'string'
-      ? undefined
-      : String(parseSpan(frame, span, 'stream_id')).slice(0, laneCharactersMax)
-  }
+  orElse(undefined, () =>
+    scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found }),
+  )
+  return orElse(undefined, () => textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax))
 }
 
 function textAt(frame: Buffer, span: Span | undefined, path: string): string | undefined {

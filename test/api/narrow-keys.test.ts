@@ -55,7 +55,8 @@ describe.each(['the process that got it', 'another process'])('a held answer, in
       const missing = await asked(none, neighbourKey)
       expect(foreign.status).toBe(asked === resume ? 400 : 404)
       expect(foreign.status).toBe(missing.status)
-      expect(foreign.text).toBe(missing.text.replaceAll(none, id))
+      const { error } = JSON.parse(missing.text.replaceAll(none, id))
+      expect(JSON.parse(foreign.text).error).toEqual({ ...error, request_id: expect.any(String) })
     }
     expect((await resume(id, neighbourKey, '/v1/responses/input_tokens')).status).toBe(400)
     expect(bed.upstream.requests).toHaveLength(0)

@@ -190,7 +190,7 @@ const refusals: [
     {
       status: 404,
       code: 'unknown_url',
-      says: /use POST \/v1\/chat\/completions.*once/,
+      says: /use POST \/v1\/chat\/completions.*Leave \/v1 out/,
       kind: 'unknown_path',
     },
   ],
@@ -226,7 +226,7 @@ test.for(refusals)('%s gets an error that says what to change, and a row', async
   expect(response.status).toBe(expected.status)
   expect(error.message).toMatch(expected.says)
   if (expected.code !== null) expect(error.code).toBe(expected.code)
-  expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type'])
+  expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'request_id', 'type'])
   const row = await bed.row(response.headers.get('x-request-id'))
   expect(row).toMatchObject({
     status: expected.status,
@@ -309,7 +309,7 @@ test.for([
   const response = await bed.chat({ model, messages: hello })
   expect(response.status).toBe(status)
   const { error } = (await response.json()) as { error: Record<string, unknown> }
-  expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'type'])
+  expect(Object.keys(error).sort()).toEqual(['code', 'message', 'param', 'request_id', 'type'])
   expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
     status,
     outcome: 'failed',

@@ -60,6 +60,7 @@ test('an image for a model whose channel takes none is refused with the models t
     type: 'invalid_request_error',
     param: 'messages[0].content[1]',
     code: 'unsupported_parameter',
+    request_id: asked.id,
   })
   expect(bed.upstream.requests).toEqual([])
   expect(await bed.attemptsOf(asked.id)).toEqual([

@@ -22,6 +22,7 @@ test('a body that does not come in time is one 408 of its request, with its key,
     type: 'invalid_request_error',
     param: null,
     code: null,
+    request_id: expect.any(String),
   })
   const [own] = await bed.database.sql`SELECT id AS key_id FROM keys WHERE name = 'free'`
   expect(await onlyRowOf(answer)).toMatchObject({

@@ -183,7 +183,7 @@ test('reasoning that only its vendor can look up is listed, but not sent, and th
   const { text } = await conversations.read(scope, id)
   expect(JSON.parse(`[${text}]`)).toEqual([{ role: 'user', content: 'Before.' }, callSent])
   const { items } = await conversations.page(scope, id, { after: undefined, order: 'asc', limit: 10 })
-  expect(items.slice(1)).toEqual([reasoning, call])
+  expect(items.slice(1)).toEqual([reasoning, { ...call, status: 'completed' }])
 })
 
 test('items that have the same id stand side by side, and go together', async () => {

@@ -166,6 +166,7 @@ test('the endpoints answer in the shapes of the vendor', async () => {
       call_id: 'call_1',
       name: 'get_time',
       arguments: '{}',
+      status: 'completed',
     },
   ])
   const newest = await client.conversations.items.list(made.id, {

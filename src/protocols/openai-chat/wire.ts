@@ -28,9 +28,10 @@ export function isFirst({ index }: Json): boolean {
 
 /** The counts of an answer or a chunk. Moonshot puts them into a choice, Groq into a member of its own. */
 export function usageIn({ usage, choices, x_groq: groq, service_tier: tier }: Json): Usage | undefined {
-  const places = [usage, ...recordsOf(choices).map((choice) => choice.usage), isRecord(groq) && groq.usage]
-  for (const place of places) {
-    const counts = readUsage(place, tier)
+  const counts = readUsage(usage, tier)
+  if (counts !== undefined) return counts
+  for (const { usage: beside } of [...recordsOf(choices), ...recordsOf([groq])]) {
+    const counts = readUsage(beside, tier)
     if (counts !== undefined) return counts
   }
   return undefined

@@ -5993,6 +5993,8 @@ export interface components {
                 param: string | null;
                 /** @description A word that software may act on. */
                 code: string | null;
+                /** @description The id of the row, as in x-request-id: not every client shows headers. */
+                request_id?: string;
             };
         };
         OwnKey: {

@@ -72,7 +72,10 @@ export const openaiError = z
       type: z.string(),
       param: z.string().nullable().describe('The field that is wrong.'),
       code: z.string().nullable().describe('A word that software may act on.'),
-      request_id: z.string().optional().describe('The id of the row, as in x-request-id: not every client shows headers.'),
+      request_id: z
+        .string()
+        .optional()
+        .describe('The id of the row, as in x-request-id: not every client shows headers.'),
     }),
   })
   .meta({ id: 'OpenaiError' })

@@ -39,7 +39,8 @@ class ResponsesDecoder implements EventDecoder {
   }
 
   push(data: string): ChatEvent[] {
-    if (data === '[DONE]') return this.end()
+    // No word of this format. An answer that has not ended before it is cut off, and `end` says so.
+    if (data === '[DONE]') return []
     const event = parseObject(data)
     if (event === undefined) {
       throw new GatewayError('upstream_error', 'The upstream sent an event that is not a JSON object.')

@@ -82,7 +82,9 @@ test('Tollgate answers the mistakes on the pages of clients as they say', { time
     const [, key = ''] = /new key \(shown only now\): (\S+)/.exec(run.printed) ?? []
     const answered = await Promise.all(mistakes.map((mistake) => answerTo(mistake, base, key)))
     const documented = clients.flatMap((page) => mistakesOn(page).map((message) => [page, message] as const))
-    const unanswered = documented.filter(([, message]) => !answered.some((answer) => matches(message, answer)))
+    const unanswered = documented.filter(
+      ([, message]) => !answered.some((answer) => matches(message, answer)),
+    )
     expect(unanswered, `the answers are\n${answered.join('\n')}`).toEqual([])
     for (const page of clients) expect(mistakesOn(page).length, `mistakes on ${page}`).toBeGreaterThan(1)
   } finally {

@@ -211,13 +211,16 @@ export class Relay implements Listener {
   #released(upstream: UpstreamCall, { forward, hasContent }: WatchedChunk): Buffer[] {
     if (this.#answer.hasBegun) return forward
     if (hasContent) return this.#withHead(forward)
+    this.#head ??= new StreamHead(this.#options.bounds.sseFrameBytesMax, this.#late(upstream))
+    return this.#head.push(forward)
+  }
+
+  #late(upstream: UpstreamCall): () => void {
     const release = () => {
       if (this.#options.isDoubtful()) return
       for (const bytes of this.#withHead([])) this.#answer.write(upstream, bytes)
     }
-    const onLate = confined((cause) => upstream.abort(broken(cause)), release)
-    this.#head ??= new StreamHead(this.#options.bounds.sseFrameBytesMax, onLate)
-    return this.#head.push(forward)
+    return confined((cause) => upstream.abort(broken(cause)), release)
   }
 
   #withHead(forward: Buffer[]): Buffer[] {
@@ -350,18 +353,13 @@ export class Relay implements Listener {
   }
 
   #startPassing(upstream: UpstreamCall): void {
-    if (this.#reader.contentType !== undefined || this.#isRewritten) {
-      this.#abortTooLong(upstream)
-      return
+    if (this.#reader.contentType !== undefined || this.#isRewritten) this.#abortTooLong(upstream)
+    else if (this.#reader.rewrites?.(this.#joinHeld()) === true) this.#isRewritten = true
+    else {
+      this.#mode = 'passing'
+      this.#options.admitted.row.firstTokenAt ??= Date.now()
+      for (const chunk of this.#chunks) this.#answer.write(upstream, chunk)
     }
-    if (this.#reader.rewrites?.(this.#joinHeld()) === true) {
-      this.#isRewritten = true
-      return
-    }
-    const held = this.#chunks
-    this.#mode = 'passing'
-    this.#options.admitted.row.firstTokenAt ??= Date.now()
-    for (const chunk of held) this.#answer.write(upstream, chunk)
   }
 
   /** The answer is longer than we translate or decode. */
@@ -375,8 +373,9 @@ export class Relay implements Listener {
 
   /** The observation of an answer that has not ended. */
   #observeSoFar(): Observation {
-    if (this.#mode === 'passing') return observeSize(this.#length)
-    return this.#watcher?.observe() ?? nothingObserved
+    return this.#mode === 'passing'
+      ? observeSize(this.#length)
+      : (this.#watcher?.observe() ?? nothingObserved)
   }
 
   /** The client gets an answer above the bound too, but its usage is then estimated from its size. */

@@ -203,7 +203,7 @@ class ChatStreamWatcher implements StreamWatcher {
     }
     if (isBlankOrComment(bytes, start, end)) return false
     // What is no event at all may be anything.
-    if (!isEvent(bytes, start, end)) this.#hasContent = true
+    if (!this.#hasContent && !isEvent(bytes, start, end)) this.#hasContent = true
     this.#tail.note(start, end)
     const frame = parseFrame(bytes, start, end)
     if (frame === 'done') this.#isDone = true

@@ -19,7 +19,7 @@ interface Day {
 export async function daysOfSums(ask: AskOne, since: string): Promise<readonly Day[]> {
   return await ask(
     (sql) => sql<Day[]>`
-    SELECT p.day::text, p.day >= (now() - make_interval(days => ${hoursCheckedDays}))::date AS hours,
+    SELECT p.day::text, p.day >= (now() AT TIME ZONE 'UTC')::date - ${hoursCheckedDays}::integer AS hours,
       (now() - make_interval(mins => ${minutesKept - 60}))::text AS minutes
     FROM (
       SELECT to_date(right(c.relname, 8), 'YYYYMMDD') AS day FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

@@ -45,8 +45,14 @@ test('a page whose session has ended leads to the sign-in and back, and lets its
   await signIn(page, email)
   expect(new URL(page.url()).search).toBe('?outcome=failed')
 
-  // Nothing on the page has noticed that it ended.
+  // Nothing on the page can notice that it ended before the sign-out: what it reads by itself waits.
   await page.getByRole('button', { name: 'Read again' }).waitFor()
+  const signedOut = Promise.withResolvers<void>()
+  await page.route('**/admin/v1/**', async (route) => {
+    if (route.request().method() === 'DELETE') signedOut.resolve()
+    await signedOut.promise
+    await route.continue()
+  })
   await end()
   await signOut(page, email)
 })

@@ -18,7 +18,7 @@ async function aLog(): Promise<{ database: Database; url: string }> {
   })
   for (const days of [-3, -2]) {
     await database.sql`drop table if exists ${database.sql(`requests_${stamp(days)}`)}`
-    await database.sql`select make_partition('requests', ${new Date(Date.now() + days * dayMs)}::timestamptz::date)`
+    await database.sql`select make_partition('requests', ${stamp(days)}::text::date)`
   }
   return { database, url: fresh.url }
 }

@@ -26,6 +26,7 @@ const signedNeeds = Object.keys(signs).filter((name): name is SignedNeed => name
 
 /** Looks for each sign once: needs share some of them, and a body may be long. */
 export function hasSignOfAny(body: Buffer, needs: readonly SignedNeed[]): boolean {
+  if (needs.length === 0) return false
   return [...new Set(needs.flatMap((need) => signs[need]))].some((sign) => body.includes(sign))
 }
 

@@ -19,11 +19,19 @@ export async function leaveOutUnable(
   asked: Asked,
   planned: readonly ModelCandidates[],
 ): Promise<readonly ModelCandidates[]> {
-  const all = planned.flatMap(({ candidates }) => candidates)
-  const unable = new Set(all.flatMap(({ traits, native }) => cannotDo(traits, native)))
-  const mayLack = mayNeedAny(asked, unable)
-  const state = all.some((candidate) => isApart(asked, candidate)) ? vendorStateOf(asked) : undefined
-  if (!mayLack && state === undefined && all.every(isServed)) return planned
+  const unable = new Set<NeedName>()
+  let mayBeApart = false
+  let allServed = true
+  for (const { candidates } of planned) {
+    for (const candidate of candidates) {
+      for (const name of cannotDo(candidate.traits, candidate.native)) unable.add(name)
+      mayBeApart ||= isApart(asked, candidate)
+      allServed &&= isServed(candidate)
+    }
+  }
+  const mayLack = unable.size > 0 && mayNeedAny(asked, unable)
+  const state = mayBeApart ? vendorStateOf(asked) : undefined
+  if (!mayLack && state === undefined && allServed) return planned
   const needs = mayLack ? await needsOf(gateway, asked) : []
   return planned.map((each) => split(asked, each, needs, state))
 }

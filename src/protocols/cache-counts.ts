@@ -20,41 +20,40 @@ export interface CacheCounts {
  * (https://github.com/QuantumNous/new-api). Read 2026-11-28.
  */
 export function readCacheCounts(usage: Json, inputTokens: number): CacheCounts {
-  let read = 0
-  let written = 0
-  let hour = 0
-  for (const place of [usage, usage.prompt_tokens_details, usage.input_tokens_details]) {
-    if (!isRecord(place)) continue
-    read = Math.max(read, mostOf(place, readNames))
-    const { cache_creation: creation } = place
-    written = Math.max(written, mostOf(place, writeNames), partsOf(creation) ?? 0)
-    hour = Math.max(hour, hourTokens(creation))
+  const counts = { read: 0, written: 0, hour: 0 }
+  addCounts(usage, counts)
+  const { prompt_tokens_details: promptDetails, input_tokens_details: inputDetails } = usage
+  if (isRecord(promptDetails)) addCounts(promptDetails, counts)
+  if (isRecord(inputDetails)) addCounts(inputDetails, counts)
+  const read = Math.min(counts.read, inputTokens)
+  const written = Math.min(counts.written, inputTokens - read)
+  return { read, written, written1h: Math.min(counts.hour, written) }
+}
+
+/** Looks at the members that are there: to ask for each name that might be costs several times as much. */
+function addCounts(place: Json, counts: { read: number; written: number; hour: number }): void {
+  for (const name in place) {
+    const of = meanings.get(name)
+    if (of !== undefined) counts[of] = Math.max(counts[of], countOf(place[name]) ?? 0)
+    else if (name === 'cache_creation') {
+      counts.written = Math.max(counts.written, partsOf(place[name]) ?? 0)
+      counts.hour = Math.max(counts.hour, hourTokens(place[name]))
+    }
   }
-  read = Math.min(read, inputTokens)
-  written = Math.min(written, inputTokens - read)
-  return { read, written, written1h: Math.min(hour, written) }
 }
 
-function mostOf(place: Json, names: readonly string[]): number {
-  let most = 0
-  for (const name of names) most = Math.max(most, countOf(place[name]) ?? 0)
-  return most
-}
-
-const readNames = [
-  'cached_tokens',
-  'cache_read_tokens',
-  'cache_read_input_tokens',
-  'cached_input_tokens',
-  'prompt_cache_hit_tokens',
-] as const
-const writeNames = [
-  'cache_write_tokens',
-  'cache_write_input_tokens',
-  'cache_creation_tokens',
-  'cache_creation_input_tokens',
-  'cached_creation_tokens',
-] as const
+const meanings = new Map<string, 'read' | 'written'>([
+  ['cached_tokens', 'read'],
+  ['cache_read_tokens', 'read'],
+  ['cache_read_input_tokens', 'read'],
+  ['cached_input_tokens', 'read'],
+  ['prompt_cache_hit_tokens', 'read'],
+  ['cache_write_tokens', 'written'],
+  ['cache_write_input_tokens', 'written'],
+  ['cache_creation_tokens', 'written'],
+  ['cache_creation_input_tokens', 'written'],
+  ['cached_creation_tokens', 'written'],
+])
 
 /** The tokens of a `cache_creation` object that the vendor keeps for an hour. */
 export function hourTokens(creation: unknown): number {

@@ -65,11 +65,23 @@ export function readInteger(
   if (!span) return undefined
   const kind = kindAt(raw, span.start)
   if (kind !== 'number' && kind !== 'null') throw wrongKind(raw, span, path, 'an integer')
-  const value = parseSpan(raw, span, path)
+  const value = digitsAt(raw, span) ?? parseSpan(raw, span, path)
   if (value === null) return undefined
   if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
     const range = most === Number.MAX_SAFE_INTEGER ? `of ${least} or more` : `from ${least} to ${most}`
     throw invalid(path, `expected an integer ${range}, got ${value}`)
+  }
+  return value
+}
+
+/** A number that is nothing but a few digits, without a text of it. */
+function digitsAt(raw: Buffer, { start, end }: Span): number | undefined {
+  if (end - start > 9) return undefined
+  let value = 0
+  for (let at = start; at < end; at++) {
+    const digit = (raw[at] ?? 0) - 0x30
+    if (digit < 0 || digit > 9) return undefined
+    value = value * 10 + digit
   }
   return value
 }

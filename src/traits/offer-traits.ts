@@ -31,16 +31,26 @@ export interface TraitVerdict {
  */
 export class OfferTraits {
   readonly #known: KnownOfOffer
-  readonly #found = new Map<string, { traits: Traits; until: number }>()
+  readonly #found = new Map<string, Found>()
+  /** Most offers are asked for one name. */
+  #last: Found | undefined
 
   constructor(known: KnownOfOffer) {
     this.#known = known
   }
 
   of(protocol: ProtocolName, upstreamModel: string): Traits {
+    const last = this.#last
+    if (last?.protocol === protocol && last.upstreamModel === upstreamModel && isInForce(last))
+      return last.traits
     const name = `${protocol} ${upstreamModel}`
-    const found = this.#found.get(name)
-    if (found !== undefined && found.until > Date.now()) return found.traits
+    const known = this.#found.get(name)
+    const found = known !== undefined && isInForce(known) ? known : this.#find(name, protocol, upstreamModel)
+    this.#last = found
+    return found.traits
+  }
+
+  #find(name: string, protocol: ProtocolName, upstreamModel: string): Found {
     const { vendor, stated } = this.#known
     const verdicts = this.verdictsOn(protocol, upstreamModel)
     const traits = mergeTraits(
@@ -54,9 +64,9 @@ export class OfferTraits {
     )
     // Clients of an offer of any model may ask for any name.
     if (this.#found.size >= namesMax) this.#found.clear()
-    const one = shared(traits)
-    this.#found.set(name, { traits: one, until })
-    return one
+    const found = { protocol, upstreamModel, traits: shared(traits), until }
+    this.#found.set(name, found)
+    return found
   }
 
   /** What was proved, and is in force now. */
@@ -69,6 +79,18 @@ export class OfferTraits {
         (verdict.expiresAt === undefined || verdict.expiresAt.getTime() > now),
     )
   }
+}
+
+interface Found {
+  readonly protocol: ProtocolName
+  readonly upstreamModel: string
+  readonly traits: Traits
+  /** Milliseconds since the epoch; infinite for most. */
+  readonly until: number
+}
+
+function isInForce({ until }: Found): boolean {
+  return until === Number.POSITIVE_INFINITY || until > Date.now()
 }
 
 const namesMax = 1000

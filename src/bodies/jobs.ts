@@ -57,6 +57,7 @@ export interface TranslateInput {
   client: ProtocolName
   compacts?: boolean
   target: TranslationTarget
+  losesDigits?: boolean | undefined
   strict: boolean
   isKept?: boolean
   maxOutputTokensDefault: number
@@ -110,6 +111,7 @@ export const jobs = {
       client,
       compacts,
       target,
+      losesDigits,
       strict,
       isKept = false,
       maxOutputTokensDefault,
@@ -118,7 +120,7 @@ export const jobs = {
     const { body, notes, tools, asked } = translateRequest(
       {
         client: clientOf(client, compacts),
-        body: parsed(bytes),
+        body: parsed(bytes, losesDigits),
         envelope,
         strict,
         isKept,
@@ -182,8 +184,8 @@ export function ownBody({ bytes, facts }: Exclude<Own, undefined>): { body: Buff
 }
 
 /** Does not throw: an earlier scan has checked the JSON, but for long strings. */
-function parsed(bytes: Buffer): Json {
-  const value = parseKeepingDigits(bytes.toString('utf8'))
+function parsed(bytes: Buffer, losesDigits?: boolean): Json {
+  const value = parseKeepingDigits(bytes.toString('utf8'), losesDigits)
   return isRecord(value) ? value : {}
 }
 

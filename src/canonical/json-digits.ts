@@ -15,10 +15,10 @@ declare global {
 /**
  * Parse JSON so that the numbers of its opaque parts keep their digits: `1.0`, `1e400` and `12345678901234567890` are written as they
  * came. Opaque are arguments of tools, JSON Schemas and metadata, which we pass on and do not read. Elsewhere, a number is a number.
- * Throws SyntaxError as JSON.parse does.
+ * Throws SyntaxError as JSON.parse does. `losesDigits`: whether a scan has found such a number; undefined: none has looked.
  */
-export function parseKeepingDigits(text: string): unknown {
-  if (!mayLoseDigits.test(text) || !mayHaveOpaque(text)) return JSON.parse(text)
+export function parseKeepingDigits(text: string, losesDigits = mayLoseDigits.test(text)): unknown {
+  if (!losesDigits || !mayHaveOpaque(text)) return JSON.parse(text)
   return settled(JSON.parse(text, keepDigits))
 }
 

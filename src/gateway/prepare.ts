@@ -236,6 +236,7 @@ export class Preparation {
       client: this.#asked.endpoint.protocol,
       compacts: this.#asked.endpoint.compacts === true,
       target: { protocol, upstreamModel, traits },
+      losesDigits: this.#asked.facts.losesDigits,
       ...this.#wishes(model, traits),
     }
     const key = keyOf(target, model)
@@ -305,7 +306,7 @@ export class Preparation {
     if (this.#json === undefined) {
       const { body, large, facts } = this.#asked
       const bytes = large === undefined ? body : bodyWithoutConversation(body, facts)
-      const value = parseKeepingDigits(bytes.toString('utf8'))
+      const value = parseKeepingDigits(bytes.toString('utf8'), facts.losesDigits)
       this.#json = isRecord(value) ? value : {}
     }
     return this.#json

@@ -24,6 +24,9 @@ const state = 1
 const media = 2
 const all = state | media
 
+/** The length from which a number may have more digits than a double keeps. */
+const manyDigits = 15
+
 const words = new Map<string, number>()
 for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'prompt', 'audio'])
   words.set(word, state)
@@ -57,6 +60,7 @@ const beginBytes = 128
  */
 export class BodyMarks implements Watch {
   #found = 0
+  #losesDigits = false
 
   get namesVendorState(): boolean {
     return (this.#found & state) !== 0
@@ -66,9 +70,28 @@ export class BodyMarks implements Watch {
     return (this.#found & media) !== 0
   }
 
+  /** As `mayLoseDigits` of `canonical/json-digits.ts`, of the numbers alone. */
+  get losesDigits(): boolean {
+    return this.#losesDigits
+  }
+
+  lookAtNumber(bytes: Buffer, start: number, end: number): void {
+    if (end - start >= manyDigits || isUnusual(bytes, start, end)) this.#losesDigits = true
+  }
+
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void {
     if (this.#found !== all) this.#found |= marksOf(bytes, start, end, hasCodes)
   }
+}
+
+/** With an exponent, a zero at the end of its fraction, or -0. */
+function isUnusual(bytes: Buffer, start: number, end: number): boolean {
+  const endsInZero = bytes[end - 1] === 0x30
+  for (let at = start; at < end; at++) {
+    const byte = bytes[at]
+    if (byte === 0x65 || byte === 0x45 || (byte === 0x2e && endsInZero)) return true
+  }
+  return endsInZero && bytes[start] === 0x2d && end - start === 2
 }
 
 function marksOf(bytes: Buffer, start: number, end: number, hasCodes: boolean): number {

@@ -324,6 +324,7 @@ function endOfNumber(text: Text, from: number): number {
     const sign = byteAt(text, at + 1)
     at = endOfDigits(text, sign === 0x2b || sign === 0x2d ? at + 2 : at + 1)
   }
+  text.watch?.lookAtNumber(text.bytes, from, at)
   return at
 }
 

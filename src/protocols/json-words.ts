@@ -1,7 +1,8 @@
-/** Looks at the names and texts of a document while they are scanned. */
+/** Looks at the names, texts and numbers of a document while they are scanned. */
 export interface Watch {
   /** `start` and `end`: of a string with its quotes, or of its first bytes and no closing quote. `hasCodes`: escapes such as `\u0061`. */
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void
+  lookAtNumber(bytes: Buffer, start: number, end: number): void
 }
 
 /** The name that the key between these quotes is, if any. Keys may have escapes. */

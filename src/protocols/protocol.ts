@@ -170,6 +170,8 @@ export interface RequestFacts {
   namesVendorState?: boolean
   /** False: no name or text of the body marks a part that is no text. Undefined: nothing has looked. */
   hasMediaWords?: boolean
+  /** False: every number of the body is written as JavaScript writes it. Undefined: nothing has looked. */
+  losesDigits?: boolean
   /** Present where the request begins or continues a conversation that is kept between requests. */
   thread?: ThreadFacts | undefined
   /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */

@@ -33,6 +33,29 @@ test.each(numbers)('%s keeps its digits in what is opaque, and is a number elsew
   expect(JSON.stringify(opaqueObject(`{"n":${number}}`))).toBe(`{"n":${number}}`)
 })
 
+const bodies: [ProtocolName, (member: string) => string][] = [
+  ['openai-chat', (member) => `{"model":"m","messages":[{"role":"user","content":"hi"}],${member}}`],
+  ['openai-responses', (member) => `{"model":"m","input":"hi",${member}}`],
+  [
+    'anthropic-messages',
+    (member) => `{"model":"m","max_tokens":100,"messages":[{"role":"user","content":"hi"}],${member}}`,
+  ],
+]
+
+test.each(bodies)(
+  'the scan of a %s body sees each number that a parser would write in another way',
+  (protocol, bodyOf) => {
+    const losesDigits = (number: string) => {
+      const body = Buffer.from(bodyOf(`"tools":[{"a":"1.0","b":[true,${number} ]}]`))
+      return clientSide(protocol).readRequest(body, { jsonDepthMax: 100, jsonValuesMax: 1000 }).losesDigits
+    }
+    for (const number of [...numbers, '1e5', '-1.50', '-0.0', '1234567890123456.7'])
+      expect(losesDigits(number), number).toBe(String(Number(number)) !== number)
+    for (const number of ['1', '-7', '0.25', '10', '-120', '99.05', '12345678901234'])
+      expect(losesDigits(number), number).toBe(false)
+  },
+)
+
 test('texts that look like numbers stay texts, and broken JSON is refused', () => {
   const text = '{"metadata":{"a":": 1.0, 1e5"},"messages":[{"content":"[12345678901234567890]"}]}'
   expect(JSON.stringify(parseKeepingDigits(text))).toBe(text)

@@ -41,6 +41,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     conversation: members.messages,
     namesVendorState: marks.namesVendorState,
     hasMediaWords: marks.hasMediaWords,
+    losesDigits: marks.losesDigits,
     spans: new BodySpans(members.model),
   }
 }

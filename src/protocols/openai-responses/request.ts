@@ -42,6 +42,7 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
     conversation: members.input,
     namesVendorState: marks.namesVendorState,
     hasMediaWords: marks.hasMediaWords,
+    losesDigits: marks.losesDigits,
     spans: new BodySpans(members.model),
   }
 }

@@ -22,8 +22,17 @@ export function fitImageTypes({ turns }: ChatRequest, notes: Notes): Partial<Cha
     notes.add('mapped', block.path, `its bytes are ${real}, and not ${given.slice(0, 60)}`)
     return { ...block, source: { ...block.source, mediaType: real } }
   }
+  if (!turns.some(({ blocks }) => blocks.some(mayHaveImage))) return {}
   const fitted = turns.map((turn) => ({ ...turn, blocks: turn.blocks.map(fit) }))
   return isChanged ? { turns: fitted } : {}
+}
+
+function mayHaveImage(block: Block): boolean {
+  return block.type === 'tool-result' ? block.content.some(isImage) : isImage(block)
+}
+
+function isImage({ type }: Block): boolean {
+  return type === 'image'
 }
 
 /** More than the base64 of twelve bytes: it may have line breaks. */

@@ -11,6 +11,9 @@ export interface MarksContext {
   traits: Traits
 }
 
+/** The mark of what has none: most of a conversation. */
+export const unmarked: Json = Object.freeze({})
+
 const marksMax = 4
 /** The vendor writes to its cache four times, once where it chooses itself. */
 const breakpointsMax = 3
@@ -41,7 +44,7 @@ export class PromptMarks {
 
   /** The member of the wire's block for the hint at `path`, to be spread into it. */
   mark({ path, cache }: { path: string; cache?: { ttl: '5m' | '1h' } }, place: MarkPlace = 'content'): Json {
-    if (cache === undefined) return {}
+    if (cache === undefined) return unmarked
     switch (this.#caching) {
       case 'marks':
         return this.#control(path, cache.ttl)

@@ -3,6 +3,7 @@ import type { Json } from '../../canonical/json.ts'
 import { legalCallId, nineCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
 import type { AnsweredCall } from '../pair-tool-results.ts'
+import { unmarked } from '../prompt-marks.ts'
 import { encodePart, joinedTexts, marked } from './encode-parts.ts'
 import type { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
@@ -23,7 +24,7 @@ export function encodeCalls(
   const results: Json[] = []
   for (const [at, { call, result }] of answered.entries()) {
     const id = ids[at] ?? ''
-    calls.push({ ...encodeCall(call, id, context), ...extras.forCall(call) })
+    calls.push(Object.assign(encodeCall(call, id, context), extras.forCall(call)))
     results.push({ role: 'tool', tool_call_id: id, content: encodeResult(result, media, context) })
   }
   if (media.length > 0) results.push({ role: 'user', content: media })
@@ -56,7 +57,7 @@ function encodeResult(result: ToolResultBlock, media: Json[], { notes, marks }: 
   for (const block of result.content) {
     const mark = marks.mark(block)
     for (const part of encodePart(block, notes)) {
-      if (typeof part.text === 'string') texts.push({ ...part, ...mark })
+      if (typeof part.text === 'string') texts.push(mark === unmarked ? part : { ...part, ...mark })
       else {
         if (media.length === 0) media.push({ type: 'text', text: 'Files that the tools gave back:' })
         media.push(part)

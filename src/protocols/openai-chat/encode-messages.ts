@@ -2,6 +2,7 @@ import type { Block, ReasoningBlock, Turn } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { refused } from '../notes.ts'
 import { pairToolResults, type Round } from '../pair-tool-results.ts'
+import { unmarked } from '../prompt-marks.ts'
 import { encodeCalls } from './encode-calls.ts'
 import { encodePart, joinedTexts, marked } from './encode-parts.ts'
 import { encodeReasoning } from './encode-reasoning.ts'
@@ -30,25 +31,18 @@ function encodeRound(round: Round, context: MessagesContext): Json[] {
 }
 
 function encodeAssistant({ assistant, calls: answered }: Round, context: MessagesContext): Json[] {
-  const extras = new ExtraContents(
-    assistant.flatMap(({ blocks }) => blocks),
-    context.upstreamModel,
-  )
+  const extras = new ExtraContents(assistant, context.upstreamModel)
   const { calls, results } = encodeCalls(answered, extras, context)
-  const said: Said = { texts: [], mark: {}, refusal: '', reasoning: [] }
+  const said: Said = { texts: [], mark: unmarked, refusal: '', reasoning: [] }
   for (const { blocks } of assistant) addBlocks(blocks, said, context)
   const reasoning = encodeReasoning(said.reasoning, { hasCalls: calls.length > 0, ...context })
   const texts = said.texts.filter((text) => text !== '')
   const isEmpty = texts.length === 0 && said.refusal === '' && calls.length === 0
   if (isEmpty && reasoning.reasoning_details === undefined) return results
-  const message = {
-    role: 'assistant',
-    content: contentOf(texts, isEmpty, said.mark, context),
-    ...(said.refusal === '' ? {} : { refusal: said.refusal }),
-    ...reasoning,
-    ...extras.forMessage(),
-    ...(calls.length === 0 ? {} : { tool_calls: calls }),
-  }
+  const message: Json = { role: 'assistant', content: contentOf(texts, isEmpty, said.mark, context) }
+  if (said.refusal !== '') message.refusal = said.refusal
+  Object.assign(message, reasoning, extras.forMessage())
+  if (calls.length > 0) message.tool_calls = calls
   return [message, ...results]
 }
 
@@ -64,8 +58,9 @@ interface Said {
 function addBlocks(blocks: readonly Block[], said: Said, { notes, marks }: MessagesContext): void {
   let isInText = false
   for (const block of blocks) {
-    if (block.type === 'text') said.mark = { ...said.mark, ...marks.mark(block, 'assistant') }
-    else if (block.cache) notes.add('dropped', block.path, 'the format has no cache hint there')
+    if (block.type === 'text') {
+      if (block.cache) said.mark = { ...said.mark, ...marks.mark(block, 'assistant') }
+    } else if (block.cache) notes.add('dropped', block.path, 'the format has no cache hint there')
     switch (block.type) {
       case 'text':
         // Adjacent text blocks are one text: some vendors split a text at its citations.
@@ -101,6 +96,7 @@ function contentOf(
   { textParts }: MessagesContext,
 ): unknown {
   if (texts.length === 0) return isEmpty ? '' : null
+  if (mark === unmarked && !(texts.length > 1 && textParts)) return texts.join('\n\n')
   const parts = marked(
     texts.map((text) => ({ type: 'text', text })),
     mark,

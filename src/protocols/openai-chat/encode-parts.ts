@@ -1,6 +1,7 @@
 import type { Block, DocumentBlock, ImageBlock } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { type Notes, refused } from '../notes.ts'
+import { unmarked } from '../prompt-marks.ts'
 
 /** A block of a user turn or of a tool's result as parts of a message; none if it is dropped. */
 export function encodePart(block: Block, notes: Notes): Json[] {
@@ -28,18 +29,23 @@ export function encodePart(block: Block, notes: Notes): Json[] {
 
 /** The parts with a mark of the cache on the last of them. */
 export function marked(parts: Json[], mark: Json): Json[] {
+  if (mark === unmarked) return parts
   return parts.map((part, at) => (at === parts.length - 1 ? { ...part, ...mark } : part))
 }
 
 /** Texts as one, or as parts where one of them has a mark of the cache. */
 export function joinedTexts(parts: readonly Json[], separator: string): unknown {
+  const [first] = parts
+  if (parts.length === 1 && first !== undefined && !isMarked(first)) return first.text
   if (parts.some(isMarked)) return parts
   return parts.map(({ text }) => text).join(separator)
 }
 
 /** Whether a part of text has more than its text. */
 function isMarked(part: Json): boolean {
-  return Object.keys(part).length > 2
+  let members = 0
+  for (const _name in part) members++
+  return members > 2
 }
 
 function encodeImage({ source, detail, path }: ImageBlock): Json {

@@ -1,4 +1,4 @@
-import type { Block, ReasoningSignature, ToolCallBlock } from '../../canonical/chat.ts'
+import type { Block, ReasoningSignature, ToolCallBlock, Turn } from '../../canonical/chat.ts'
 import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { isSignedBy } from '../signed-by.ts'
@@ -8,19 +8,21 @@ export class ExtraContents {
   readonly #byCall = new Map<string, unknown>()
   #ofMessage: unknown
 
-  constructor(blocks: readonly Block[], upstreamModel: string) {
-    for (const block of blocks) {
-      if (block.type !== 'reasoning' || !isSignedBy(block.signature, 'openai-chat', upstreamModel)) continue
-      const held = heldBy(block.signature)
-      if (held === undefined) continue
-      if (held.of === 'message') this.#ofMessage = held.extra_content
-      else this.#byCall.set(portable(block.signature.id ?? ''), held.extra_content)
-    }
+  constructor(turns: readonly Turn[], upstreamModel: string) {
+    for (const { blocks } of turns) for (const block of blocks) this.#add(block, upstreamModel)
+  }
+
+  #add(block: Block, upstreamModel: string): void {
+    if (block.type !== 'reasoning' || !isSignedBy(block.signature, 'openai-chat', upstreamModel)) return
+    const held = heldBy(block.signature)
+    if (held === undefined) return
+    if (held.of === 'message') this.#ofMessage = held.extra_content
+    else this.#byCall.set(portable(block.signature.id ?? ''), held.extra_content)
   }
 
   /** The member for a call, to be spread into it. */
   forCall({ id }: ToolCallBlock): Json {
-    return member(this.#byCall.get(portable(id)))
+    return this.#byCall.size === 0 ? none : member(this.#byCall.get(portable(id)))
   }
 
   /** The member for the message. */
@@ -45,6 +47,8 @@ function heldBy({ value }: ReasoningSignature): Json | undefined {
   return isRecord(held?.extra_content) ? held : undefined
 }
 
+const none: Json = Object.freeze({})
+
 function member(extra: unknown): Json {
-  return extra === undefined ? {} : { extra_content: extra }
+  return extra === undefined ? none : { extra_content: extra }
 }

@@ -35,9 +35,18 @@ export function isCutOff(reason: FinishReason): boolean {
  * did not give.
  */
 export function brokenInput(name: string): GatewayError {
+  return badCall(name, 'are not a JSON object')
+}
+
+/** The same for an object that the client's own form of such a call cannot hold. */
+export function unfitInput(name: string): GatewayError {
+  return badCall(name, 'do not fit it')
+}
+
+function badCall(name: string, fault: string): GatewayError {
   const tool = name.slice(0, 64)
   return new GatewayError(
     'upstream_error',
-    `The upstream called the tool "${tool}" with arguments that are not a JSON object. Try again.`,
+    `The upstream called the tool "${tool}" with arguments that ${fault}. Try again.`,
   )
 }

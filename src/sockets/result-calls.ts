@@ -39,4 +39,7 @@ const openBrace = 0x7b
 const resultNames: ReadonlyMap<unknown, string> = new Map([
   ['function_call_output', 'function call output'],
   ['custom_tool_call_output', 'custom tool call output'],
+  ['shell_call_output', 'shell call output'],
+  ['apply_patch_call_output', 'apply patch call output'],
+  ['computer_call_output', 'computer call output'],
 ])

@@ -90,14 +90,3 @@ describe.each(['openai-chat', 'openai-responses', 'gemini'] as const)('Messages 
     expect(() => translated('anthropic-messages', upstream, request)).toThrow(/^tools\[0\]: .*code_execution/)
   })
 })
-
-test.each(['shell', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'])(
-  'the tool %s of Responses is refused with the reason: its calls have a form of their own',
-  (type) => {
-    const request = { model: 'm', input: 'Hi', tools: [{ type }] }
-    for (const upstream of ['openai-chat', 'anthropic-messages', 'gemini'] as const)
-      expect(() => translated('openai-responses', upstream, request)).toThrow(
-        `the calls of the tool "${type}" are items that only the Responses format has`,
-      )
-  },
-)

@@ -1,11 +1,6 @@
 import type { Json } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
-
-/** A tool that the vendor defines and the client runs, as a function. */
-interface OwnFunction {
-  description: string
-  parameters: Json
-}
+import { listSchema, type OwnFunction, objectSchema, textSchema, wordSchema } from '../own-function.ts'
 
 /**
  * The function that a tool is whose input the vendor has fixed, and which the client itself runs: its calls and results have the form
@@ -19,8 +14,8 @@ export function functionOf(type: string, tool: Members): OwnFunction | undefined
     case 'bash':
       return {
         description: 'Run a command in a bash session that keeps its state between calls.',
-        parameters: object({
-          command: text('The command to run. Required unless the session is restarted.'),
+        parameters: objectSchema({
+          command: textSchema('The command to run. Required unless the session is restarted.'),
           restart: { type: 'boolean', description: 'true: start the session anew.' },
         }),
       }
@@ -30,13 +25,13 @@ export function functionOf(type: string, tool: Members): OwnFunction | undefined
       return {
         description:
           'Keep what must outlast this conversation, in files below /memories. View that directory before you begin a task, and write down progress as you make it.',
-        parameters: object(
+        parameters: objectSchema(
           {
-            command: word(['view', 'create', 'str_replace', 'insert', 'delete', 'rename']),
+            command: wordSchema(['view', 'create', 'str_replace', 'insert', 'delete', 'rename']),
             ...fileMembers,
-            insert_text: text('insert: the text to insert.'),
-            old_path: text('rename: the path now.'),
-            new_path: text('rename: the path then.'),
+            insert_text: textSchema('insert: the text to insert.'),
+            old_path: textSchema('rename: the path now.'),
+            new_path: textSchema('rename: the path then.'),
           },
           'command',
         ),
@@ -58,12 +53,12 @@ function textEditor(date: string, charactersMax: number | undefined): OwnFunctio
   const most = charactersMax === undefined ? '' : ` A view has at most ${charactersMax} characters.`
   return {
     description: `View, create and edit text files. str_replace replaces one exact and unique text.${most}`,
-    parameters: object(
+    parameters: objectSchema(
       {
-        command: word(['view', 'create', 'str_replace', 'insert', ...(isOlder ? ['undo_edit'] : [])]),
+        command: wordSchema(['view', 'create', 'str_replace', 'insert', ...(isOlder ? ['undo_edit'] : [])]),
         ...fileMembers,
-        ...(isOlder ? {} : { insert_text: text('insert: the text to insert.') }),
-        ...(isOlder ? { new_str: text('str_replace, insert: the new text.') } : {}),
+        ...(isOlder ? {} : { insert_text: textSchema('insert: the text to insert.') }),
+        ...(isOlder ? { new_str: textSchema('str_replace, insert: the new text.') } : {}),
       },
       'command',
       'path',
@@ -72,16 +67,12 @@ function textEditor(date: string, charactersMax: number | undefined): OwnFunctio
 }
 
 const fileMembers = {
-  path: text('The path of the file or directory.'),
-  file_text: text('create: the content of the file.'),
-  old_str: text('str_replace: the text to replace.'),
-  new_str: text('str_replace: the text in its place.'),
+  path: textSchema('The path of the file or directory.'),
+  file_text: textSchema('create: the content of the file.'),
+  old_str: textSchema('str_replace: the text to replace.'),
+  new_str: textSchema('str_replace: the text in its place.'),
   insert_line: { type: 'integer', description: 'insert: the line after which; 0: the beginning.' },
-  view_range: {
-    type: 'array',
-    items: { type: 'integer' },
-    description: 'view: the first and the last line; -1: the end of the file.',
-  },
+  view_range: listSchema({ type: 'integer' }, 'view: the first and the last line; -1: the end of the file.'),
 }
 
 interface Screen {
@@ -108,15 +99,15 @@ function computer(date: string, { width, height, display, zooms }: Screen): OwnF
   const number = display === undefined ? '' : ` Its display is number ${display}.`
   return {
     description: `Use a computer by its screen, mouse and keyboard. The screen has ${width} x ${height} pixels; coordinates are [x, y] from its upper left corner.${number} Take a screenshot to see what an action has done.`,
-    parameters: object(
+    parameters: objectSchema(
       {
-        action: word(actions),
+        action: wordSchema(actions),
         coordinate: pixels('Where to click, move or scroll, or where a drag ends.'),
         start_coordinate: pixels('left_click_drag: where it begins.'),
-        text: text(
+        text: textSchema(
           'type: the text. key, hold_key: keys as xdotool names them, such as ctrl+s. Clicks: keys held down.',
         ),
-        scroll_direction: word(['up', 'down', 'left', 'right']),
+        scroll_direction: wordSchema(['up', 'down', 'left', 'right']),
         scroll_amount: { type: 'integer' },
         duration: { type: 'number', description: 'hold_key, wait: seconds.' },
         ...(zooms ? { region: pixels('zoom: [x, y] of the upper left and of the lower right corner.') } : {}),
@@ -126,18 +117,6 @@ function computer(date: string, { width, height, display, zooms }: Screen): OwnF
   }
 }
 
-function object(properties: Json, ...required: string[]): Json {
-  return { type: 'object', properties, ...(required.length > 0 && { required }) }
-}
-
-function text(description: string): Json {
-  return { type: 'string', description }
-}
-
-function word(words: readonly string[]): Json {
-  return { type: 'string', enum: words }
-}
-
 function pixels(description: string): Json {
-  return { type: 'array', items: { type: 'integer' }, description }
+  return listSchema({ type: 'integer' }, description)
 }

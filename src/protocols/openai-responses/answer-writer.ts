@@ -4,6 +4,7 @@ import type { Json } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { BlockSequence } from '../block-sequence.ts'
 import type { AnswerContext } from '../protocol.ts'
+import { type OwnTool, ownToolsIn } from './client-tools.ts'
 import { idPart } from './errors.ts'
 import {
   CallItem,
@@ -11,8 +12,10 @@ import {
   type OutputItem,
   ReasoningItem,
   SearchItem,
+  takeCallId,
   type WireEvent,
 } from './output-items.ts'
+import { OwnCallItem } from './own-call-item.ts'
 import { responseObjects } from './response-object.ts'
 import { WebSearchItem } from './web-search-item.ts'
 import { searchesTools, searchToolName } from './wire.ts'
@@ -29,6 +32,7 @@ export class AnswerWriter {
   readonly #context: AnswerContext
   readonly #response: ReturnType<typeof responseObjects>
   readonly #searches: boolean
+  readonly #ownTools: ReadonlyMap<string, OwnTool>
   readonly #sequence = new BlockSequence()
   readonly #items: OutputItem[] = []
   readonly #byBlock = new Map<number, { item: OutputItem; part: number }>()
@@ -47,6 +51,7 @@ export class AnswerWriter {
     this.#context = context
     this.#response = responseObjects(context)
     this.#searches = searchesTools(context.body)
+    this.#ownTools = ownToolsIn(context.body)
   }
 
   /** Returns the events to send now; none once the answer is over. */
@@ -111,6 +116,13 @@ export class AnswerWriter {
       this.#emitAll(item.begin())
       return
     }
+    const own =
+      block.kind === 'function' && block.namespace === undefined ? this.#ownTools.get(block.name) : undefined
+    if (own !== undefined) {
+      const item = new OwnCallItem(this.#idOf, own, takeCallId(block.id, this.#callIds))
+      this.#byBlock.set(index, { item, part: 0 })
+      return
+    }
     const isSearch = this.#searches && block.kind === 'function' && block.name === searchToolName
     const item = isSearch
       ? new SearchItem(this.#idOf, block, this.#callIds)
@@ -123,7 +135,7 @@ export class AnswerWriter {
     const open = this.#byBlock.get(index)
     if (open === undefined) return
     // Text and thoughts are announced with their first delta, so that there are no empty items.
-    this.#announce(open.item)
+    if (!(open.item instanceof OwnCallItem)) this.#announce(open.item)
     this.#emitAll(open.item.add(open.part, delta))
   }
 
@@ -133,7 +145,7 @@ export class AnswerWriter {
     this.#byBlock.delete(index)
     const { item } = open
     const events = item.endPart(open.part)
-    if (item.place === undefined) return
+    if (item.place === undefined && !(item instanceof OwnCallItem)) return
     this.#endPending('completed')
     this.#emitAll(events)
     // The message may get more text.
@@ -193,7 +205,14 @@ export class AnswerWriter {
   #endPending(status: 'completed' | 'incomplete'): void {
     const item = this.#ending
     this.#ending = undefined
-    if (item !== undefined) this.#done(item, status)
+    if (item === undefined) return
+    if (item instanceof OwnCallItem) {
+      // The call that an answer broke off in is left out, unless it is whole.
+      if (status === 'incomplete' && !item.isWhole) return
+      this.#announce(item)
+      this.#emitAll(item.steps())
+    }
+    this.#done(item, status)
   }
 
   #done(item: OutputItem, status: 'completed' | 'incomplete'): void {

@@ -59,7 +59,8 @@ function decodePart(part: Members): ContentBlock | undefined {
   return undefined
 }
 
-function decodeImage(part: Members): ImageBlock {
+/** A picture, in the members of a content part or of a screenshot. */
+export function decodeImage(part: Members): ImageBlock {
   const url = part.text('image_url')
   const id = part.text('file_id')
   const detail = textOf(part.any('detail'))

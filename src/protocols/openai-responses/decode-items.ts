@@ -10,6 +10,7 @@ import { isRecord, recordsOf, textOf } from '../../canonical/json.ts'
 import { notOurs, summaryText } from '../compacted.ts'
 import { type Envelope, isEnvelope } from '../envelope.ts'
 import type { Members } from '../members.ts'
+import { type OwnTool, ownItemOf } from './client-tools.ts'
 import { type ContentBlock, decodeContent } from './decode-content.ts'
 import type { ToolList } from './decode-tools.ts'
 import { searchToolName } from './wire.ts'
@@ -30,6 +31,8 @@ export class ItemDecoder {
   readonly update: ConfigurationUpdate = { effort: undefined, format: undefined }
   readonly #tools: ToolList
   readonly #envelope: Envelope
+  /** The ids of calls, by those of their items. */
+  readonly #callIds = new Map<string, string>()
 
   constructor(tools: ToolList, envelope: Envelope) {
     this.#tools = tools
@@ -71,9 +74,15 @@ export class ItemDecoder {
       case 'compaction_summary':
         if (!this.#addCompaction(item)) return
         break
-      default:
-        leaveOut(item, type)
-        return
+      default: {
+        const own = ownItemOf(type)
+        if (own === undefined) {
+          leaveOut(item, type)
+          return
+        }
+        if (own.isResult) this.#addOwnResult(item, own.tool)
+        else this.#addOwnCall(item, own.tool)
+      }
     }
     item.noteRest(losses)
   }
@@ -110,6 +119,25 @@ export class ItemDecoder {
     }
     const callId = item.requiredText('call_id')
     this.#result({ type: 'tool-result', callId, content, isError: false, path: item.path })
+  }
+
+  /** A call of a tool that the vendor defines and the client runs. */
+  #addOwnCall(item: Members, tool: OwnTool): void {
+    noteCaller(item)
+    const id = item.requiredText('call_id')
+    const itemId = textOf(item.any('id'))
+    if (itemId !== undefined) this.#callIds.set(itemId, id)
+    const input = JSON.stringify(tool.inputOf(item))
+    const { path } = item
+    this.#assistant(path).push({ type: 'tool-call', id, name: tool.name, kind: 'function', input, path })
+  }
+
+  /** The result of a local shell names its call in `id`: some clients give the id of the item there, others that of the call. */
+  #addOwnResult(item: Members, tool: OwnTool): void {
+    noteCaller(item)
+    const id = tool.call === 'local_shell_call' ? item.text('id') : undefined
+    const callId = item.text('call_id') ?? (id && this.#callIds.get(id)) ?? id ?? item.requiredText('call_id')
+    this.#result({ type: 'tool-result', callId, ...tool.resultOf(item), path: item.path })
   }
 
   #addReasoning(item: Members): void {
@@ -235,10 +263,14 @@ function textsOf(parts: unknown): string {
     .join('\n\n')
 }
 
+const noChecks = 'other formats have no safety checks'
+
 /** Ids and states concern items that the vendor keeps. Nothing is lost without them. */
 const bookkeeping = ['id', 'status', 'created_by']
 
 const losses = {
+  acknowledged_safety_checks: noChecks,
+  pending_safety_checks: noChecks,
   async: 'other formats have no calls that are answered later',
   phase: 'other formats do not mark phases of an answer',
 }
@@ -264,14 +296,6 @@ const refusals: ReadonlyMap<string, string> = new Map([
     'image_generation_call',
     'image_generation_call: other vendors cannot read an image that one vendor keeps',
   ],
-  ['local_shell_call', `local_shell_call: ${noSuchTool}`],
-  ['local_shell_call_output', `local_shell_call_output: ${noSuchTool}`],
-  ['shell_call', `shell_call: ${noSuchTool}`],
-  ['shell_call_output', `shell_call_output: ${noSuchTool}`],
-  ['apply_patch_call', `apply_patch_call: ${noSuchTool}`],
-  ['apply_patch_call_output', `apply_patch_call_output: ${noSuchTool}`],
-  ['computer_call', `computer_call: ${noSuchTool}`],
-  ['computer_call_output', `computer_call_output: ${noSuchTool}`],
   ['mcp_approval_request', `mcp_approval_request: ${noSuchTool}`],
   ['mcp_approval_response', `mcp_approval_response: ${noSuchTool}`],
 ])

@@ -47,7 +47,7 @@ export function decodeRequest(body: Json, { envelope, isKept = false }: DecodeCo
     turns: items.turns,
     tools: tools.list,
     webSearch: boundSearch(tools.webSearch, maxUses, members),
-    toolChoice: decodeToolChoice(members),
+    toolChoice: decodeToolChoice(members, tools.list),
     parallelToolCalls: members.boolean('parallel_tool_calls'),
     maxOutputTokens: members.number('max_output_tokens'),
     choices: 1,

@@ -3,6 +3,7 @@ import { textOf } from '../../canonical/json.ts'
 import { readCustomFormat } from '../custom-tools.ts'
 import type { Members } from '../members.ts'
 import { listedTwice } from '../tool-names.ts'
+import { hostedShellReason, isHostedShell, type OwnTool, ownToolOf } from './client-tools.ts'
 import { decodeWebSearch, isWebSearch } from './web-search.ts'
 import { searchToolName } from './wire.ts'
 
@@ -14,6 +15,8 @@ export class ToolList {
   /** The web search that the vendor runs, if the client wants it. */
   webSearch: WebSearch | undefined
   readonly #tools = new Map<string, Tool>()
+  /** The types of those that the vendor defines and the client runs, by their names as functions. */
+  readonly #own = new Map<string, string>()
 
   get list(): Tool[] {
     return [...this.#tools.values()]
@@ -34,6 +37,7 @@ export class ToolList {
       const named = namespace === undefined ? decoded : { ...decoded, namespace }
       const key = JSON.stringify([namespace, decoded.name])
       const former = this.#tools.get(key)
+      if (namespace === undefined && this.#own.has(decoded.name)) refuseSameName(tool, decoded.name)
       // A search may find a tool that is listed, and a later item may list it again.
       if (former !== undefined && tool.path.startsWith('tools[')) tool.unmapped.drop(former.path, listedTwice)
       this.#tools.set(key, named)
@@ -50,10 +54,27 @@ export class ToolList {
     if (type === 'tool_search') this.#addSearch(tool)
     else if (isWebSearch(type)) this.webSearch = decodeWebSearch(tool)
     else {
-      const reason = ownItems.has(type) ? { reason: ownItemsReason(type) } : {}
+      const own = namespace === undefined ? ownToolOf(type) : undefined
+      if (own !== undefined && !isHostedShell(tool.any('environment'))) return this.#addOwn(tool, own)
+      const reason = own === undefined ? {} : { reason: hostedShellReason }
       this.#tools.set(tool.path, { type: 'hosted', name: type, path: tool.path, ...reason })
     }
     return []
+  }
+
+  /** A tool that the client runs, and whose form the vendor has fixed. */
+  #addOwn(tool: Members, own: OwnTool): string[] {
+    const { name } = own
+    const { path, unmapped } = tool
+    const type = tool.requiredText('type')
+    const key = JSON.stringify([undefined, name])
+    if (this.#tools.has(key) && this.#own.get(name) !== type) refuseSameName(tool, name)
+    const { description, parameters } = own.asFunction(tool)
+    unmapped.map(path, `a function takes the place of the vendor's own tool ${type}`)
+    tool.noteRest(toolLosses)
+    this.#own.set(name, type)
+    this.#tools.set(key, { type: 'function', name, description, parameters, strict: undefined, path })
+    return [name]
   }
 
   /** A search that the client runs is a function like any other. A search that the vendor runs is dropped. */
@@ -76,13 +97,10 @@ export class ToolList {
   }
 }
 
-/** Tools that the client runs, whose calls and results are items of their own. */
-const ownItems: ReadonlySet<string> = new Set([
-  ...['shell', 'local_shell', 'apply_patch', 'computer', 'computer_use', 'computer_use_preview'],
-])
-
-function ownItemsReason(type: string): string {
-  return `the calls of the tool "${type}" are items that only the Responses format has: describe it as a function, or use a model whose channel speaks Responses`
+/** The answer could not tell a call of the one from a call of the other. */
+function refuseSameName({ path, unmapped }: Members, name: string): void {
+  const reason = `another tool of the request is a function of the name "${name}" upstream: leave one out, or rename it`
+  unmapped.refuse(path, reason)
 }
 
 function decodeFunction(tool: Members): Tool {
@@ -107,7 +125,8 @@ function decodeCustom(tool: Members): Tool {
   }
 }
 
-export function decodeToolChoice(body: Members): ToolChoice | undefined {
+/** `tools`: those of the request. */
+export function decodeToolChoice(body: Members, tools: readonly Tool[]): ToolChoice | undefined {
   const value = body.any('tool_choice')
   if (value === undefined) return undefined
   if (typeof value === 'string') {
@@ -125,13 +144,20 @@ export function decodeToolChoice(body: Members): ToolChoice | undefined {
     choice.noteRest()
     return { type: 'web-search' }
   }
-  if (type !== 'allowed_tools') return { type: 'tool', name: type, kind: 'hosted' }
+  if (type !== 'allowed_tools') {
+    const own = tools.some((tool) => tool.type === 'hosted' && tool.name === type)
+      ? undefined
+      : ownToolOf(type)
+    if (own === undefined) return { type: 'tool', name: type, kind: 'hosted' }
+    choice.noteRest()
+    return { type: 'tool', name: own.name, kind: 'function' }
+  }
   const mode = choice.requiredWord('mode', ['auto', 'required'])
   const allowed = choice.requiredObjects('tools')
   const own = allowed.filter((tool) => !isWebSearch(tool.any('type')))
   const names = own.map((tool) => {
     const type = textOf(tool.any('type'))
-    const name = textOf(tool.any('name')) ?? type ?? tool.requiredName('name')
+    const name = textOf(tool.any('name')) ?? ownToolOf(type)?.name ?? type ?? tool.requiredName('name')
     tool.noteRest()
     return name
   })

@@ -289,7 +289,7 @@ export class SearchItem implements OutputItem {
 }
 
 /** The call's id in a form that is legal here and unique in the answer. */
-function takeCallId(id: string, taken: Set<string>): string {
+export function takeCallId(id: string, taken: Set<string>): string {
   const legal = legalCallId(id, callIdRules)
   let unique = legal
   for (let n = taken.size; taken.has(unique); n++) unique = legalCallId(`${legal}_${n}`, callIdRules)

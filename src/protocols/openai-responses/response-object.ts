@@ -3,7 +3,7 @@ import { isRecord, type Json, recordsOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import type { AnswerContext } from '../protocol.ts'
 import { failureOf, responseId } from './errors.ts'
-import { writeUsage } from './wire.ts'
+import { listsTools, writeUsage } from './wire.ts'
 
 /** The parts of a response that change during a stream. */
 export interface ResponseState {
@@ -68,11 +68,11 @@ export function preparedEvents(requestId: string, model: string, body: Json) {
   }
 }
 
-/** As `ClientSide#answerSettings`: what `echoedSettings` and `searchesTools` read. */
+/** As `ClientSide#answerSettings`: what `echoedSettings` and `listedTools` read. */
 export function answerSettings(body: Json): Json {
   const settings: Json = {}
   for (const name of settingNames) if (body[name] !== undefined) settings[name] = body[name]
-  const items = recordsOf(body.input).filter(({ type }) => type === 'additional_tools')
+  const items = recordsOf(body.input).filter(listsTools)
   return items.length === 0 ? settings : { ...settings, input: items }
 }
 

@@ -68,11 +68,18 @@ export function writeUsage(usage: Usage | undefined): Json | null {
  * call is a function call, and the answer has to turn it back.
  */
 export function searchesTools(body: Json): boolean {
-  const isSearch = (tool: Json) => tool.type === 'tool_search' && tool.execution === 'client'
-  if (recordsOf(body.tools).some(isSearch)) return true
-  return recordsOf(body.input).some(
-    (item) => item.type === 'additional_tools' && recordsOf(item.tools).some(isSearch),
-  )
+  return listedTools(body).some(({ type, execution }) => type === 'tool_search' && execution === 'client')
+}
+
+/** The definitions of all tools, as the body lists them. */
+export function listedTools(body: Json): Json[] {
+  const items = recordsOf(body.input).filter(listsTools)
+  return [body, ...items].flatMap(({ tools }) => recordsOf(tools))
+}
+
+/** Whether an item of `input` defines tools. */
+export function listsTools({ type }: Json): boolean {
+  return type === 'additional_tools' || type === 'tool_search_output'
 }
 
 /** A member to be spread into an object, if it has a value. */

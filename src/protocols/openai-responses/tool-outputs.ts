@@ -1,0 +1,73 @@
+import type { ToolResultBlock } from '../../canonical/chat.ts'
+import type { Members } from '../members.ts'
+import { decodeImage } from './decode-content.ts'
+
+/** What a tool gave back, for the model. */
+export type ToolOutput = Pick<ToolResultBlock, 'content' | 'isError'>
+
+/** A result that is one text. */
+export function textOutput(result: Members): ToolOutput {
+  return plainOutput(result.requiredText('output'), result)
+}
+
+/** A command that fails is no failure of the tool: its exit code says it. */
+export function shellOutput(result: Members): ToolOutput {
+  let left = result.integer('max_output_length', 0) ?? Number.POSITIVE_INFINITY
+  const content = result.requiredObjects('output').map((part) => {
+    const lines: string[] = []
+    for (const name of ['stdout', 'stderr']) {
+      const text = part.text(name) ?? ''
+      if (text === '') continue
+      const shown = shortened(text, left)
+      left -= Math.min(left, text.length)
+      lines.push(name === 'stderr' ? `stderr:\n${shown}` : shown)
+    }
+    lines.push(outcomeOf(part))
+    part.ignore(['created_by'])
+    part.noteRest()
+    return { type: 'text', text: lines.join('\n'), path: part.path } as const
+  })
+  return { content, isError: false }
+}
+
+function outcomeOf(part: Members): string {
+  const outcome = part.requiredMembers('outcome')
+  const type = outcome.requiredWord('type', ['exit', 'timeout'])
+  const text = type === 'exit' ? `[exit code ${outcome.integer('exit_code') ?? 'unknown'}]` : '[timed out]'
+  outcome.noteRest()
+  return text
+}
+
+/**
+ * The beginning and the end of a text. The client sends all of an output with the bound that the model gave, and the vendor cuts it:
+ * https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
+ */
+function shortened(text: string, most: number): string {
+  if (text.length <= most) return text
+  const head = Math.ceil(most / 2)
+  const tail = most - head
+  const end = tail === 0 ? '' : text.slice(-tail)
+  return `${text.slice(0, head)}\n[${text.length - most} characters are left out here]\n${end}`
+}
+
+/** The result of a patch, which need not have a text. */
+export function patchOutput(result: Members): ToolOutput {
+  const status = result.requiredWord('status', ['completed', 'failed'])
+  const output = result.text('output') ?? ''
+  const isError = status === 'failed'
+  const text = output === '' ? `The patch ${isError ? 'was not' : 'is'} applied.` : output
+  return { ...plainOutput(text, result), isError }
+}
+
+/** A picture of the screen. */
+export function screenshotOutput(result: Members): ToolOutput {
+  const picture = result.requiredMembers('output')
+  picture.requiredWord('type', ['computer_screenshot'])
+  const content = [decodeImage(picture)]
+  picture.noteRest()
+  return { content, isError: false }
+}
+
+function plainOutput(text: string, { path }: Members): ToolOutput {
+  return { content: [{ type: 'text', text, path }], isError: false }
+}

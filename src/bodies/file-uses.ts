@@ -123,16 +123,18 @@ function useOf(body: Buffer, client: ProtocolName, { id, path, objects }: Found)
 }
 
 const partsOf: Partial<Record<ProtocolName, string>> = {
-  'openai-responses': '"input_file" or "input_image"',
+  'openai-responses': '"input_file", "input_image" or "computer_screenshot"',
   'openai-chat': '"file"',
   'anthropic-messages': '"document" or "image"',
 }
+
+const partTypes: ReadonlySet<unknown> = new Set(['input_file', 'input_image', 'computer_screenshot'])
 
 function isPart(part: Json, client: ProtocolName, within: FileUse['within']): boolean {
   const { type } = part
   switch (client) {
     case 'openai-responses':
-      return within === 'part' && (type === 'input_file' || type === 'input_image')
+      return within === 'part' && partTypes.has(type)
     case 'openai-chat':
       return within === 'file' && type === 'file' && isRecord(part.file)
     case 'anthropic-messages':

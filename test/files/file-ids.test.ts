@@ -242,6 +242,27 @@ test('files in the results of tools are read too', async () => {
     ],
   })
   expect(bed.seen.at(-1)).toContain(png.toString('base64'))
+  const computer = (id: string) => ({
+    model: 'via-messages',
+    store: false,
+    tools: [{ type: 'computer' as const }],
+    input: [
+      { role: 'user' as const, content: 'Look.' },
+      {
+        ...{ type: 'computer_call' as const, id: 'cu_1', call_id: 'call_1', status: 'completed' as const },
+        ...{ actions: [{ type: 'screenshot' as const }], pending_safety_checks: [] },
+      },
+      {
+        type: 'computer_call_output' as const,
+        call_id: 'call_1',
+        output: { type: 'computer_screenshot' as const, file_id: id },
+      },
+    ],
+  })
+  await bed.openai().responses.create(computer(picture))
+  expect(bed.seen.at(-1)).toContain(png.toString('base64'))
+  const paper = await upload(bed.openai(), pdf, 'paper.pdf')
+  await expect(bed.openai().responses.create(computer(paper))).rejects.toThrow('and no image')
 })
 
 test('a kept turn names its file, whose bytes are sent again with the next turn', async () => {

@@ -1,5 +1,6 @@
 import type { Json } from '../../src/canonical/json.ts'
 import { type Field, fieldsOf, image, partsOf, pdf, schema } from './every-field.ts'
+import { clientToolCases } from './responses-client-tools.ts'
 
 const responsesBase = { model: 'm', input: 'Hello' }
 const responsesTool = {
@@ -117,6 +118,16 @@ export const responsesFields: Field[] = [
       tool_choice: 'required',
     },
   },
+  ...['shell', 'local_shell', 'apply_patch', 'computer', 'computer_use_preview'].map((type) => ({
+    name: `tools[]: ${type}`,
+    without: responsesToolBase,
+    with: { ...responsesBase, tools: [responsesTool, { type }] },
+  })),
+  {
+    name: 'tools[]: only a shell in a container',
+    without: responsesBase,
+    with: { ...responsesBase, tools: [{ type: 'shell', environment: { type: 'container_auto' } }] },
+  },
   {
     name: 'tools[]: tool_search',
     without: responsesToolBase,
@@ -162,6 +173,13 @@ export const responsesFields: Field[] = [
       ]),
     ),
   },
+  ...clientToolCases
+    .filter(({ tool }) => tool.type !== 'computer_use_preview')
+    .map(({ call, result }) => ({
+      name: `input[]: ${call.type}`,
+      without: items(),
+      with: items(call, result),
+    })),
   {
     name: 'input[]: custom_tool_call',
     without: items(),

@@ -11,6 +11,7 @@ import { messagesFields } from './every-messages-field.ts'
 import { responsesFields } from './every-responses-field.ts'
 import { answersText } from './translated-answers.ts'
 import { searchesText } from './translated-searches.ts'
+import { clientToolsText } from './translated-tools.ts'
 
 /** No field vanishes: every documented field, in every direction, is mapped, reported or refused. */
 
@@ -89,7 +90,7 @@ function documentText(): string {
     )
     return [`## From \`${client}\``, ...lists, differences].join('\n\n')
   })
-  return `${[introduction, toMessagesByModel, ...sections, searchesText, answersText].join('\n\n')}\n`
+  return `${[introduction, toMessagesByModel, ...sections, clientToolsText, searchesText, answersText].join('\n\n')}\n`
 }
 
 /** Lines of at most 120 characters, without a break inside code. */
@@ -170,7 +171,7 @@ upstream refuses is left out, or said in other words, in [a second try](routing.
 
 A field that is refused with a 400 comes with names: the models of the key whose channels take the request untranslated, and
 the endpoints on which this model does. So it is for tools that only their vendor runs, such as code execution, file search,
-an MCP connector or computer use.
+an MCP connector or a shell in a container.
 
 Reasoning of one vendor travels through clients of another format in signed envelopes, and goes back only to the model that
 thought it. Which channel is asked, when several could answer, stands in [routing](routing.md).

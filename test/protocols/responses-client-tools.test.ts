@@ -135,7 +135,8 @@ describe.each(upstreams)('to %s', (upstream) => {
       expect(own.at(-1)).toMatchObject({ type: 'response.output_item.done', item })
       expect(own.slice(1, -1)).toMatchObject(one.steps)
 
-      const input = [asked, ...whole.output, { ...one.result, call_id: whole.output[0]?.call_id }]
+      // Our answer repeats the id of the upstream.
+      const input = [asked, ...(whole.output as unknown as Json[]), one.result]
       const { rounds } = translated(upstream, { tools: [one.tool], input })
       expect(rounds.calls).toEqual([{ name: one.name, input: one.input }])
       expect(rounds.results).toHaveLength(1)
@@ -283,6 +284,30 @@ describe('arguments', () => {
       expect(encodeResponse(events, { ...contextOf, body }).output).toMatchObject([{ type: 'shell_call' }])
     }
   })
+})
+
+test.each(table.filter(([type]) => type !== 'computer_use_preview'))(
+  'a call of %s from a channel of the own format stays, where the answer is written anew',
+  (_type, one) => {
+    const output = [{ ...one.item, id: 'x_1', call_id: 'call_1', status: 'completed' }]
+    const answer = { id: 'resp_1', status: 'completed', output }
+    const events = upstreamSide('openai-responses').decodeResponse(answer, { upstreamModel: 'm' })
+    const made = encodeResponse(events, { ...contextOf, body: { tools: [one.tool] } })
+    expect(made.output).toMatchObject([{ ...one.item, call_id: 'call_1' }])
+  },
+)
+
+test('what the vendor ran in its own container is no call for the client', () => {
+  const environment = { type: 'container_reference', container_id: 'cntr_1' }
+  const output = [
+    { ...clientToolCases[0]?.item, id: 'sh_1', call_id: 'call_1', environment },
+    { type: 'shell_call' },
+  ]
+  const events = upstreamSide('openai-responses').decodeResponse(
+    { id: 'resp_1', status: 'completed', output },
+    { upstreamModel: 'm' },
+  )
+  expect(events.map(({ type }) => type)).toEqual(['start', 'finish'])
 })
 
 describe('results', () => {

@@ -4,10 +4,6 @@ export const searchesText = `## Web search
 A search that the vendor runs crosses all formats: \`web_search_options\` (Chat), \`web_search\` and its previews (Responses),
 \`web_search_20250305\` and later (Messages), \`googleSearch\` (Gemini). Other tools that a vendor runs do not.
 
-Tools that the Messages vendor defines and the client runs (\`bash_...\`, \`text_editor_...\`, \`memory_...\`, \`computer_20251124\` and earlier) reach other
-formats as functions with the same name and members; a note says so. Toolsets, such as \`computer_toolset_20260801\`, do not: each is many tools. Nor
-do those of Responses (\`shell\`, \`apply_patch\`, \`computer\`): their calls are items that no other format has.
-
 |                               | Chat      | Responses        | Messages   | Gemini |
 | ----------------------------- | --------- | ---------------- | ---------- | ------ |
 | allowed domains               | no        | yes              | yes        | no     |

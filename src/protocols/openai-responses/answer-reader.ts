@@ -5,6 +5,7 @@ import { EventWriter } from '../event-writer.ts'
 import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
+import { isHostedShell, ownItemOf } from './client-tools.ts'
 
 /** A block of the answer and how much of it has become events. */
 interface OpenBlock {
@@ -92,6 +93,8 @@ export class AnswerReader {
       case 'image_generation_call':
         this.losses.add('output: image_generation_call', noMedia)
         break
+      default:
+        this.#addOwnCall(open, item)
     }
     open.done = true
     for (const block of open.blocks.values()) this.#end(block)
@@ -230,6 +233,18 @@ export class AnswerReader {
     })
     if (!isCustom && tool.kind === 'custom') block.wrapped = []
     return block
+  }
+
+  /** A tool of the vendor's that the client runs: only an answer that is written anew in its own format has such calls. */
+  #addOwnCall(open: OpenItem, item: Json): void {
+    const own = ownItemOf(textOf(item.type) ?? '')
+    if (own === undefined || own.isResult || isHostedShell(item.environment)) return
+    const { name, itemOf } = own.tool
+    const places = [item.action, item.operation, { actions: item.actions }].filter(isRecord)
+    const input = places.find((place) => itemOf(place) !== undefined)
+    if (input === undefined) return
+    const block = this.#callBlock(open, { ...item, type: 'function_call', name })
+    this.#addRest(block, 0, JSON.stringify(input))
   }
 
   /** The steps between searches, which open a page or look for words in one, are no blocks. */

@@ -29,6 +29,7 @@ import { bodyWithoutConversation } from './body-without-conversation.ts'
 import { cacheKeyOf } from './cache-key.ts'
 import { readEmbeddings } from './embedding-encoding.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
+import { type SealedReason, sealedReasons } from './left-out.ts'
 import { namingConversation } from './named-conversation.ts'
 import { noteTranslation } from './note-translation.ts'
 import { outputTokensDefault } from './output-tokens.ts'
@@ -100,7 +101,7 @@ export class Preparation {
    * The same request without the thoughts that vendors have sealed, or undefined where it has none, or where the client wants
    * losses refused. Rejects when the client leaves.
    */
-  async withoutSealed(prepared: Prepared): Promise<Prepared | undefined> {
+  async withoutSealed(prepared: Prepared, why: SealedReason): Promise<Prepared | undefined> {
     if (this.#isStrict()) return undefined
     const { request, notes } = prepared
     const { large, endpoint } = this.#asked
@@ -111,12 +112,10 @@ export class Preparation {
     if (body === undefined) return undefined
     const bytes = Buffer.from(body.buffer, body.byteOffset, body.length)
     const path = endpoint.protocol === 'openai-responses' ? 'input' : 'messages'
-    const reason =
-      'reasoning that another account or model has sealed: the upstream refused it as foreign in a first try'
     return {
       ...prepared,
       request: { ...request, body: this.#bodyOf(large === undefined ? bytes : [bytes]) },
-      notes: [...notes, { path, action: 'dropped', reason }],
+      notes: [...notes, { path, action: 'dropped', reason: sealedReasons[why] }],
     }
   }
 

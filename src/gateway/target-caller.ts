@@ -1,6 +1,5 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import { mergeTraits } from '../canonical/traits.ts'
-import { refusesSealed } from '../protocols/sealed-reasoning.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Chosen } from '../routing/targets.ts'
@@ -11,9 +10,8 @@ import { isMoneyLimited } from '../stages/hold-money.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { refusedMembers } from '../traits/refused-members.ts'
-import { isSent } from '../traits/sent-members.ts'
-import { type TraitChange, traitChange } from '../traits/trait-change.ts'
 import { type CallResult, callPrepared, callTarget, type Unanswered } from './call-target.ts'
+import { type Change, type LeftOutParts, leftOutAfter } from './left-out.ts'
 import { noteTranslation } from './note-translation.ts'
 import { joined, type Preparation, type Prepared } from './prepare.ts'
 import { retryBytes } from './worst-case.ts'
@@ -41,13 +39,8 @@ export class TargetCaller {
     if (result.kind === 'untranslatable') return result
     this.calls++
     if (result.kind === 'answered' || !mayRefuse(result.refusal?.status) || !this.#mayRetry()) return result
-    const changes = changesAfter(chosen.target, result)
-    const second =
-      changes !== undefined
-        ? await this.#withChanges(chosen, result, changes)
-        : refusesSealed(result.error)
-          ? await this.#withoutSealed(chosen, result)
-          : undefined
+    const parts = leftOutAfter(chosen.target, result.error, () => result.prepared.sent())
+    const second = parts && (await this.#without(chosen, result, parts))
     return second === undefined ? result : this.#callAgain(chosen, result, second)
   }
 
@@ -79,28 +72,26 @@ export class TargetCaller {
   }
 
   /** Undefined when the format cannot express it, when nothing would change, or when its cost may not be held. */
-  async #withChanges(
+  async #without(
     chosen: Chosen,
     { prepared: before }: Unanswered,
-    changes: readonly Change[],
+    parts: LeftOutParts,
   ): Promise<SecondTry | undefined> {
-    const subjects = changes.map(({ subject }) => subject)
-    const traits = mergeTraits(chosen.target.traits, ...changes.map((change) => change.traits))
-    const target = { ...chosen.target, traits, reason: reasonWithout(subjects, chosen) }
     try {
-      const { model } = chosen.modelCandidates
-      await this.#preparation.ahead(target, model)
-      if (this.#mayRetry()) {
-        const prepared = this.#preparation.prepare(target, model)
-        const [first, second] = [joined(before.request.body), joined(prepared.request.body)]
-        const heldBytes = Math.max(this.#admitted.body.length, first.length) + retryBytes
-        if (!second.equals(first) && (!isMoneyLimited(this.#admitted) || second.length <= heldBytes))
-          return {
-            target,
-            prepared: { ...prepared, notes: retryNotes(before, prepared, subjects) },
-            subjects,
-            changes,
-          }
+      const changed = parts.changes.length === 0 ? undefined : await this.#withChanges(chosen, before, parts)
+      if (!this.#mayRetry()) return undefined
+      const open = changed ?? { target: chosen.target, prepared: before, subjects: [], changes: [] }
+      const { sealed } = parts
+      const unsealed = sealed && (await this.#preparation.withoutSealed(open.prepared, sealed))
+      const prepared = unsealed ?? changed?.prepared
+      if (prepared !== undefined && this.#mayRetry() && this.#isAnother(before, prepared)) {
+        const subjects = unsealed === undefined ? open.subjects : [...open.subjects, `${sealed} reasoning`]
+        return {
+          ...open,
+          target: { ...open.target, reason: reasonWithout(subjects, chosen) },
+          prepared,
+          subjects,
+        }
       }
     } catch {
       // The first refusal is the answer.
@@ -110,20 +101,32 @@ export class TargetCaller {
     return undefined
   }
 
-  async #withoutSealed(chosen: Chosen, { prepared: before }: Unanswered): Promise<SecondTry | undefined> {
-    try {
-      const prepared = await this.#preparation.withoutSealed(before)
-      if (prepared === undefined || !this.#mayRetry()) return undefined
-      const subjects = ['foreign reasoning']
-      return {
-        target: { ...chosen.target, reason: reasonWithout(subjects, chosen) },
-        prepared,
-        subjects,
-        changes: [],
-      }
-    } catch {
-      return undefined
+  async #withChanges(
+    chosen: Chosen,
+    before: Prepared,
+    { changes }: LeftOutParts,
+  ): Promise<SecondTry | undefined> {
+    const subjects = changes.map(({ subject }) => subject)
+    const traits = mergeTraits(chosen.target.traits, ...changes.map((change) => change.traits))
+    const target = { ...chosen.target, traits }
+    const { model } = chosen.modelCandidates
+    await this.#preparation.ahead(target, model)
+    if (!this.#mayRetry()) return undefined
+    const prepared = this.#preparation.prepare(target, model)
+    const named = changes.filter(({ isNamed }) => isNamed).map(({ subject }) => subject)
+    return {
+      target,
+      prepared: { ...prepared, notes: retryNotes(before, prepared, named) },
+      subjects,
+      changes,
     }
+  }
+
+  /** It has another body, whose cost may be held. */
+  #isAnother(before: Prepared, after: Prepared): boolean {
+    const [first, second] = [joined(before.request.body), joined(after.request.body)]
+    const heldBytes = Math.max(this.#admitted.body.length, first.length) + retryBytes
+    return !second.equals(first) && (!isMoneyLimited(this.#admitted) || second.length <= heldBytes)
   }
 
   /** The upstream took the request without the parameter, or found something else in it: so it does refuse the parameter. */
@@ -139,8 +142,8 @@ export class TargetCaller {
     if (!taken && (refusal === undefined || refusal.message === first.error.message)) return
     const still = new Set(refusal === undefined ? [] : refusedMembers(refusal).map(({ member }) => member))
     const evidence = redactText(first.error.message, knownSecrets(this.#admitted))
-    for (const { member, subject, traits } of changes) {
-      if (still.has(member)) continue
+    for (const { member, isNamed, subject, traits } of changes) {
+      if (!isNamed || still.has(member)) continue
       this.#gateway.refusals.remember({
         ...{ channelId: channel.id, channel: channel.name, upstreamModel, protocol },
         ...{ subject, traits, evidence, requestId: this.#admitted.id },
@@ -160,29 +163,6 @@ interface SecondTry {
 
 function reasonWithout(subjects: readonly string[], { target }: Chosen): string {
   return `again without ${subjects.join(', ')}, ${target.reason}`
-}
-
-interface Change extends TraitChange {
-  /** As the upstream named it. */
-  member: string
-}
-
-/** The traits that follow from a refusal; undefined: none that we could do without. */
-function changesAfter(
-  { protocol, traits }: Target,
-  { error, prepared }: Unanswered,
-): readonly Change[] | undefined {
-  const refused = refusedMembers(error)
-  if (refused.length === 0) return undefined
-  const sent = prepared.sent()
-  const changes: Change[] = []
-  for (const each of refused) {
-    const change = traitChange(protocol, each, sent, traits)
-    if (change !== undefined) changes.push({ ...change, member: each.member })
-    // It must stay, and would be refused again.
-    else if (isSent(sent, each.member)) return undefined
-  }
-  return changes.length === 0 ? undefined : changes
 }
 
 function isRefusal(status: number | null): boolean {

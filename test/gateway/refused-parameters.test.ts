@@ -238,16 +238,16 @@ test('of two refused parameters, one is learnt after the other', async () => {
   bed.answers.two = (seen) => {
     const body = bodyOf(seen)
     if ('temperature' in body) return unsupported('temperature')
-    return 'top_p' in body ? unsupported('top_p') : chatAnswer()
+    return 'user' in body ? unsupported('user') : chatAnswer()
   }
-  const wish = { temperature: 0.5, top_p: 0.5 }
+  const wish = { temperature: 0.5, metadata: { user_id: 'u-1' } }
   const first = await ask('two', wish)
   expect(first.status).toBe(400)
-  expect(JSON.parse(first.text).error.message).toContain("'top_p'")
+  expect(JSON.parse(first.text).error.message).toContain("'user'")
   expect(sent('two')).toHaveLength(2)
   await until(async () => (await ask('two', wish)).status === 200 || undefined)
   await until(async () => (await verdicts()).length === 2 || undefined)
-  expect(await verdicts()).toMatchObject([{ subject: 'temperature', verdict: 'no' }, { subject: 'top_p' }])
+  expect(await verdicts()).toMatchObject([{ subject: 'temperature', verdict: 'no' }, { subject: 'user' }])
 })
 
 test('what changes the meaning is not left out, nor what a key does not want dropped', async () => {

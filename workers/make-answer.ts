@@ -182,6 +182,7 @@ class Making {
         clientAddress: opened.clientAddress,
         identity,
         traceparent: opened.traceparent,
+        showsEncrypted: kept.showsEncrypted,
       },
       { event: (text) => this.#take(text, view) },
     )

@@ -130,6 +130,7 @@ export const optionalParameters = [
   'cacheKey',
   'parallelToolCalls',
   'streamOptions',
+  'include',
 ] as const
 export type OptionalParameter = (typeof optionalParameters)[number]
 

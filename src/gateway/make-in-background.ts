@@ -25,6 +25,8 @@ export interface BackgroundRequest {
   identity: Identity
   /** The place in the trace of its client. */
   traceparent: string | undefined
+  /** Whether its client asked for encrypted reasoning. */
+  showsEncrypted: boolean
 }
 
 export interface BackgroundListener {
@@ -56,7 +58,7 @@ export interface BackgroundRun {
  */
 export function makeInBackground(
   gateway: Gateway,
-  { id, body, share, headers, clientAddress, identity, traceparent }: BackgroundRequest,
+  { id, body, share, headers, clientAddress, identity, traceparent, showsEncrypted }: BackgroundRequest,
   listener: BackgroundListener,
 ): BackgroundRun {
   const key = `job-${id}`
@@ -121,7 +123,7 @@ export function makeInBackground(
       end: () => {},
     },
   )
-  receiveAs(exchange.request, { id, traceparent })
+  receiveAs(exchange.request, { id, traceparent, added: { include: !showsEncrypted } })
   const startedAt = Date.now()
   const done = chat(own, endpoint)(exchange.request, exchange.response).then(() => {
     const refusal = refused.length === 0 ? undefined : parseObject(Buffer.concat(refused).toString('utf8'))

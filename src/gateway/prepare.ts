@@ -148,10 +148,8 @@ export class Preparation {
     const { facts, body } = this.#withOwnReasoning(target)
     const notes = [...(this.#asked.kept?.notes ?? []), ...(facts.unsent ?? [])]
     if (notes.length > 0) noteTranslation(this.#asked, target, [...(this.#asked.row.notes ?? []), ...notes])
-    const patch = {
-      model: target.upstreamModel,
-      asksUsage: target.traits.takes?.streamOptions !== false,
-    }
+    const { takes } = target.traits
+    const patch = { model: target.upstreamModel, takes, added: this.#asked.added }
     const bytes =
       this.#asked.large === undefined
         ? native.patchRequest(body, facts, {

@@ -14,8 +14,8 @@ function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<C
   const changes: Partial<ChatRequest> = {}
   if (takes === undefined) return changes
   for (const field of optionalParameters) {
-    // Log probabilities are refused or translated as a whole, and the wish for usage is our own.
-    if (takes[field] !== false || field === 'logprobs' || field === 'streamOptions') continue
+    // Log probabilities are refused or translated as a whole, and some wishes are our own.
+    if (takes[field] !== false || field === 'logprobs' || isOurs(field)) continue
     const value = request[field]
     if (value === undefined) continue
     changes[field] = undefined
@@ -29,6 +29,10 @@ function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<C
     } else notes.dropField(field, 'the model does not take it')
   }
   return changes
+}
+
+function isOurs(field: OptionalParameter): field is 'streamOptions' | 'include' {
+  return field === 'streamOptions' || field === 'include'
 }
 
 function noteOneCall(request: ChatRequest, traits: Traits, notes: Notes): void {
@@ -62,6 +66,7 @@ function isDefault(field: OptionalParameter, value: unknown): boolean {
     case 'userId':
     case 'cacheKey':
     case 'streamOptions':
+    case 'include':
       return false
   }
 }

@@ -1,3 +1,4 @@
+import { allAddedMembers, takingBack } from './added-members.ts'
 import type { Span } from './json-scan.ts'
 import type { RequestFacts, RequestPatch } from './protocol.ts'
 import { type Edit, pieces, splice } from './splice.ts'
@@ -37,7 +38,7 @@ export interface UsageSpans {
  * the client has none. All other bytes are the client's own. Returns the same buffer if nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
-  const edits = editsOf(facts, patch)
+  const edits = editsOf(raw, facts, patch)
   return edits.length === 0 ? raw : splice(raw, edits, patch.allocate ?? Buffer.allocUnsafe)
 }
 
@@ -47,7 +48,7 @@ export function patchedPieces(
   facts: RequestFacts,
   patch: Omit<RequestPatch, 'allocate'>,
 ): Buffer[] {
-  return pieces(raw, editsOf(facts, patch))
+  return pieces(raw, editsOf(raw, facts, patch))
 }
 
 /** The members that the patched bytes have of us, by their paths. */
@@ -55,19 +56,42 @@ export function addedMembers(
   facts: RequestFacts,
   patch: Omit<RequestPatch, 'allocate'>,
 ): Readonly<Record<string, true | null>> {
-  return facts.spans instanceof BodySpans && asksUsage(facts, patch) && facts.spans.usage !== undefined
-    ? { stream_options: null, 'stream_options.include_usage': true }
-    : {}
+  const { spans } = facts
+  const usage = spans instanceof BodySpans && asksUsage(facts, patch) && spans.usage !== undefined
+  return {
+    ...(usage ? { stream_options: null, 'stream_options.include_usage': true } : {}),
+    ...Object.fromEntries(backgroundAdded(patch).map(({ member }) => [member, true] as const)),
+  }
+}
+
+/** What an answer in the background has of us that is not taken back. */
+function backgroundAdded({ added, takes }: Omit<RequestPatch, 'allocate'>) {
+  return allAddedMembers.filter(
+    ({ in: where, member, takes: parameter }) =>
+      where === 'background' &&
+      added !== undefined &&
+      (member !== 'include' || added.include) &&
+      takes?.[parameter] !== false,
+  )
+}
+
+function takenBack({ added, takes }: Omit<RequestPatch, 'allocate'>): ReadonlySet<string> {
+  return new Set(
+    allAddedMembers
+      .filter(({ in: where, takes: parameter }) => where === 'background' && takes?.[parameter] === false)
+      .filter(({ member }) => member !== 'include' || added?.include === true)
+      .map(({ member }) => member),
+  )
 }
 
 function asksUsage(
   { stream, wantsUsageFrame }: RequestFacts,
   patch: Omit<RequestPatch, 'allocate'>,
 ): boolean {
-  return stream && !wantsUsageFrame && patch.asksUsage !== false
+  return stream && !wantsUsageFrame && patch.takes?.streamOptions !== false
 }
 
-function editsOf(facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Edit[] {
+function editsOf(raw: Buffer, facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Edit[] {
   if (!(facts.spans instanceof BodySpans))
     throw new Error('patchRequest got facts without the places to patch')
   const { model, usage, unsent } = facts.spans
@@ -75,6 +99,7 @@ function editsOf(facts: RequestFacts, patch: Omit<RequestPatch, 'allocate'>): Ed
   if (model && patch.model !== facts.model)
     edits.push({ ...model, bytes: Buffer.from(JSON.stringify(patch.model)) })
   if (usage && asksUsage(facts, patch)) edits.push(usage.ask)
+  if (patch.added !== undefined && model) edits.push(...takingBack(raw, model.end, takenBack(patch)))
   // After the insertion, which may be at the same place.
   for (const span of unsent) edits.push({ ...span, bytes: nothing })
   return edits

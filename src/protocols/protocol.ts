@@ -202,12 +202,19 @@ export interface RequestFacts {
   spans: unknown
 }
 
+/** What a request that makes an answer in the background has of us. False: its client asked for it, too. */
+export interface BackgroundAdditions {
+  include: boolean
+}
+
 /** The changes of a pass-through to a request. */
 export interface RequestPatch {
   /** The upstream's name of the model. */
   model: string
-  /** False: the upstream refuses the wish for usage that we add. Default true. */
-  asksUsage?: boolean
+  /** What the upstream takes of the members that we add. Default: all. */
+  takes?: Traits['takes']
+  /** Present in a request that makes an answer in the background: what its bytes have of us. */
+  added?: BackgroundAdditions | undefined
   /** Allocates the changed body. Default: new memory. */
   allocate?: (bytes: number) => Buffer
 }

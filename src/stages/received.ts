@@ -8,6 +8,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
+import type { BackgroundAdditions } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import { kinds } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
@@ -27,6 +28,8 @@ export interface Received extends Arrival {
   readonly response: ServerResponse
   /** Our own response headers, such as rate limits. */
   readonly headers: Record<string, string>
+  /** Present where a job makes an answer in the background: what the body has of us. */
+  readonly added?: BackgroundAdditions | undefined
 }
 
 /** The source of one row: a request, or bytes that we could not read as one. It has all that `end` needs. */
@@ -83,6 +86,7 @@ export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 interface JobOf {
   id: string
   traceparent: string | undefined
+  added: BackgroundAdditions
 }
 
 const jobs = new WeakMap<IncomingMessage, JobOf>()
@@ -113,6 +117,7 @@ export function receive(
         ? undefined
         : beginTrace(gateway.traces, arrived.id, endpoint, request, job),
     headers: {},
+    added: job?.added,
   }
   gateway.requests.add(received.life)
   const { socket } = request

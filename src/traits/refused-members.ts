@@ -1,4 +1,5 @@
 import type { GatewayError } from '../canonical/error.ts'
+import { allAddedMembers, encryptedReasoning } from '../protocols/added-members.ts'
 
 /** A member of a request that an upstream refused. */
 export interface RefusedMember {
@@ -23,11 +24,9 @@ export function refusedMembers({
   }
   const isUnsupported = unsupportedCodes.has(code ?? '') || notSupported.test(message)
   if (field !== undefined && plainPath.test(field) && isUnsupported) return [{ member: snakeCase(field) }]
-  return ourWish.test(message) ? [{ member: 'stream_options' }] : []
+  const ours = allAddedMembers.find(({ words }) => words?.test(message) === true)
+  return ours === undefined ? [] : [{ member: ours.member }]
 }
-
-/** What the gateway adds itself counts in whatever words: without it a pass-through has the client's own bytes. */
-const ourWish = /\bstream_options\b/
 
 /** The time of some patterns grows with the square of the text's length. */
 const matchedCharactersMax = 2000
@@ -83,7 +82,10 @@ const wordings: readonly Wording[] = [
     read: parameter,
   },
   { pattern: /^Unknown parameter: '(?<member>[\w.]+)'/g, read: parameter },
-  { pattern: /^Encrypted content is not supported with this model/g, read: named('include') },
+  {
+    pattern: /^Encrypted content is not supported with this model/g,
+    read: () => [{ member: 'include', value: encryptedReasoning }],
+  },
   // Anthropic.
   { pattern: /^['"`]?(?<member>[\w.]+)['"`]? is deprecated for this model/g, read: parameter },
   { pattern: /^adaptive thinking is not supported on this model/g, read: named('thinking.type.adaptive') },

@@ -1,5 +1,6 @@
 import { type ReasoningEffort, reasoningEfforts } from '../canonical/chat.ts'
 import type { OptionalParameter, Traits } from '../canonical/traits.ts'
+import { encryptedReasoning } from '../protocols/added-members.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { RefusedMember } from './refused-members.ts'
 import { isSent, type SentMembers } from './sent-members.ts'
@@ -86,9 +87,7 @@ const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>
   reasoning_effort: effortChange,
   reasoning: effortChange,
   'reasoning.effort': effortChange,
-  // Models that do not think have no encrypted thoughts to include.
-  include: ({ protocol, sent }) =>
-    protocol === 'openai-responses' && 'include' in sent ? { thinking: 'none' } : undefined,
+  include: includeChange,
   thinking: ({ sent }) => ('thinking' in sent ? { thinking: 'none' } : undefined),
   'thinking.type.enabled': ({ sent }) =>
     sent['thinking.type'] === 'enabled' ? { thinking: 'adaptive' } : undefined,
@@ -106,6 +105,13 @@ const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>
   'messages.role.developer': inMessages({ developerRole: false }),
   'messages.role.system': inMessages({ severalInstructions: false }),
   'messages.content': inMessages({ textParts: false }),
+}
+
+/** Models that do not think have no encrypted thoughts to include. What we added to the bytes of a client is `true`. */
+function includeChange({ protocol, refused, sent }: Refusal): Traits | undefined {
+  if (protocol !== 'openai-responses' || !('include' in sent)) return undefined
+  const isThought = refused.value === encryptedReasoning && sent.include !== true
+  return isThought ? { thinking: 'none' } : { takes: { include: false } }
 }
 
 /** Chat Completions that have their conversation in another form. */

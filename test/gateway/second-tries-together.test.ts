@@ -169,6 +169,18 @@ const cases: Case[] = [
     learns: ['include'],
   },
   {
+    name: 'a server that does not know include still gets the effort',
+    model: 'responses',
+    path: '/v1/chat/completions',
+    request: { reasoning_effort: 'low' },
+    refuses: ['"include"'],
+    says: "Unknown parameter: 'include'.",
+    without: ['"include"'],
+    keeps: ['"effort":"low"'],
+    reason: 'again without include, ',
+    learns: ['include'],
+  },
+  {
     name: 'a model that is not told to think gets no sealed thoughts of earlier turns',
     model: 'messages',
     path: '/v1/chat/completions',

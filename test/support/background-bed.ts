@@ -127,12 +127,12 @@ export interface BackgroundBed<T extends Reached = Gateway> {
 export const requestIdOf = (answerId: string) =>
   answerId.replace(/^resp_(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 
-function yaml(upstreamUrl: string): string {
+function yaml(upstreamUrl: string, protocol: string): string {
   return `
 models:
   - { id: words, context_length: 10000, max_output_tokens: 1000, price: { input: "1", output: "2" } }
 channels:
-  - { name: words, protocols: { openai-chat: ${upstreamUrl} }, api_keys: [credential-of-words-1], models: [words], concurrency: 1000, allow_private_address: true }
+  - { name: words, protocols: { ${protocol}: ${upstreamUrl} }, api_keys: [credential-of-words-1], models: [words], concurrency: 1000, allow_private_address: true }
 groups:
   - { name: keeping, models: ['*'], channels: ['*'], responses: { store: true, days: 2 } }
 tenants:
@@ -153,6 +153,8 @@ export interface BackgroundBedOptions {
   backend?: 'postgres' | 'redis'
   role?: 'api' | 'all'
   env?: Record<string, string>
+  /** In place of the upstream of words. */
+  channel?: { url: string; protocol: string }
 }
 
 /** Its processes are inside that of the test. */
@@ -174,7 +176,7 @@ export async function makeBackgroundBed<T extends Reached>(
   const start = async (env: Record<string, string>, dataDir?: string) => {
     const started = await startOne({
       databaseUrl,
-      gatewayYaml: yaml(upstream.url),
+      gatewayYaml: yaml(options.channel?.url ?? upstream.url, options.channel?.protocol ?? 'openai-chat'),
       ...(dataDir === undefined ? {} : { dataDir }),
       env: {
         SECRET_KEY: 'a-secret-key-for-tests-of-32-characters',

@@ -1,11 +1,11 @@
 import { isRecord, type Json } from '../../canonical/json.ts'
+import { backgroundMembers } from '../added-members.ts'
 import type { Span } from '../json-scan.ts'
 import type { BackgroundFacts } from '../protocol.ts'
 import { removeMembers } from '../remove-members.ts'
 import { splice } from '../splice.ts'
 import { failureOf, responseId } from './errors.ts'
 import { responseObjects } from './response-object.ts'
-import { encryptedReasoning } from './wire.ts'
 
 /** What the client of a background answer sees in place of what its request, which is made for it, would show. */
 export interface BackgroundView {
@@ -25,10 +25,8 @@ export const eventsBeforeRun = 2
  * so it asks for that in the encrypted form.
  */
 export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
-  const wanted = [...new Set([...include, encryptedReasoning])]
-  const own = `,"stream":true,"store":false,"include":${JSON.stringify(wanted)}`
   const edits = [
-    { start: at, end: at, bytes: Buffer.from(own) },
+    { start: at, end: at, bytes: Buffer.from(backgroundMembers(include)) },
     ...removeMembers(body, removed).map((span: Span) => ({ ...span, bytes: nothing })),
   ]
   return splice(body, edits, Buffer.allocUnsafe)

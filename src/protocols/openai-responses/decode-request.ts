@@ -7,6 +7,7 @@ import {
 } from '../../canonical/chat.ts'
 import { wrongType } from '../../canonical/field-error.ts'
 import type { Json } from '../../canonical/json.ts'
+import { encryptedReasoning } from '../added-members.ts'
 import { Members } from '../members.ts'
 import { modelName } from '../model-name.ts'
 import type { DecodeContext } from '../protocol.ts'
@@ -14,7 +15,6 @@ import { UnmappedFields } from '../unmapped-fields.ts'
 import { type ConfigurationUpdate, ItemDecoder } from './decode-items.ts'
 import { decodeToolChoice, ToolList } from './decode-tools.ts'
 import { searchSources } from './web-search.ts'
-import { encryptedReasoning } from './wire.ts'
 
 /**
  * Decode a request of `POST /v1/responses`.

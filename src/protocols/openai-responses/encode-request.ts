@@ -1,6 +1,7 @@
 import type { AnswerFormat, ChatRequest } from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import type { Traits } from '../../canonical/traits.ts'
+import { encryptedReasoning } from '../added-members.ts'
 import { fitRequest } from '../fit-request.ts'
 import { fitWebSearch } from '../fit-web-search.ts'
 import { keptStop, stopsToKeep } from '../kept-wishes.ts'
@@ -11,7 +12,7 @@ import { ToolNames } from '../tool-names.ts'
 import { encodeItems } from './encode-items.ts'
 import { encodeTools } from './encode-tools.ts'
 import { searchSources, searchWords } from './web-search.ts'
-import { encryptedReasoning, given, nameRules } from './wire.ts'
+import { given, nameRules } from './wire.ts'
 
 /**
  * Encode a request for `POST /v1/responses`.
@@ -57,13 +58,18 @@ export function encodeRequest(asked: ChatRequest, context: EncodeContext): Encod
     ...given('metadata', encodeMetadata(request, notes)),
     ...(traits.takes?.store === false ? {} : { store: encodeStore(request, notes) }),
     ...given('max_tool_calls', request.webSearch?.maxUses),
-    ...given('include', included(request, wantsReasoning(items, reasoning, traits))),
+    ...given('include', included(request, traits, wantsReasoning(items, reasoning, traits))),
     ...(request.stream ? { stream: true } : {}),
   }
   return { body, notes: notes.list, tools: names }
 }
 
-function included({ webSearch }: ChatRequest, wantsReasoning: boolean): string[] | undefined {
+function included(
+  { webSearch }: ChatRequest,
+  { takes }: Traits,
+  wantsReasoning: boolean,
+): string[] | undefined {
+  if (takes?.include === false) return undefined
   const list = [
     ...(wantsReasoning ? [encryptedReasoning] : []),
     ...(webSearch === undefined ? [] : [searchSources]),

@@ -11,9 +11,6 @@ export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
  */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
-/** Asks for encrypted reasoning, which clients can send back, because nothing is stored. */
-export const encryptedReasoning = 'reasoning.encrypted_content'
-
 /** The name of the client's tool search in formats where it has to be a function. */
 export const searchToolName = 'tool_search'
 

@@ -10,9 +10,15 @@ import { nothingSent, observeSize } from '../stages/meter.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
+import {
+  type AnswerKind,
+  contentTypes,
+  kindOfBytes,
+  kindOfLabel,
+  withoutMark,
+} from '../upstream/answer-kind.ts'
 import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
-import { type AnswerKind, contentTypes, kindOfBytes, kindOfLabel, withoutMark } from './answer-kind.ts'
 import type { AnswerReader } from './answer-reader.ts'
 import { ClientAnswer } from './client-answer.ts'
 import type { RelayOptions } from './relay-options.ts'

@@ -8,6 +8,7 @@ import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import { isRedirect, redirected } from '../upstream/answer-errors.ts'
+import { type AnswerKind, kindOfBytes, kindOfLabel, withoutMark } from '../upstream/answer-kind.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import { ExtractedImages } from './extracted-images.ts'
 import type { ReceivedImage } from './storage/receive.ts'
@@ -36,6 +37,7 @@ export interface ImageCallOptions {
   done(result: { ok: true; value: CallAnswer } | { ok: false; error: GatewayError }): void
 }
 
+const nothing = Buffer.alloc(0)
 /** We read no more bytes of a refusal. */
 const refusalBytesMax = 64 * 1024
 /** Most bytes of an answer, or of one event of a stream, beside the images. */
@@ -52,6 +54,9 @@ export class ImageCall implements Listener {
   #status = 0
   #headers: ResponseHeaders = {}
   #stream: { events: EventDataReader; decoder: ImageStreamDecoder } | undefined
+  #kind: AnswerKind | undefined
+  /** The first bytes, while they do not say what the answer is. */
+  #begin: Buffer = nothing
   #text: Buffer[] = []
   #textBytes = 0
   #bytes = 0
@@ -68,18 +73,34 @@ export class ImageCall implements Listener {
     this.#images = new ExtractedImages({ storage, imageBytesMax, onText: (bytes) => this.#takeText(bytes) })
   }
 
-  start(upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
+  start(_upstream: UpstreamCall, status: number, headers: ResponseHeaders): void {
     const { attempt } = this.#options
     this.#status = status
     this.#headers = headers
     attempt.status = status
     attempt.firstByteMs = Date.now() - this.#sentAt
     attempt.upstreamRequestId = requestIdIn(headers, this.#options.secrets)
-    if (!headerText(headers['content-type'])?.startsWith('text/event-stream') || !this.#isAnswer()) return
+  }
+
+  /** The bytes to read now. The first ones decide what the answer is, and its label only where they do not say. */
+  #taken(upstream: UpstreamCall, bytes: Buffer): Buffer {
+    if (this.#kind !== undefined) return bytes
+    const begin = this.#begin.length === 0 ? bytes : Buffer.concat([this.#begin, bytes])
+    const kind = kindOfBytes(begin)
+    this.#begin = kind === undefined ? begin : nothing
+    if (kind === undefined) return nothing
+    this.#readAs(kind, upstream)
+    return begin
+  }
+
+  #readAs(seen: AnswerKind, upstream: UpstreamCall | undefined): void {
+    const label = kindOfLabel(headerText(this.#headers['content-type']) ?? '')
+    this.#kind = seen === 'other' ? label : seen
+    if (this.#kind !== 'events') return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { events: new EventDataReader(), decoder }
     else
-      upstream.abort(upstreamError('The upstream streams its answer although we did not ask for a stream.'))
+      upstream?.abort(upstreamError('The upstream streams its answer although we did not ask for a stream.'))
   }
 
   data(upstream: UpstreamCall, chunk: Buffer): void {
@@ -96,9 +117,10 @@ export class ImageCall implements Listener {
       )
       return
     }
-    upstream.pause()
     // A copy: undici reuses the memory of a chunk.
-    const bytes = Buffer.from(chunk)
+    const bytes = this.#taken(upstream, Buffer.from(chunk))
+    if (bytes.length === 0) return
+    upstream.pause()
     this.#work = this.#work
       .then(() => (this.#failure === undefined ? this.#images.push(bytes) : undefined))
       .then(
@@ -112,6 +134,11 @@ export class ImageCall implements Listener {
   }
 
   end(): void {
+    const begin = this.#begin
+    if (begin.length > 0) {
+      this.#readAs('other', undefined)
+      this.#work = this.#work.then(() => this.#orKeepFailure(() => this.#images.push(begin)))
+    }
     this.#conclude(undefined)
   }
 
@@ -195,7 +222,7 @@ export class ImageCall implements Listener {
   async #wholeAnswer(): Promise<ImageAnswer> {
     if (this.#failure !== undefined) throw this.#failure
     await this.#images.end()
-    return this.#options.side.decodeAnswer(parseJson(Buffer.concat(this.#text).toString('utf8')))
+    return this.#options.side.decodeAnswer(parseJson(withoutMark(Buffer.concat(this.#text)).toString('utf8')))
   }
 
   async #streamedAnswers({

@@ -9,7 +9,7 @@ import { modelEndpoints } from '../stages/endpoints.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import type { Asked } from '../stages/read.ts'
 import { endpointsOf } from '../stages/served-on.ts'
-import { canDo, having, lacking, type NeedName } from '../traits/needs.ts'
+import { canDo, having, lacking, type Need, type NeedName } from '../traits/needs.ts'
 
 /** Refusals say why (model, channels, format), and name the models and endpoints that would do. */
 
@@ -30,12 +30,52 @@ export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelC
   const apart = leftOut.filter(({ state }) => state !== undefined)
   if (apart[0]?.state !== undefined) return keptApart(apart[0].state, channelsText(gateway, apart))
   if (need === undefined) return notServed(gateway, asked, model, leftOut)
+  if (!leftOut.every((one) => lacks(one, need.name))) return split(gateway, asked, model, leftOut, need)
   const by = `on the channels that this key may use${channelsText(gateway, leftOut)}`
   return new GatewayError(
     'unsupported_parameter',
     `${need.path}: model "${name}" ${lacking(need.name)} ${by}.${modelsAdvice(asked, model, need.name)}`,
     { field: need.path },
   )
+}
+
+/** The channels cannot for different reasons: each reason, with its channels where the operator shows them. */
+function split(
+  gateway: Shows,
+  asked: Asked,
+  model: Model,
+  leftOut: readonly LeftOut[],
+  { path }: Need,
+): GatewayError {
+  const byReason = Map.groupBy(leftOut, reasonOf)
+  const parts = [...byReason].slice(0, channelsMax).map(([reason, of], at) => {
+    const where = gateway.showsRouting
+      ? channelNames(of)
+      : at === 0
+        ? 'a channel that this key may use'
+        : 'another'
+    return `${reason} on ${where}`
+  })
+  const needed = new Set(leftOut.flatMap(({ need }) => need?.name ?? []))
+  const { can } = alternativesTo(model, asked, (offer, { id }) => {
+    const judged = [...needed].map((name) => judge(offer, id, name))
+    if (judged.includes(false)) return false
+    return judged.includes(undefined) ? undefined : true
+  })
+  const advice =
+    can.length === 0
+      ? ' No other model of this key is known to take all of this.'
+      : ` Models of this key that take all of this: ${list(can)}.`
+  return new GatewayError(
+    'unsupported_parameter',
+    `${path}: model "${redactText(asked.facts.model)}" ${parts.join(', and ')}.${advice}`,
+    { field: path },
+  )
+}
+
+function reasonOf({ need, candidate }: LeftOut): string {
+  if (need !== undefined) return `${lacking(need.name)} (${need.path})`
+  return `is served by its vendor only in ${candidate.traits.protocols?.join(', ')}, which is not spoken`
 }
 
 /** The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to, as a text. */
@@ -143,8 +183,12 @@ function channelsText(
   of: readonly (LeftOut | { channel: { name: string } })[],
 ): string {
   if (!showsRouting) return ''
+  return ` (${channelNames(of)})`
+}
+
+function channelNames(of: readonly (LeftOut | { channel: { name: string } })[]): string {
   const names = of.map((each) => ('channel' in each ? each.channel.name : each.candidate.channel.name))
-  return ` (${list([...new Set(names)].slice(0, channelsMax))})`
+  return list([...new Set(names)].slice(0, channelsMax))
 }
 
 const channelsMax = 5

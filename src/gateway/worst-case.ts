@@ -7,6 +7,7 @@ import { momentOf } from '../ledger/tuple.ts'
 import { hiddenInputIn, hiddenInputMax } from '../protocols/hidden-input.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import type { Candidate } from '../routing/candidates.ts'
+import { costNotBounded, outputByOperator } from '../stages/cost-not-bounded.ts'
 import type { Amount } from '../stages/hold-money.ts'
 import type { Asked } from '../stages/read.ts'
 import type { Preparation } from './prepare.ts'
@@ -203,21 +204,8 @@ function unbounded(
   { outputBound }: RequestFacts,
   { hidden, missing = 'price' }: Pick<Dearest<unknown>, 'hidden' | 'missing'>,
 ): GatewayError {
-  const fix = outputBound === undefined ? 'The operator can set max_output_tokens' : `Send ${outputBound}`
-  const words = missing === 'output' ? `nothing bounds its answer. ${fix}.` : missingWords[missing]
-  const reason = missing === 'context' ? ` ${reasonOf(hidden)}` : ''
-  return new GatewayError(
-    'permission_denied',
-    `This key has a spending limit and what model "${model}" may cost is not bounded: ${words}${reason}`,
-    { field: 'model' },
-  )
-}
-
-const missingWords: Readonly<Record<Exclude<MissingBound, 'output'>, string>> = {
-  price: 'it has no price. The operator can set one.',
-  'input price': 'its price has none for input. The operator can set one.',
-  'output price': 'its price has none for output. The operator can set one.',
-  'search price':
-    'it may search the web, and its price has none for a search. Leave the search out, or have the operator set one.',
-  context: 'it has no context_length.',
+  return costNotBounded(model, missing, {
+    answerBound: outputBound === undefined ? outputByOperator : `Send ${outputBound}`,
+    reason: missing === 'context' ? reasonOf(hidden) : undefined,
+  })
 }

@@ -7,10 +7,11 @@ import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
 import type { NewJob } from '../jobs/jobs.ts'
-import { worstCaseImagesNano } from '../ledger/price.ts'
+import { missingImageBound, worstCaseImagesNano } from '../ledger/price.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type Candidate, planImageRoute } from '../routing/candidates.ts'
+import { costNotBounded, outputByOperator } from '../stages/cost-not-bounded.ts'
 import { end, endAsJob } from '../stages/end.ts'
 import { leftEnding } from '../stages/ending.ts'
 import { formatOf, type ModelEndpoint } from '../stages/endpoints.ts'
@@ -157,17 +158,11 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
   const { count, size, quality } = asked.facts
   // In another format the request may be longer than the client's, and the vendor's own text around its tool costs too.
   const hasMore = targets.some(({ native }) => !native)
-  const amount = worstCaseImagesNano(
-    { count, size, quality, bodyBytes: asked.body.length, hasMore },
-    model,
-    asked.group.priceMultiplier,
-  )
+  const priced = { count, size, quality, bodyBytes: asked.body.length, hasMore }
+  const amount = worstCaseImagesNano(priced, model, asked.group.priceMultiplier)
   if (amount !== undefined) return amount
-  throw new GatewayError(
-    'permission_denied',
-    `This key has a spending limit and what model "${asked.facts.model}" may cost is not bounded: it has no price for such an image, nor a context length to bound its tokens.`,
-    { field: 'model' },
-  )
+  const missing = missingImageBound(priced, model) ?? 'price'
+  throw costNotBounded(asked.facts.model, missing, { answerBound: outputByOperator })
 }
 
 function tooManyWaiting(waitingMax: number): GatewayError {

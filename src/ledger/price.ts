@@ -148,7 +148,14 @@ export function worstCaseNano(
 }
 
 /** What `worstCaseNano` needs: the first that a model lacks for a request. */
-export type MissingBound = 'price' | 'input price' | 'output price' | 'search price' | 'output' | 'context'
+export type MissingBound =
+  | 'price'
+  | 'input price'
+  | 'output price'
+  | 'search price'
+  | 'image price'
+  | 'output'
+  | 'context'
 
 /** Why `worstCaseNano` is undefined for the same request; undefined when it is not. */
 export function missingBound(
@@ -229,9 +236,22 @@ export function worstCaseImagesNano(
     return each === undefined ? undefined : imagesNano(count, each, multiplier)
   }
   // Some upstreams make one image a call: then each call sends the whole prompt.
-  const call = { bodyBytes, hasHiddenInput: hasMore, maxOutputTokens: undefined, choices: 1 }
-  const most = worstCaseNano(call, model, multiplier)
+  const most = worstCaseNano(imageCallSize(bodyBytes, hasMore), model, multiplier)
   return most === undefined ? undefined : BigInt(count) * most
+}
+
+/** Why `worstCaseImagesNano` is undefined for the same images; undefined when it is not. */
+export function missingImageBound(
+  { size, quality, bodyBytes, hasMore = false }: PricedImages & { bodyBytes: number; hasMore?: boolean },
+  model: Model,
+): MissingBound | undefined {
+  if (hasImagePrice(model.price))
+    return dearestImageNano(model.price, size, quality) === undefined ? 'image price' : undefined
+  return missingBound(imageCallSize(bodyBytes, hasMore), model)
+}
+
+function imageCallSize(bodyBytes: number, hasHiddenInput: boolean): RequestSize {
+  return { bodyBytes, hasHiddenInput, maxOutputTokens: undefined, choices: 1 }
 }
 
 /**

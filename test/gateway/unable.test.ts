@@ -12,6 +12,8 @@ const models = `
   - { id: seeing, traits: { input: [text, image] } }
   - { id: half }
   - { id: unknown }
+  - { id: split }
+  - { id: split-all, traits: { input: [text, image], tools: true } }
   - { id: toolless, traits: { tools: false } }
   - { id: unforced, traits: { forced_tools: false } }
   - { id: schemaless, traits: { schema: none, web_search: false } }
@@ -29,10 +31,19 @@ const channels = (origin: string) =>
       'chat',
       '[blind, blind-too, toolless, unforced, schemaless, whole, mute, responses-only]',
     ),
-    channelLine(origin, 'half', '{ half: { upstream: half, traits: { input: [text] } }, managed: managed }', {
-      more: ', priority: 1',
-    }),
-    channelLine(origin, 'other-half', '[half, unknown, seeing]'),
+    channelLine(
+      origin,
+      'half',
+      '{ half: { upstream: half, traits: { input: [text] } }, managed: managed, split: { upstream: split, traits: { input: [text] } } }',
+      {
+        more: ', priority: 1',
+      },
+    ),
+    channelLine(
+      origin,
+      'other-half',
+      '{ half: half, unknown: unknown, seeing: seeing, split-all: split-all, split: { upstream: split, traits: { tools: false } } }',
+    ),
     channelLine(origin, 'native', '[code, managed]', { protocol: 'openai-responses' }),
     `  - { name: both, protocols: { openai-chat: ${origin}/both/v1, openai-responses: ${origin}/both-r/v1 }, api_keys: [k-both-000001], models: [both], allow_private_address: true }`,
   ].join('\n')
@@ -56,7 +67,7 @@ test('an image for a model whose channel takes none is refused with the models t
   expect(asked.status).toBe(400)
   expect(errorOf(asked)).toEqual({
     message:
-      'messages[0].content[1]: model "blind" takes no images on the channels that this key may use ("chat"). Models of this key that take images: "seeing".',
+      'messages[0].content[1]: model "blind" takes no images on the channels that this key may use ("chat"). Models of this key that take images: "seeing", "split-all".',
     type: 'invalid_request_error',
     param: 'messages[0].content[1]',
     code: 'unsupported_parameter',
@@ -145,6 +156,17 @@ test.each([
   expect(param).toBe(path)
   expect(message).toContain(`${path}: model "${model}" ${lacks} on the channels that this key may use`)
   expect(message).toContain(`Models of this key that ${others}`)
+  expect(bed.upstream.requests).toEqual([])
+})
+
+test('reasons that differ are said channel by channel', async () => {
+  const asked = await bed.ask('split', { messages: seen, tools: [tool] })
+  expect(asked.status).toBe(400)
+  expect(errorOf(asked)).toMatchObject({
+    message:
+      'messages[0].content[1]: model "split" takes no images (messages[0].content[1]) on "half", and takes no tools (tools[0]) on "other-half". Models of this key that take all of this: "split-all".',
+    param: 'messages[0].content[1]',
+  })
   expect(bed.upstream.requests).toEqual([])
 })
 

@@ -1,0 +1,33 @@
+import { GatewayError } from '../canonical/error.ts'
+import type { MissingBound } from '../ledger/price.ts'
+import { redactText } from '../redaction/redact.ts'
+
+/**
+ * The refusal of a request of limited money whose cost nothing bounds. It names the one thing that is missing. `answerBound`: how to bound
+ * the answer. `reason`: why more counts than the body has.
+ */
+export function costNotBounded(
+  model: string,
+  missing: MissingBound,
+  { answerBound, reason }: { answerBound: string; reason?: string | undefined },
+): GatewayError {
+  const words = missing === 'output' ? `nothing bounds its answer. ${answerBound}.` : missingWords[missing]
+  return new GatewayError(
+    'permission_denied',
+    `This key has a spending limit and what model "${redactText(model)}" may cost is not bounded: ${words}${reason === undefined ? '' : ` ${reason}`}`,
+    { field: 'model' },
+  )
+}
+
+export const outputByOperator = 'The operator can set max_output_tokens'
+
+const missingWords: Readonly<Record<Exclude<MissingBound, 'output'>, string>> = {
+  price: 'it has no price. The operator can set one.',
+  'input price': 'its price has none for input. The operator can set one.',
+  'output price': 'its price has none for output. The operator can set one.',
+  'search price':
+    'it may search the web, and its price has none for a search. Leave the search out, or have the operator set one.',
+  'image price':
+    'its price has none for an image of this size and quality. Choose others, or have the operator set one.',
+  context: 'it has no context_length.',
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest'
+import type { Model, Price } from '../../src/catalog/snapshot.ts'
+import { missingImageBound, worstCaseImagesNano } from '../../src/ledger/price.ts'
+import { costNotBounded } from '../../src/stages/cost-not-bounded.ts'
+
+/** A refused request for images of limited money says the one thing that is missing. */
+
+const nothing = { imageRates: [], rates: [] }
+const model = (price: object | undefined, more: Partial<Model> = {}) =>
+  ({ price: price && ({ ...nothing, ...price } as unknown as Price), ...more }) as Model
+const asked = { count: 1, size: undefined, quality: undefined, bodyBytes: 100 }
+const rate = { size: '1024x1024', quality: 'low', nano: 5n }
+
+test.each([
+  ['no price at all', model(undefined), asked, 'price', 'it has no price. '],
+  [
+    'a price of other images',
+    model({ imageRates: [rate] }),
+    { ...asked, size: '1x1', quality: 'high' },
+    'image price',
+    'its price has none for an image of this size and quality. ',
+  ],
+  [
+    'a price of tokens without bounds',
+    model({ input: 1n, output: 1n }),
+    asked,
+    'output',
+    'nothing bounds its answer. The operator can set max_output_tokens.',
+  ],
+  [
+    'a price of tokens, and a channel that may send more',
+    model({ input: 1n, output: 1n }, { maxOutputTokens: 10 }),
+    { ...asked, hasMore: true },
+    'context',
+    'it has no context_length.',
+  ],
+  [
+    'a price of input alone',
+    model({ input: 1n }, { contextLength: 1000 }),
+    asked,
+    'output price',
+    'its price has none for output. ',
+  ],
+] as const)('the cost of an image is not bounded: %s', (_name, of, images, missing, words) => {
+  expect(worstCaseImagesNano(images, of, '1')).toBeUndefined()
+  expect(missingImageBound(images, of)).toBe(missing)
+  const { kind, message } = costNotBounded('draw', missing, {
+    answerBound: 'The operator can set max_output_tokens',
+  })
+  expect(kind).toBe('permission_denied')
+  expect(message).toContain(`what model "draw" may cost is not bounded: ${words}`)
+  expect(message).not.toMatch(/\bnor\b/)
+})

@@ -29,3 +29,26 @@ const accountId = /(?<![\w-])(?:org|proj|acct|key|sk|ak|team|ws)[-_](?=[A-Za-z_-
 /** Also the Chinese words for balance, arrears, account and token. */
 const accountWords =
   /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?(?!-)|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|\u4f59\u989d|\u6b20\u8d39|\u8d26\u6237|\u8d26\u53f7|\u4ee4\u724c/i
+
+/**
+ * The same words, without the ids of the operator's account: in words about the request, which its client is to have as they are. The
+ * text may be JSON, with its slashes escaped.
+ */
+export function maskAccountIds(words: string): string {
+  return ids.reduce((text, id) => text.replace(id, '$1(account)'), words)
+}
+
+const ids: readonly RegExp[] = [
+  // OpenAI, Groq, and resellers. A name without a digit may be a function of the client.
+  /(?<![\w-])()(?:org-|org_|proj_|acct_)(?=[A-Za-z]{0,63}\d)[A-Za-z0-9]{6,64}(?![\w-]|[.+/=:]\w)/g,
+  // Anthropic.
+  /\b((?:organi[sz]ation|org|workspace)(?: id)?:? )[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  // AWS.
+  /\b(arn:aws[a-z-]{0,20}:[a-z0-9-]{1,40}:[a-z0-9-]{0,30}:)\d{12}\b/g,
+  /\b((?:account|project)(?: id| number)?:? )\d{9,12}\b/gi,
+  // Google.
+  /\b(projects\\?\/)(?:\d{6,20}\b|[a-z][a-z0-9-]{4,40}(?=\\?\/locations\b))/g,
+  // Azure.
+  /(\/subscriptions\\?\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  /(\/resourceGroups\\?\/)[\w.()-]{1,90}/gi,
+]

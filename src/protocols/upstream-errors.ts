@@ -1,7 +1,7 @@
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
 import type { Headers } from '../canonical/headers.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { withoutAccount } from './account-words.ts'
+import { maskAccountIds, withoutAccount } from './account-words.ts'
 import { readRetryAfter, retryAfterIn } from './retry-after.ts'
 
 /** The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP status decides. */
@@ -50,7 +50,7 @@ export interface ErrorDecoder {
    * The meaning of an answer with an error status, for the client.
    *
    * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a feature
-   * off, or compact the context). Of other answers the words about the operator's account are left out; the cause has all of
+   * off, or compact the context), but for the ids of the operator's account. Of other answers the words about the operator's account are left out; the cause has all of
    * them, for the log. A refused credential never becomes a 401 and shows none of the upstream's text, which may quote the key.
    */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
@@ -91,7 +91,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
           if (error && !verbatimStatuses.has(status))
             return inOwnWords(means, { ...error, message: reason }, table, upstream)
           return error
-            ? inOwnWords(means, error, table, { upstreamStatus: status })
+            ? inOwnWords(means, error, table, { upstreamStatus: status, ...causeOf(error) })
             : new GatewayError(means, `The upstream refused the request with status ${status}: ${reason}`, {
                 upstreamStatus: status,
               })
@@ -260,7 +260,7 @@ function inOwnWords(
   options: GatewayErrorOptions,
 ): GatewayError {
   const isTooLong = contextTooLong?.test(message.slice(0, matchedCharactersMax)) === true
-  return new GatewayError(kind, cut(message, verbatimCharactersMax), {
+  return new GatewayError(kind, maskAccountIds(cut(message, verbatimCharactersMax)), {
     ...options,
     field,
     code: code ?? (isTooLong ? 'context_length_exceeded' : undefined),

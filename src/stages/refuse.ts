@@ -1,6 +1,7 @@
 import { seenOfRefused } from '../bodies/refused-body.ts'
 import type { GatewayError } from '../canonical/error.ts'
 import { cutWhenStalled, isWaitedFor } from '../http/stalled-client.ts'
+import { maskAccountIds } from '../protocols/account-words.ts'
 import { redactText } from '../redaction/redact.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { end } from './end.ts'
@@ -84,7 +85,7 @@ function isForClient(refusal: UpstreamRefusal | undefined): refusal is UpstreamR
 
 /** The relay has bounded it. */
 function redactedWhole(body: Buffer, secrets: readonly string[]): string {
-  return redactText(body.toString('utf8'), secrets, body.length)
+  return maskAccountIds(redactText(body.toString('utf8'), secrets, body.length))
 }
 
 function logRefusal(
@@ -93,7 +94,8 @@ function logRefusal(
   error: GatewayError,
   secrets: readonly string[],
 ): void {
-  if (error.fault === 'client') return
+  // What an upstream says is wrong with a request is the client's, but for ids of the operator's account in it.
+  if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
   const { kind, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)
   requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)

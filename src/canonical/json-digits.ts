@@ -36,7 +36,7 @@ function mayHaveOpaque(text: string): boolean {
   return words.some((word) => text.includes(word))
 }
 
-const words = ['"tool', '"metadata"', '"schema"', '"functionCall"'] as const
+const words = ['"tool', '"metadata"', '"schema"', '"functionCall"', '"function_call"'] as const
 
 /**
  * A number of many digits, with zeros at its end, with an exponent, or -0. It begins where text of people rarely has such a sign: nearly

@@ -1,7 +1,7 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { FinishReason } from '../canonical/event.ts'
-import type { Json } from '../canonical/json.ts'
-import { opaqueObject } from '../canonical/json-digits.ts'
+import { isRecord, type Json } from '../canonical/json.ts'
+import { opaqueObject, parseKeepingDigits } from '../canonical/json-digits.ts'
 
 /**
  * The input of a function as an object, for formats that have no text for it. No input is an empty object. Undefined for
@@ -23,6 +23,14 @@ export function inputText(input: unknown): string {
       cause,
     })
   }
+}
+
+/** An event of a stream whose `content_block` has its input whole, as some upstreams send it: its numbers keep their digits. */
+export function eventWithDigits(event: Json, data: string): Json {
+  const { content_block: block } = event
+  if (!isRecord(block) || !isRecord(block.input) || Object.keys(block.input).length === 0) return event
+  const again = parseKeepingDigits(data)
+  return isRecord(again) ? again : event
 }
 
 /** True: the upstream broke the answer off, so that its last call may not be whole. */

@@ -123,3 +123,53 @@ test.each(answers)('the arguments of an answer of %s', (protocol, text) => {
     expect(JSON.stringify(answer).replaceAll('\\"', '"')).toContain(`{"n":${list},"deep":{"n":1e400}}`)
   }
 })
+
+const frames: [string, ProtocolName, string][] = [
+  [
+    'arguments',
+    'openai-chat',
+    `{"id":"x","choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"a","type":"function","function":{"name":"f","arguments":${args}}}]}}]}`,
+  ],
+  [
+    'arguments of a message in place of a delta',
+    'openai-chat',
+    `{"id":"x","choices":[{"message":{"tool_calls":[{"id":"a","function":{"name":"f","arguments" : ${args}}}]}}]}`,
+  ],
+  [
+    'a second call',
+    'openai-chat',
+    `{"id":"x","choices":[{"delta":{"tool_calls":[{"index":0,"id":"b","function":{"name":"g","arguments":"{}"}},{"index":1,"id":"a","function":{"name":"f","arguments":${args}}}]}}]}`,
+  ],
+  [
+    'a function call of old',
+    'openai-chat',
+    `{"id":"x","choices":[{"delta":{"function_call":{"name":"f","arguments":${args}}}}]}`,
+  ],
+  [
+    'a frame in a list',
+    'openai-chat',
+    `[{"id":"x","choices":[{"delta":{"tool_calls":[{"index":0,"id":"a","function":{"name":"f","arguments":${args}}}]}}]}]`,
+  ],
+  [
+    'the input of a block',
+    'anthropic-messages',
+    `{"type":"content_block_start","index":0,"content_block":{"type":"tool_use","id":"a","name":"f","input":${args}}}`,
+  ],
+]
+
+test.each(frames)('a frame of a stream whose call has an object: %s', (_name, protocol, frame) => {
+  const decoder = upstreamSide(protocol).decodeStream({ upstreamModel: 'up' })
+  const around: Partial<Record<ProtocolName, [string[], string[]]>> = {
+    'openai-chat': [[], ['{"choices":[{"delta":{},"finish_reason":"tool_calls"}]}', '[DONE]']],
+    'anthropic-messages': [
+      ['{"type":"message_start","message":{"id":"x"}}'],
+      [
+        '{"type":"content_block_stop","index":0}',
+        '{"type":"message_delta","delta":{"stop_reason":"tool_use"}}',
+      ],
+    ],
+  }
+  const [before, after] = around[protocol] ?? [[], []]
+  const events = [...before, frame, ...after].flatMap((data) => decoder.push(data))
+  expect(JSON.stringify(events).replaceAll('\\"', '"')).toContain(args)
+})

@@ -3,7 +3,7 @@ import { GatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { madeCallId } from '../call-ids.ts'
-import { inputText } from '../call-input.ts'
+import { eventWithDigits, inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
 import { brokenOff } from '../finish-words.ts'
@@ -70,7 +70,7 @@ function readEvent(decoder: MessageDecoder, data: string): void {
       decoder.begin(objectOf(event.message))
       break
     case 'content_block_start':
-      decoder.openBlock(at, objectOf(event.content_block))
+      decoder.openBlock(at, objectOf(eventWithDigits(event, data).content_block))
       break
     case 'content_block_delta':
       decoder.addDelta(at, objectOf(event.delta))

@@ -1,6 +1,7 @@
 import { GatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
+import { parseKeepingDigits } from '../../canonical/json-digits.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { EventWriter } from '../event-writer.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
@@ -115,12 +116,28 @@ function parseFrame(data: string): Json | undefined {
   let value: unknown
   try {
     value = JSON.parse(data)
+    // Hardly any frame is read twice: the format has a text there.
+    if (hasObjectInput(Array.isArray(value) ? value[0] : value)) value = parseKeepingDigits(data)
   } catch (cause) {
     throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
   }
   // Gemini's endpoint of this format wraps an error in an array.
   if (Array.isArray(value)) value = value[0]
   return isRecord(value) ? value : undefined
+}
+
+/** A call whose arguments are an object, as some upstreams send them: their numbers are to keep their digits. */
+function hasObjectInput(frame: unknown): boolean {
+  if (!isRecord(frame)) return false
+  return recordsOf(frame.choices).some(({ delta, message }) => {
+    const from = isRecord(delta) ? delta : message
+    if (!isRecord(from)) return false
+    if (isRecord(from.function_call) && isRecord(from.function_call.arguments)) return true
+    return recordsOf(from.tool_calls).some(
+      ({ function: called, custom }) =>
+        (isRecord(called) && isRecord(called.arguments)) || (isRecord(custom) && isRecord(custom.input)),
+    )
+  })
 }
 
 function cut(): GatewayError {

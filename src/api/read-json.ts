@@ -21,14 +21,14 @@ export async function readJson(
   if (body === undefined) throw notWhole()
   if (readLarge !== undefined && isLarge(body)) return await readLarge(stage, body)
   scanBody(body, [], gateway.bounds)
-  return parseJson(body)
+  return parseJson(body, parseKeepingDigits)
 }
 
-/** Throws `invalid_request`. */
-export function parseJson(body: Buffer): Json {
+/** Throws `invalid_request`. `parse`: throws SyntaxError. */
+export function parseJson(body: Buffer, parse: (text: string) => unknown): Json {
   let value: unknown
   try {
-    value = parseKeepingDigits(body.toString('utf8'))
+    value = parse(body.toString('utf8'))
   } catch (cause) {
     throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
       field: 'body',

@@ -4,6 +4,7 @@ import { type Actor, anybody } from '../../access/actor.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
 import { invalid } from '../../canonical/field-error.ts'
+import { parseKeepingDigits } from '../../canonical/json-digits.ts'
 import type { Database } from '../../db/database.ts'
 import { readBody } from '../../http/body.ts'
 import type { BodyMemory, BodyShare } from '../../http/body-memory.ts'
@@ -81,7 +82,7 @@ async function answerCall(
     const came = {
       params: textsOf(request.params),
       query: request.query,
-      body: endpoint.body === undefined ? undefined : parseJson(bytes),
+      body: bodyOf(endpoint, bytes),
     }
     // Nothing has such a name.
     if (!Object.values(came.params).every(isStorable)) throw notFound('resource with such a name')
@@ -92,6 +93,15 @@ async function answerCall(
   } finally {
     share.release()
   }
+}
+
+/**
+ * The body, whose numbers are numbers: schemas check them, and rows keep them. A request that is passed on keeps their digits instead.
+ * Throws `invalid_request`.
+ */
+export function bodyOf({ body, keepsDigits }: AdminEndpoint, bytes: Buffer): unknown {
+  if (body === undefined) return undefined
+  return parseJson(bytes, keepsDigits === true ? parseKeepingDigits : JSON.parse)
 }
 
 /** Postgres keeps no NUL and no half of a surrogate pair. Throws `invalid_request`, with the member that has one. */

@@ -19,6 +19,8 @@ export interface AdminEndpoint extends Description, Schemas {
   tenants: 'all' | 'own'
   /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
   knowsRepeats?: boolean
+  /** True: its body has a request that is passed on, whose numbers keep their digits. */
+  keepsDigits?: boolean
   /** How long a change may take. Default: 5,000. */
   withinMs?: number
   /** The resource whose ETag `if-match` must have. Its `change` calls `requireMatch`. Undefined: it takes no `if-match`. */
@@ -94,6 +96,7 @@ interface Definition<
   /** Default: `all`, which leaves members out. */
   tenants?: 'all' | 'own'
   knowsRepeats?: boolean
+  keepsDigits?: boolean
   withinMs?: number
   params?: Params
   /** Default: any parameter is refused. */

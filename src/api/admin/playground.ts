@@ -52,6 +52,7 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
     description:
       "A real request: it has a row, takes from the key's limits, and its cost is charged. Server-sent events, without secrets: `client.start`, `client.data`, `client.end` are what the client would get; `upstream.request`, `upstream.start`, `upstream.data`, `upstream.end` are each call to a channel, which members do not see; `end` has the id of the row.",
     body: playRequest,
+    keepsDigits: true,
     media: 'text/event-stream',
     answer: z.object({}).loose().meta({ id: 'PlaygroundEvent' }),
     async handle({ actor, request, response, requestId, signal, body }) {

@@ -175,14 +175,13 @@ class Making {
     this.#run = makeInBackground(
       this.#context,
       {
+        ...kept,
         id,
         body,
         share,
-        headers: kept.headers,
         clientAddress: opened.clientAddress,
         identity,
         traceparent: opened.traceparent,
-        showsEncrypted: kept.showsEncrypted,
       },
       { event: (text) => this.#take(text, view) },
     )

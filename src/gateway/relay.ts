@@ -2,6 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { StreamEnd } from '../canonical/usage.ts'
 import { confined, orElse } from '../confine.ts'
+import { type AnswerKind, contentTypes, kindOfBytes, kindOfLabel, withoutMark } from '../http/answer-kind.ts'
 import { nothingObserved } from '../protocols/observe.ts'
 import type { Observation, StreamWatcher, WatchedChunk } from '../protocols/protocol.ts'
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
@@ -10,13 +11,6 @@ import { nothingSent, observeSize } from '../stages/meter.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import type { UpstreamRefusal } from '../stages/refuse.ts'
 import { endedEarly, isRedirect, notWhole, redirected, tooLong } from '../upstream/answer-errors.ts'
-import {
-  type AnswerKind,
-  contentTypes,
-  kindOfBytes,
-  kindOfLabel,
-  withoutMark,
-} from '../upstream/answer-kind.ts'
 import { broken } from '../upstream/call-errors.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 import type { AnswerReader } from './answer-reader.ts'

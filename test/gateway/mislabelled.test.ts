@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { kindOfBytes, kindOfLabel } from '../../src/upstream/answer-kind.ts'
+import { kindOfBytes, kindOfLabel } from '../../src/http/answer-kind.ts'
 import { forgettingKey, fourUpstreamsYaml, upstreamModels } from '../support/four-upstreams.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'

@@ -1,8 +1,7 @@
 /**
- * The members that upstreams refuse for the same reason as this one, and name one by one. Models that think take none of the
- * sampling: https://learn.microsoft.com/en-us/azure/ai-foundry/openai/how-to/reasoning,
- * https://platform.claude.com/docs/en/about-claude/models/migration-guide, and none of the penalties: https://docs.x.ai/docs/guides/reasoning,
- * read 2026-11-28.
+ * The members that upstreams refuse for the same reason as this one, and name one by one. Models that think take none of the sampling:
+ * https://github.com/vercel/ai/issues/10932 (OpenAI's, with the penalties and the bias),
+ * https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11-29.
  */
 export function refusedTogether(member: string): readonly string[] {
   return together[member] ?? []

@@ -105,17 +105,19 @@ class InnerResponse extends ServerResponse {
     if (!this.headersSent) this.writeHead(this.statusCode)
   }
 
-  override write(chunk: string | Uint8Array): boolean {
+  override write(chunk: string | Uint8Array, encoding?: unknown): boolean {
     if (this.#isOver) return true
     this.flushHeaders()
-    const isTaken = this.#listener.data(typeof chunk === 'string' ? Buffer.from(chunk) : chunk)
+    const isTaken = this.#listener.data(
+      typeof chunk === 'string' ? Buffer.from(chunk, encodingOf(encoding)) : chunk,
+    )
     if (!isTaken) this.#isBlocked = true
     return isTaken
   }
 
-  override end(last?: unknown): this {
+  override end(last?: unknown, encoding?: unknown): this {
     if (this.#isOver) return this
-    if (typeof last === 'string' || last instanceof Uint8Array) this.write(last)
+    if (typeof last === 'string' || last instanceof Uint8Array) this.write(last, encoding)
     else this.flushHeaders()
     // `writableEnded` reads it.
     this.finished = true
@@ -163,4 +165,9 @@ class InnerResponse extends ServerResponse {
 
 function isHeaders(value: unknown): value is OutgoingHttpHeaders {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** The encoding of a text that is written; Node also takes a callback in its place. */
+function encodingOf(given: unknown): BufferEncoding {
+  return typeof given === 'string' && Buffer.isEncoding(given) ? given : 'utf8'
 }

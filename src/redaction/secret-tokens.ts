@@ -79,13 +79,12 @@ function isBase64(start: string, characters: number): boolean {
 /** The secret whose middle is the character just before `at`. */
 function shapeAt(text: string, at: number): SecretSpan | undefined {
   for (const { kind, middle, before, behind } of shapesByMiddle.get(text.charCodeAt(at - 1)) ?? []) {
-    const { characters, least, most, first } = before
+    const { characters, least, most } = before
     const from =
       least === most
         ? at - 1 - most
         : behindEscape(text, runStart(text, at - 1, characters, Math.max(0, at - 1 - most - 2)))
     if (at - 1 - from < least || at - 1 - from > most || from < 0) continue
-    if (first !== undefined && !first.includes(text.charAt(from))) continue
     middle.lastIndex = at - 1
     behind.lastIndex = at
     if (!middle.test(text) || !behind.test(text) || !startsToken(text, from)) continue

@@ -149,8 +149,8 @@ interface VendorShape {
   kind: string
   /** Matches that one character, with what it can see around it. */
   middle: RegExp
-  /** The characters directly before it, and their number; `middle` has looked at a fixed number of them. `first`: one of these. */
-  before: { characters: number; least: number; most: number; first?: string }
+  /** The characters directly before it, and their number; `middle` has looked at a fixed number of them. */
+  before: { characters: number; least: number; most: number }
   /** What follows it. */
   behind: RegExp
   source: Source
@@ -167,8 +167,7 @@ export const shapes: readonly VendorShape[] = [
   {
     kind: 'discord-token',
     middle: /\.(?=[\w-]{6}\.[\w-]{27})/y,
-    // It begins with a number in base64: https://kraigie.github.io/nostrum/Nostrum.Token.html, read 2026-11-29
-    before: { characters: wordCharacters, least: 23, most: 28, first: 'MNO' },
+    before: { characters: wordCharacters, least: 23, most: 28 },
     behind: /[\w-]{6}\.[\w-]{27,40}/y,
     source: kingfisher,
   },

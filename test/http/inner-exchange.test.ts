@@ -29,6 +29,17 @@ describe('an exchange in memory', () => {
     expect(response).toMatchObject({ writableFinished: true, destroyed: true })
   })
 
+  test.each(['utf8', 'latin1', 'base64'] as const)(
+    'a text in %s is the bytes that it stands for',
+    async (encoding) => {
+      const { response, told } = exchange()
+      response.write(Buffer.from('é你好').toString(encoding), encoding)
+      response.end(Buffer.from('ü').toString(encoding), encoding)
+      await once(response, 'close')
+      expect(told).toEqual([[200, {}], 'é你好', 'ü', 'whole'])
+    },
+  )
+
   test('a listener that takes no more holds the handler until it is drained', async () => {
     const { response, told, inner } = exchange({ takes: () => false })
 

@@ -327,7 +327,7 @@ const patternsKept = new Set(patterns.map(({ pattern }) => pattern))
 
 const shapes: readonly (readonly [string, RegExp, RegExp])[] = [
   ['telegram-token', /(?<![0-9])[0-9]{5,16}:$/, /A[\w-]{33,36}/],
-  ['discord-token', /(?<![\w-])[MNO][\w-]{22,27}\.$/, /[\w-]{6}\.[\w-]{27,40}/],
+  ['discord-token', /(?<![\w-])[\w-]{23,28}\.$/, /[\w-]{6}\.[\w-]{27,40}/],
   ['terraform-token', /(?<![A-Za-z0-9])[A-Za-z0-9]{14}\.atlasv$/, /1\.[\w=-]{40,70}/],
   ['databricks-token', /(?<![A-Za-z0-9])dap$/, /i[0-9a-f]{32}(?:-[0-9])?/],
 ]

@@ -1,7 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { refusesSealed } from '../protocols/sealed-reasoning.ts'
 import type { Target } from '../routing/candidates.ts'
-import { type RefusedMember, refusedMembers } from '../traits/refused-members.ts'
+import { refusedMembers } from '../traits/refused-members.ts'
 import { refusedTogether } from '../traits/refused-together.ts'
 import { isSent, type SentMembers } from '../traits/sent-members.ts'
 import { type TraitChange, traitChange } from '../traits/trait-change.ts'
@@ -49,18 +49,17 @@ export function leftOutAfter(
     else if (isSent(ours, each.member)) return undefined
   }
   // Of a pass-through only what the upstream has named may go.
-  const others = native ? [] : refused.filter(({ value }) => value === undefined).flatMap(togetherWith)
-  for (const each of others) {
-    const change = changes.some(({ member }) => member === each.member)
-      ? undefined
-      : traitChange(protocol, each, ours, traits)
-    if (change !== undefined) changes.push({ ...change, member: each.member, isNamed: false })
+  const others = native
+    ? []
+    : refused
+        .filter(({ member, value }) => value === undefined && isSent(ours, member))
+        .flatMap(({ member }) => refusedTogether(member, error))
+  for (const member of others) {
+    if (changes.some((change) => change.member === member)) continue
+    const change = traitChange(protocol, { member }, ours, traits)
+    if (change !== undefined) changes.push({ ...change, member, isNamed: false })
   }
   const isUnread = !native && changes.some((change) => change.traits.thinking === 'none')
   const sealed = isForeign ? 'foreign' : isUnread ? 'unread' : undefined
   return changes.length === 0 && sealed === undefined ? undefined : { changes, sealed }
-}
-
-function togetherWith({ member }: RefusedMember): RefusedMember[] {
-  return refusedTogether(member).map((other) => ({ member: other }))
 }

@@ -12,7 +12,7 @@ export function sentMembers(body: Json): SentMembers {
 
 /** Gemini's parameters stand in `generationConfig`, and its refusals name them without it. */
 export function isSent(sent: SentMembers, path: string): boolean {
-  return path in sent || `generation_config.${path}` in sent
+  return Object.hasOwn(sent, path) || Object.hasOwn(sent, `generation_config.${path}`)
 }
 
 const depthMax = 3

@@ -24,7 +24,7 @@ export function traitChange(
 ): TraitChange | undefined {
   const member = sentPath(protocol, refused.member)
   const traits =
-    special[member]?.({ protocol, refused, sent, known }) ?? parameterChange(protocol, member, sent)
+    own(special, member)?.({ protocol, refused, sent, known }) ?? parameterChange(protocol, member, sent)
   if (traits === undefined) return undefined
   const value = traits.effortLevels === undefined ? undefined : effortSent(sent)
   return { subject: value === undefined ? member : `${member}=${value}`, traits }
@@ -37,7 +37,7 @@ function sentPath(protocol: ProtocolName, member: string): string {
 
 function parameterChange(protocol: ProtocolName, member: string, sent: SentMembers): Traits | undefined {
   const parameter =
-    protocol === 'anthropic-messages' ? (ofMessages[member] ?? parameters[member]) : parameters[member]
+    (protocol === 'anthropic-messages' ? own(ofMessages, member) : undefined) ?? own(parameters, member)
   if (parameter === undefined || !isSent(sent, member)) return undefined
   return { takes: { [parameter]: false } }
 }
@@ -136,4 +136,9 @@ function effortChange({ refused, sent, known }: Refusal): Traits | undefined {
 function effortSent(sent: SentMembers): ReasoningEffort | undefined {
   const value = sent.reasoning_effort ?? sent['reasoning.effort'] ?? sent['output_config.effort'] ?? undefined
   return reasoningEfforts.find((effort) => effort === value)
+}
+
+/** Upstreams name any word, such as `constructor`. */
+function own<Value>(table: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined
 }

@@ -121,6 +121,18 @@ const cases: Case[] = [
     learns: ['top_p'],
   },
   {
+    name: 'a field that the server does not know takes nothing along',
+    model: 'chat',
+    path: '/v1/messages',
+    request: { max_tokens: 9, messages: [said], ...sampled },
+    refuses: ['"top_p"'],
+    says: "Unknown parameter: 'top_p'.",
+    without: ['"top_p"'],
+    keeps: ['"temperature"'],
+    reason: 'again without top_p, ',
+    learns: ['top_p'],
+  },
+  {
     name: 'a refused parameter and foreign thoughts go together',
     model: 'messages',
     path: '/v1/chat/completions',
@@ -240,4 +252,23 @@ test('a refusal of what must stay beside what may go is no reason for another tr
   const asked = await bed.ask('messages', { tools, messages: [said, turn, said] })
   expect(asked.status).toBe(400)
   expect(bed.asked('messages')).toHaveLength(1)
+})
+
+test.each(['constructor', '__proto__', 'toString'])(
+  'a refusal that names "%s" is the vendor\'s',
+  async (word) => {
+    bed.answers.chat = () => invalid(`Unknown parameter: '${word}'.`)
+    for (const request of [{}, { path: '/v1/messages', max_tokens: 9 }]) {
+      const { status, text } = await bed.ask('chat', request)
+      expect(status, text).toBe(400)
+      expect(text).toContain(`Unknown parameter: '${word}'.`)
+    }
+  },
+)
+
+test('a refusal of what was not sent takes nothing along', async () => {
+  bed.answers.chat = () => invalid("Unsupported parameter: 'temperature' is not supported with this model.")
+  const { status } = await bed.ask('chat', { path: '/v1/messages', max_tokens: 9, top_p: 0.3 })
+  expect(status).toBe(400)
+  expect(bed.asked('chat')).toHaveLength(1)
 })

@@ -38,17 +38,26 @@ export function maskAccountIds(words: string): string {
   return ids.reduce((text, id) => text.replace(id, '$1(account)'), words)
 }
 
+/** Where a word begins, also behind an escape of JSON: `\n`, or `\u0027` for a quote. */
+const begin = String.raw`(?:(?<![\w-])|(?<=\\(?:[nrtbf]|u[0-9a-fA-F]{4})))`
+const uuid = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}'
+
+/** What is in the first group stays. */
 const ids: readonly RegExp[] = [
   // OpenAI, Groq, and resellers. A name without a digit may be a function of the client.
-  /(?<![\w-])()(?:org-|org_|proj_|acct_)(?=[A-Za-z]{0,63}\d)[A-Za-z0-9]{6,64}(?![\w-]|[.+/=:]\w)/g,
+  new RegExp(
+    String.raw`(${begin})(?:org-|org_|proj_|acct_)(?=[A-Za-z]{0,63}\d)[A-Za-z0-9]{6,64}(?![\w-]|[.+/=:]\w)`,
+    'g',
+  ),
   // Anthropic.
-  /\b((?:organi[sz]ation|org|workspace)(?: id)?:? )[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  new RegExp(String.raw`(${begin}(?:organi[sz]ation|org|workspace)(?: id)?:? )${uuid}\b`, 'gi'),
+  /(organizations\\?\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
   // AWS.
-  /\b(arn:aws[a-z-]{0,20}:[a-z0-9-]{1,40}:[a-z0-9-]{0,30}:)\d{12}\b/g,
-  /\b((?:account|project)(?: id| number)?:? )\d{9,12}\b/gi,
+  new RegExp(String.raw`(${begin}arn:aws[a-z-]{0,20}:[a-z0-9-]{1,40}:[a-z0-9-]{0,30}:)\d{12}\b`, 'g'),
+  new RegExp(String.raw`(${begin}(?:account|project)(?:[ _](?:id|number))?:? ?)\d{9,12}\b`, 'gi'),
   // Google.
-  /\b(projects\\?\/)(?:\d{6,20}\b|[a-z][a-z0-9-]{4,40}(?=\\?\/locations\b))/g,
+  new RegExp(String.raw`(${begin}projects\\?\/)(?:\d{6,20}\b|[a-z][a-z0-9-]{4,40}(?=\\?\/locations\b))`, 'g'),
   // Azure.
-  /(\/subscriptions\\?\/)[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/gi,
+  new RegExp(String.raw`(\/subscriptions\\?\/|${begin}subscription )${uuid}\b`, 'gi'),
   /(\/resourceGroups\\?\/)[\w.()-]{1,90}/gi,
 ]

@@ -74,6 +74,16 @@ test.each(masked)('%s', (_vendor, words, rest) => {
   expect(JSON.parse(maskAccountIds(escaped))).toEqual({ error: { message: rest } })
 })
 
+test('ids behind an escape of JSON', () => {
+  const words =
+    "in:\norg-AbC123def456 'org-zZz999yyy888'\tproject 123456789012\nprojects/123456789 \rarn:aws:iam::123456789012:x"
+  const rest = "in:\n(account) '(account)'\tproject (account)\nprojects/(account) \rarn:aws:iam::(account):x"
+  expect(maskAccountIds(words)).toBe(rest)
+  // .NET writes quotes so.
+  const escaped = JSON.stringify(words).replaceAll("'", '\\u0027')
+  expect(JSON.parse(maskAccountIds(escaped))).toBe(rest)
+})
+
 test.each(kept)('ids and words of the request stay: %s', (words) => {
   expect(maskAccountIds(words)).toBe(words)
 })

@@ -22,4 +22,5 @@ export class Losses {
 
 /** The reason for pictures and sound that an answer loses. */
 export const noMedia = 'other formats have only text in their answers'
+export const noSuchCall = 'a call of this form cannot be written anew'
 export const noSourceUrl = 'other formats cite only sources with a URL'

@@ -135,7 +135,7 @@ async function sentAndKept(
     status,
     text: text
       .replaceAll(String(id), 'ID')
-      .replace(/"created(_at)?":\d+/g, '"created":0')
+      .replace(/"(created|completed)(_at)?":\d+/g, '"$1":0')
       .replaceAll(String(id).replaceAll('-', ''), 'ID'),
     notes,
     row: Object.fromEntries(same.map((name) => [name, row[name]])),

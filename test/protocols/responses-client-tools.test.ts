@@ -220,7 +220,6 @@ describe('arguments', () => {
   test.each([
     [{ type: 'shell' }, 'shell', '{"commands":[1]}'],
     [{ type: 'shell' }, 'shell', ''],
-    [{ type: 'shell' }, 'shell', '{"commands":["ls"],"timeout_ms":"soon"}'],
     [{ type: 'local_shell' }, 'local_shell', '{"command":"ls"}'],
     [{ type: 'local_shell' }, 'local_shell', '{"command":["ls"],"env":{"A":1}}'],
     [{ type: 'apply_patch' }, 'apply_patch', '{"type":"rename_file","path":"a"}'],
@@ -260,8 +259,8 @@ describe('arguments', () => {
     ])
   })
 
-  test('are taken as models write them: one command as a text, whole numbers with a point', () => {
-    const text = '{"commands":"ls","timeout_ms":1000.0}'
+  test('are taken as models write them: one command as a text, whole numbers with a point, no bound in words', () => {
+    const text = '{"commands":"ls","timeout_ms":1000.0,"max_output_length":"long"}'
     expect(outputFor({ type: 'shell' }, 'shell', text)).toMatchObject([
       { action: { commands: ['ls'], timeout_ms: 1000, max_output_length: null } },
     ])

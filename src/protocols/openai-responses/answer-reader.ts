@@ -2,10 +2,11 @@ import type { AnswerBlock, Delta } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
-import { Losses, noMedia, noSourceUrl } from '../losses.ts'
+import { Losses, noMedia, noSourceUrl, noSuchCall } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 import { isHostedShell, ownItemOf } from './client-tools.ts'
+import { actionOf } from './computer-actions.ts'
 
 /** A block of the answer and how much of it has become events. */
 interface OpenBlock {
@@ -241,8 +242,15 @@ export class AnswerReader {
     if (own === undefined || own.isResult || isHostedShell(item.environment)) return
     const { name, itemOf } = own.tool
     const places = [item.action, item.operation, { actions: item.actions }].filter(isRecord)
-    const input = places.find((place) => itemOf(place) !== undefined)
-    if (input === undefined) return
+    const isCall = (place: Json) =>
+      itemOf(place) !== undefined || (own.tool.call === 'computer_call' && actionOf(place) !== undefined)
+    const input = places.find(isCall)
+    const checks = item.pending_safety_checks
+    // Its client asks its user first. Without the checks it would act at once.
+    if (input === undefined || (Array.isArray(checks) && checks.length > 0)) {
+      this.losses.add(`output: ${own.tool.call}`, noSuchCall)
+      return
+    }
     const block = this.#callBlock(open, { ...item, type: 'function_call', name })
     this.#addRest(block, 0, JSON.stringify(input))
   }

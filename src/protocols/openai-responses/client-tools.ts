@@ -1,4 +1,4 @@
-import { isRecord, type Json } from '../../canonical/json.ts'
+import { countOf, isRecord, type Json } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 import { listSchema, type OwnFunction, objectSchema, textSchema, wordSchema } from '../own-function.ts'
 import { actionOf, actionSchema } from './computer-actions.ts'
@@ -81,10 +81,15 @@ const shell: OwnTool = {
       'commands',
     ),
   }),
-  itemOf({ commands: given, timeout_ms = null, max_output_length = null }) {
+  itemOf({ commands: given, timeout_ms, max_output_length }) {
     const commands = typeof given === 'string' ? [given] : given
-    if (!isTexts(commands) || !isCount(timeout_ms) || !isCount(max_output_length)) return undefined
-    return { action: { commands, timeout_ms, max_output_length }, environment: { type: 'local' } }
+    if (!isTexts(commands)) return undefined
+    const action = {
+      commands,
+      timeout_ms: countOrNull(timeout_ms),
+      max_output_length: countOrNull(max_output_length),
+    }
+    return { action, environment: { type: 'local' } }
   },
   inputOf(call) {
     // A call that the vendor ran in a container has its output behind it, like any other.
@@ -117,11 +122,13 @@ const localShell: OwnTool = {
       'command',
     ),
   }),
-  itemOf({ command, env: given, timeout_ms = null, user = null, working_directory = null }) {
+  itemOf({ command, env: given, timeout_ms, user = null, working_directory = null }) {
     const env = given ?? {}
     if (!isTexts(command) || !isRecord(env) || !isTexts(Object.values(env))) return undefined
-    if (!isCount(timeout_ms) || !isTextOrNull(user) || !isTextOrNull(working_directory)) return undefined
-    return { action: { type: 'exec', command, env, timeout_ms, user, working_directory } }
+    if (!isTextOrNull(user) || !isTextOrNull(working_directory)) return undefined
+    return {
+      action: { type: 'exec', command, env, timeout_ms: countOrNull(timeout_ms), user, working_directory },
+    }
   },
   inputOf(call) {
     const names = ['command', 'env', 'timeout_ms', 'user', 'working_directory']
@@ -260,6 +267,7 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string'
 }
 
-function isCount(value: unknown): boolean {
-  return value === null || (typeof value === 'number' && Number.isSafeInteger(value) && value >= 0)
+/** A bound that the model wrote in another way is none: its command is worth more. */
+function countOrNull(value: unknown): number | null {
+  return countOf(value) ?? null
 }

@@ -46,8 +46,8 @@ function shortened(text: string, most: number): string {
   if (text.length <= most) return text
   const head = Math.ceil(most / 2)
   const tail = most - head
-  const end = tail === 0 ? '' : text.slice(-tail)
-  return `${text.slice(0, head)}\n[${text.length - most} characters are left out here]\n${end}`
+  const end = tail === 0 ? '' : text.slice(-tail).toWellFormed()
+  return `${text.slice(0, head).toWellFormed()}\n[${text.length - most} characters are left out here]\n${end}`
 }
 
 /** The result of a patch, which need not have a text. */

@@ -66,7 +66,6 @@ const ofItem = z.object({ id: z.string(), item_id: z.string() })
 /** Conversations that the gateway keeps, over any upstream, for keys that are told to keep answers. */
 export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpoint[] {
   const { conversations } = kept
-  const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
   return [
     keyEndpoint({
       ...base,
@@ -124,6 +123,12 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
         return { body: { id, object: 'conversation.deleted' as const, deleted: true as const } }
       },
     }),
+    ...itemEndpoints(kept),
+  ]
+}
+
+function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
+  return [
     keyEndpoint({
       ...base,
       method: 'POST',
@@ -180,6 +185,8 @@ export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpo
     }),
   ]
 }
+
+const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
 
 /** The days for which the caller's conversations are kept. Whoever has kept some may read and delete them later too. */
 function requireKeeping({ identity, group }: Identified): number {

@@ -91,7 +91,7 @@ function shownFile(stage: Identified, file: ClientFile): z.output<typeof anyFile
 
 /** Files that clients upload once and name in requests. */
 export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
-  const { files, bounds } = gateway
+  const { files } = gateway
   return [
     keyEndpoint({
       method: 'POST',
@@ -104,42 +104,11 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       form,
       answer: anyFile,
       async handle({ stage }) {
-        requireFiles()
+        requireFiles(gateway)
         return { body: shownFile(stage, await receiveUpload(gateway, stage, speaksMessages(stage))) }
       },
     }),
-    keyEndpoint({
-      method: 'GET',
-      path,
-      summary: 'The files of the tenant, or of the key',
-      logged: true,
-      limited: true,
-      query: listQuery,
-      answer: anyFilePage,
-      async handle({
-        stage,
-        query: { after_id: afterId, page, after = page ?? afterId, limit, order, purpose },
-      }) {
-        requireFiles()
-        const scope = fileScopeOf(stage.identity)
-        const found = await readFor(stage, (terms) =>
-          files.list(scope, { after, order, purpose, limit: limit + 1 }, terms),
-        )
-        const shown = found.slice(0, limit)
-        const hasMore = found.length > limit
-        if (speaksMessages(stage)) return { body: messagesFileList(shown, hasMore) }
-        const data = shown.map(fileJson)
-        return {
-          body: {
-            object: 'list' as const,
-            data,
-            first_id: data.at(0)?.id ?? null,
-            last_id: data.at(-1)?.id ?? null,
-            has_more: hasMore,
-          },
-        }
-      },
-    }),
+    fileListEndpoint(gateway),
     keyEndpoint({
       method: 'GET',
       path: `${path}/{id}`,
@@ -149,7 +118,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       params,
       answer: anyFile,
       async handle({ stage, params: { id } }) {
-        return { body: shownFile(stage, await fileOf(stage, id)) }
+        return { body: shownFile(stage, await fileOf(gateway, stage, id)) }
       },
     }),
     keyEndpoint({
@@ -161,7 +130,7 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       media: 'application/octet-stream',
       params,
       async handle({ stage, params: { id } }) {
-        await sendFile(stage, await fileOf(stage, id))
+        await sendFile(gateway, stage, await fileOf(gateway, stage, id))
         return undefined
       },
     }),
@@ -175,57 +144,94 @@ export function fileEndpoints(gateway: FileGateway): OwnEndpoint[] {
       params,
       answer: anyFileDeleted,
       async handle({ stage, params: { id } }) {
-        const file = await fileOf(stage, id)
+        const file = await fileOf(gateway, stage, id)
         if (!(await files.remove(file))) throw noSuchFile(id)
         if (speaksMessages(stage)) return { body: { id: file.id, type: 'file_deleted' as const } }
         return { body: { id: file.id, object: 'file' as const, deleted: true as const } }
       },
     }),
   ]
+}
 
-  function requireFiles(): void {
-    if (bounds.fileDays > 0) return
-    throw new GatewayError('unknown_path', 'This gateway keeps no files (FILE_DAYS is 0).')
-  }
+function fileListEndpoint(gateway: FileGateway): OwnEndpoint {
+  const { files } = gateway
+  return keyEndpoint({
+    method: 'GET',
+    path,
+    summary: 'The files of the tenant, or of the key',
+    logged: true,
+    limited: true,
+    query: listQuery,
+    answer: anyFilePage,
+    async handle({
+      stage,
+      query: { after_id: afterId, page, after = page ?? afterId, limit, order, purpose },
+    }) {
+      requireFiles(gateway)
+      const scope = fileScopeOf(stage.identity)
+      const found = await readFor(stage, (terms) =>
+        files.list(scope, { after, order, purpose, limit: limit + 1 }, terms),
+      )
+      const shown = found.slice(0, limit)
+      const hasMore = found.length > limit
+      if (speaksMessages(stage)) return { body: messagesFileList(shown, hasMore) }
+      const data = shown.map(fileJson)
+      return {
+        body: {
+          object: 'list' as const,
+          data,
+          first_id: data.at(0)?.id ?? null,
+          last_id: data.at(-1)?.id ?? null,
+          has_more: hasMore,
+        },
+      }
+    },
+  })
+}
 
-  /** Another tenant's file looks like none. */
-  async function fileOf({ identity }: Identified, id: string): Promise<ClientFile> {
-    requireFiles()
-    const scope: FileScope = fileScopeOf(identity)
-    const [file] = isFileId(id) ? await files.find(scope, [id]) : []
-    if (file === undefined) throw noSuchFile(id)
-    return file
-  }
+function requireFiles({ bounds }: FileGateway): void {
+  if (bounds.fileDays > 0) return
+  throw new GatewayError('unknown_path', 'This gateway keeps no files (FILE_DAYS is 0).')
+}
 
-  async function sendFile(stage: Identified, file: ClientFile): Promise<void> {
-    const { response, life, id } = stage
-    const stored = await files.open(file).catch((cause: unknown) => {
-      throw unreadable(cause)
+/** Another tenant's file looks like none. */
+async function fileOf(gateway: FileGateway, { identity }: Identified, id: string): Promise<ClientFile> {
+  requireFiles(gateway)
+  const scope: FileScope = fileScopeOf(identity)
+  const [file] = isFileId(id) ? await gateway.files.find(scope, [id]) : []
+  if (file === undefined) throw noSuchFile(id)
+  return file
+}
+
+async function sendFile(gateway: FileGateway, stage: Identified, file: ClientFile): Promise<void> {
+  const { files, bounds } = gateway
+  const { response, life, id } = stage
+  const stored = await files.open(file).catch((cause: unknown) => {
+    throw unreadable(cause)
+  })
+  if (stored === undefined) throw noSuchFile(file.id)
+  const leave = () => stored.stream.destroy()
+  life.running = { resume() {}, abort: leave }
+  response.once('close', leave)
+  try {
+    response.writeHead(200, {
+      'content-type': 'application/octet-stream',
+      'content-length': stored.bytes,
+      'content-disposition': `attachment; filename*=UTF-8''${encoded(file.filename)}`,
+      'x-content-type-options': 'nosniff',
+      'x-request-id': id,
     })
-    if (stored === undefined) throw noSuchFile(file.id)
-    const leave = () => stored.stream.destroy()
-    life.running = { resume() {}, abort: leave }
-    response.once('close', leave)
-    try {
-      response.writeHead(200, {
-        'content-type': 'application/octet-stream',
-        'content-length': stored.bytes,
-        'content-disposition': `attachment; filename*=UTF-8''${encoded(file.filename)}`,
-        'x-content-type-options': 'nosniff',
-        'x-request-id': id,
-      })
-      for await (const chunk of stored.stream) await writeTo(response, chunk, bounds.clientStallMs)
-      if (!life.clientGone) await end(gateway, stage, answeredEnding(200, null))
-      endAnswer(response, bounds.clientStallMs)
-    } catch (cause) {
-      // After the headers, only a closed connection can tell the client.
-      response.destroy()
-      if (!life.clientGone) throw unreadable(cause)
-    } finally {
-      life.running = undefined
-      response.off('close', leave)
-      stored.stream.destroy()
-    }
+    for await (const chunk of stored.stream) await writeTo(response, chunk, bounds.clientStallMs)
+    if (!life.clientGone) await end(gateway, stage, answeredEnding(200, null))
+    endAnswer(response, bounds.clientStallMs)
+  } catch (cause) {
+    // After the headers, only a closed connection can tell the client.
+    response.destroy()
+    if (!life.clientGone) throw unreadable(cause)
+  } finally {
+    life.running = undefined
+    response.off('close', leave)
+    stored.stream.destroy()
   }
 }
 

@@ -43,31 +43,9 @@ const secretAnswer = z
 
 /** Image jobs after their request: clients look at them, follow and cancel them, and fetch their images. */
 export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
-  const { jobs, storage, links, webhookKeys } = gateway.images
-
+  const { storage, links, webhookKeys } = gateway.images
   return [
-    keyEndpoint({
-      method: 'GET',
-      path: '/v1/images/generations',
-      summary: 'Image jobs, newest first',
-      query: jobQuery,
-      answer: jobPage,
-      async handle({ stage, query: { cursor, status, limit } }) {
-        const scope = scopeOf(stage.identity)
-        const found = await readFor(stage, (terms) =>
-          jobs.list(scope, { kind: 'image', before: cursor, state: status, limit: limit + 1 }, terms),
-        )
-        const page = found.slice(0, limit)
-        const linkTo = linkerFor(gateway, stage.request)
-        const { showsRouting } = gateway
-        return {
-          body: {
-            data: page.map((job) => jobJson(job, { position: null, linkTo, showsRouting })),
-            next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
-          },
-        }
-      },
-    }),
+    jobListEndpoint(gateway),
     keyEndpoint({
       method: 'GET',
       path: '/v1/images/generations/{id}',
@@ -75,7 +53,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       params: jobPath,
       answer: imageJob,
       async handle({ stage, params }) {
-        const job = await jobOf(params.id, stage.identity)
+        const job = await jobOf(gateway, params.id, stage.identity)
         return { body: await jobWithPosition(gateway, stage.request, job) }
       },
     }),
@@ -88,7 +66,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       params: jobPath,
       answer: imageJob,
       async handle({ stage, params }) {
-        const job = await jobOf(params.id, stage.identity)
+        const job = await jobOf(gateway, params.id, stage.identity)
         const cancelled = (await cancelJob(gateway, job.id)) ?? job
         return { body: await jobWithPosition(gateway, stage.request, cancelled) }
       },
@@ -102,7 +80,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       params: jobPath,
       answer: imageJob,
       async handle({ stage, params }) {
-        await follow(gateway, stage, await jobOf(params.id, stage.identity))
+        await follow(gateway, stage, await jobOf(gateway, params.id, stage.identity))
         return undefined
       },
     }),
@@ -133,18 +111,44 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       },
     }),
   ]
+}
 
-  async function jobOf(named: string, identity: Identity): Promise<Job> {
-    const wanted = named.toLowerCase()
-    const [job] = isId(wanted) ? await jobs.read([wanted]) : []
-    const { tenantId, keyId } = scopeOf(identity)
-    const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
-    if (job?.kind === 'image' && isTheirs) return job
-    throw new GatewayError(
-      'unknown_path',
-      'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
-    )
-  }
+function jobListEndpoint(gateway: ImageGateway): OwnEndpoint {
+  const { jobs } = gateway.images
+  return keyEndpoint({
+    method: 'GET',
+    path: '/v1/images/generations',
+    summary: 'Image jobs, newest first',
+    query: jobQuery,
+    answer: jobPage,
+    async handle({ stage, query: { cursor, status, limit } }) {
+      const scope = scopeOf(stage.identity)
+      const found = await readFor(stage, (terms) =>
+        jobs.list(scope, { kind: 'image', before: cursor, state: status, limit: limit + 1 }, terms),
+      )
+      const page = found.slice(0, limit)
+      const linkTo = linkerFor(gateway, stage.request)
+      const { showsRouting } = gateway
+      return {
+        body: {
+          data: page.map((job) => jobJson(job, { position: null, linkTo, showsRouting })),
+          next_cursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+        },
+      }
+    },
+  })
+}
+
+async function jobOf({ images }: ImageGateway, named: string, identity: Identity): Promise<Job> {
+  const wanted = named.toLowerCase()
+  const [job] = isId(wanted) ? await images.jobs.read([wanted]) : []
+  const { tenantId, keyId } = scopeOf(identity)
+  const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
+  if (job?.kind === 'image' && isTheirs) return job
+  throw new GatewayError(
+    'unknown_path',
+    'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
+  )
 }
 
 function secretRefused(): GatewayError {

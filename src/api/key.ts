@@ -109,16 +109,8 @@ const queue = { waitingMax: 20, waitMs: 5_000 }
 
 /** A key asks about itself, and makes keys below itself where it may. */
 export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'archive'>): OwnEndpoint[] {
-  const { database, keeper, keys, bounds } = context
-  let turns: SubKeyTurns | undefined
-  const turnsOf = () => {
-    // Half of the connections stay for admins.
-    const atOnce = Math.max(1, Math.floor(bounds.adminConnections / 2))
-    turns ??= new SubKeyTurns({ ...queue, atOnce })
-    return turns
-  }
-  const change = <T>(stage: Identified, work: (tx: TypedTransaction) => Promise<T>): Promise<T> =>
-    readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
+  const { database } = context
+  const change = changesInTurns(context)
   return [
     keyEndpoint({
       method: 'GET',
@@ -148,90 +140,112 @@ export function keyEndpoints(context: KeyContext, usage: Omit<UsageContext, 'arc
         return { body: { data: rows.map(subKeyJson) } }
       },
     }),
-    keyEndpoint({
-      method: 'POST',
-      path: '/v1/keys',
-      summary: 'Make a sub-key: it may do no more than this key',
-      description: "What it spends and uses counts against this key's budgets and limits too.",
-      limited: true,
-      logged: true,
-      body: subKeyRequest,
-      statuses: [201],
-      answer: madeSubKey,
-      async handle({ stage, body }) {
-        const { identity } = stage
-        requireMaker(identity)
-        requireAllowed(identity, body.allowed_models)
-        const made = await change(stage, async (tx) => {
-          const answer = await makeSubKey(
-            tx,
-            identity.keyId,
-            {
-              name: body.name,
-              allowedModels: body.allowed_models,
-              allowedCidrs: body.allowed_cidrs,
-              expiresAt: body.expires_at,
-              limits: body.limits,
-              budget: body.budget,
-            },
-            keeper.pepper,
-          )
-          if (answer.verdict === 'made')
-            await writeAudit(tx, sourceOf(stage), {
-              action: 'key.create',
-              resource: 'key',
-              id: answer.row.id,
-              name: answer.row.name,
-              tenantId: identity.tenantId,
-              after: { ...subKeyJson(answer.row), parent_id: identity.keyId },
-            })
-          return answer
-        })
-        switch (made.verdict) {
-          case 'made':
-            // Other processes see it at the next look at the revisions.
-            keys.hashes.add([made.row.secretHash])
-            return { status: 201, body: { ...subKeyJson(made.row), secret: made.secret } }
-          case 'taken':
-            throw invalid('name', 'another key of this tenant has this name')
-          case 'too-many':
-            throw new GatewayError(
-              'permission_denied',
-              `This key has ${made.most} sub-keys, as many as it may. Revoke one first.`,
-            )
-          case 'gone':
-            throw mayMakeNone()
-        }
-      },
-    }),
-    keyEndpoint({
-      method: 'DELETE',
-      path: '/v1/keys/{id}',
-      summary: 'Revoke a sub-key: every process refuses it within a second',
-      logged: true,
-      params: z.object({ id: z.string() }),
-      answer: subKey,
-      async handle({ stage, params: { id } }) {
-        const { identity } = stage
-        if (!z.uuid().safeParse(id).success) throw noSuchKey()
-        const ended = await change(stage, async (tx) => {
-          const revoked = await revokeSubKey(tx, identity.keyId, id)
-          if (revoked?.isNew === true)
-            await writeAudit(tx, sourceOf(stage), {
-              action: 'key.revoke',
-              resource: 'key',
-              id,
-              name: revoked.row.name,
-              tenantId: identity.tenantId,
-              after: subKeyJson(revoked.row),
-            })
-          return revoked
-        })
-        if (ended === undefined) throw noSuchKey()
-        return { body: subKeyJson(ended.row) }
-      },
-    }),
+    newSubKeyEndpoint(context, change),
+    revokeEndpoint(change),
   ]
+}
+
+type ChangeInTurn = <T>(stage: Identified, work: (tx: TypedTransaction) => Promise<T>) => Promise<T>
+
+function changesInTurns({ database, bounds }: KeyContext): ChangeInTurn {
+  let turns: SubKeyTurns | undefined
+  const turnsOf = () => {
+    // Half of the connections stay for admins.
+    const atOnce = Math.max(1, Math.floor(bounds.adminConnections / 2))
+    turns ??= new SubKeyTurns({ ...queue, atOnce })
+    return turns
+  }
+  return (stage, work) =>
+    readFor(stage, (caller) => turnsOf().run(caller, () => database.admin.transact(work, terms)))
+}
+
+function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): OwnEndpoint {
+  return keyEndpoint({
+    method: 'POST',
+    path: '/v1/keys',
+    summary: 'Make a sub-key: it may do no more than this key',
+    description: "What it spends and uses counts against this key's budgets and limits too.",
+    limited: true,
+    logged: true,
+    body: subKeyRequest,
+    statuses: [201],
+    answer: madeSubKey,
+    async handle({ stage, body }) {
+      const { identity } = stage
+      requireMaker(identity)
+      requireAllowed(identity, body.allowed_models)
+      const made = await change(stage, async (tx) => {
+        const answer = await makeSubKey(
+          tx,
+          identity.keyId,
+          {
+            name: body.name,
+            allowedModels: body.allowed_models,
+            allowedCidrs: body.allowed_cidrs,
+            expiresAt: body.expires_at,
+            limits: body.limits,
+            budget: body.budget,
+          },
+          keeper.pepper,
+        )
+        if (answer.verdict === 'made')
+          await writeAudit(tx, sourceOf(stage), {
+            action: 'key.create',
+            resource: 'key',
+            id: answer.row.id,
+            name: answer.row.name,
+            tenantId: identity.tenantId,
+            after: { ...subKeyJson(answer.row), parent_id: identity.keyId },
+          })
+        return answer
+      })
+      switch (made.verdict) {
+        case 'made':
+          // Other processes see it at the next look at the revisions.
+          keys.hashes.add([made.row.secretHash])
+          return { status: 201, body: { ...subKeyJson(made.row), secret: made.secret } }
+        case 'taken':
+          throw invalid('name', 'another key of this tenant has this name')
+        case 'too-many':
+          throw new GatewayError(
+            'permission_denied',
+            `This key has ${made.most} sub-keys, as many as it may. Revoke one first.`,
+          )
+        case 'gone':
+          throw mayMakeNone()
+      }
+    },
+  })
+}
+
+function revokeEndpoint(change: ChangeInTurn): OwnEndpoint {
+  return keyEndpoint({
+    method: 'DELETE',
+    path: '/v1/keys/{id}',
+    summary: 'Revoke a sub-key: every process refuses it within a second',
+    logged: true,
+    params: z.object({ id: z.string() }),
+    answer: subKey,
+    async handle({ stage, params: { id } }) {
+      const { identity } = stage
+      if (!z.uuid().safeParse(id).success) throw noSuchKey()
+      const ended = await change(stage, async (tx) => {
+        const revoked = await revokeSubKey(tx, identity.keyId, id)
+        if (revoked?.isNew === true)
+          await writeAudit(tx, sourceOf(stage), {
+            action: 'key.revoke',
+            resource: 'key',
+            id,
+            name: revoked.row.name,
+            tenantId: identity.tenantId,
+            after: subKeyJson(revoked.row),
+          })
+        return revoked
+      })
+      if (ended === undefined) throw noSuchKey()
+      return { body: subKeyJson(ended.row) }
+    },
+  })
 }
 
 async function keyJson(

@@ -64,34 +64,46 @@ export function accountEndpoints(context: AuthenticateContext): AdminEndpoint[] 
         return { body: shown(await callerOf(people, actor.userId)) }
       },
     }),
-    adminEndpoint({
-      method: 'POST',
-      path: '/admin/v1/password',
-      area: 'self',
-      summary: 'Change the own password',
-      description: 'It ends all sessions of the user, and answers with a new one.',
-      body: passwordChange,
-      answer: user,
-      async handle({ actor, request, requestId, body }) {
-        const found = await callerOf(people, actor.userId)
-        const weakness = weaknessOf(body.new_password, found.email)
-        if (weakness !== undefined) throw invalid('new_password', weakness)
-        requireHasPassword(found)
-        const { current_password: password, code } = body
-        await requirePassword(people, found, { password, code }, actor.sessionId)
-        const passwordHash = await hashPassword(body.new_password, people.bounds)
-        const browser = browserOf(context, request, requestId)
-        const { signedIn, changed } = await people.database.admin.transact(async (tx) => {
-          const before = await requireUnchanged(tx, found)
-          await changeUser(tx, before.id, { passwordHash })
-          await endSessions(tx, before.id)
-          const changed = { ...before, passwordHash }
-          await auditUserChange(tx, { actor, browser }, 'password.change', before, changed)
-          return { changed, signedIn: await openSession(people, tx, changed, 'password', browser) }
-        })
-        return { body: shown(changed), headers: sessionHeaders(context, request, signedIn) }
-      },
-    }),
+    passwordEndpoint(context),
+    ...secondFactorEndpoints(context),
+  ]
+}
+
+function passwordEndpoint(context: AuthenticateContext): AdminEndpoint {
+  const { people } = context
+  return adminEndpoint({
+    method: 'POST',
+    path: '/admin/v1/password',
+    area: 'self',
+    summary: 'Change the own password',
+    description: 'It ends all sessions of the user, and answers with a new one.',
+    body: passwordChange,
+    answer: user,
+    async handle({ actor, request, requestId, body }) {
+      const found = await callerOf(people, actor.userId)
+      const weakness = weaknessOf(body.new_password, found.email)
+      if (weakness !== undefined) throw invalid('new_password', weakness)
+      requireHasPassword(found)
+      const { current_password: password, code } = body
+      await requirePassword(people, found, { password, code }, actor.sessionId)
+      const passwordHash = await hashPassword(body.new_password, people.bounds)
+      const browser = browserOf(context, request, requestId)
+      const { signedIn, changed } = await people.database.admin.transact(async (tx) => {
+        const before = await requireUnchanged(tx, found)
+        await changeUser(tx, before.id, { passwordHash })
+        await endSessions(tx, before.id)
+        const changed = { ...before, passwordHash }
+        await auditUserChange(tx, { actor, browser }, 'password.change', before, changed)
+        return { changed, signedIn: await openSession(people, tx, changed, 'password', browser) }
+      })
+      return { body: shown(changed), headers: sessionHeaders(context, request, signedIn) }
+    },
+  })
+}
+
+function secondFactorEndpoints(context: AuthenticateContext): AdminEndpoint[] {
+  const { people } = context
+  return [
     adminEndpoint({
       method: 'POST',
       path: '/admin/v1/second-factor',

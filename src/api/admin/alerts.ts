@@ -57,84 +57,10 @@ const answerBytesMax = 256
 
 /** Rules of alerts: a condition, and a webhook. */
 export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint[] {
-  const { database, alertCipher: cipher, privateWebhooks, bounds } = context
+  const { database } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/alerts',
-      area,
-      tenants,
-      summary: 'The rules of alerts',
-      query: z.strictObject({
-        ...listParameters(['-created_at', 'name']),
-        kind: oneOf(alertKinds).optional(),
-        tenant_id: uuidText.optional(),
-        enabled: oneOf(['true', 'false']).optional(),
-      }),
-      answer: pageSchema(alertRule).meta({ id: 'AlertRuleList' }),
-      async handle({ actor, query, signal }) {
-        const { limit, cursor, sort, kind, enabled } = query
-        const { by, descending } = orderOf(sort)
-        const rows = await database.reads.ask(
-          ({ db }) =>
-            listRules(db, {
-              tenantId: tenantOf(actor, query.tenant_id),
-              kind,
-              enabled: enabled === undefined ? undefined : enabled === 'true',
-              by: by === 'name' ? 'name' : 'created_at',
-              descending,
-              after: placeAt(sort, cursor),
-              limit: limit + 1,
-            }),
-          { owner: 'admin', signal },
-        )
-        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
-          value: by === 'name' ? name : null,
-          id,
-        }))
-        return { body: { ...page, data: page.data.map(ruleJson) } }
-      },
-    }),
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/alerts',
-      area,
-      tenants,
-      summary: 'Make a rule',
-      description: 'The answer has the secret that its webhooks are signed with, this time only.',
-      body: alertRequest,
-      answer: alertWithSecret,
-      statuses: [201],
-      async change({ actor, tx, body, audit }) {
-        const tenantId = tenantOf(actor, body.tenant_id ?? undefined) ?? null
-        if (tenantId !== null && !(await isThere(tx, 'tenant', tenantId, null)))
-          throw invalid('tenant_id', 'there is no such tenant')
-        await checkCondition(tx, body.condition, tenantId)
-        await requireRoom(tx, tenantId, bounds)
-        const id = randomUUIDv7()
-        const webhook =
-          body.webhook === null ? undefined : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
-        const row: RuleRow = {
-          id,
-          tenantId,
-          name: body.name,
-          kind: body.condition.kind,
-          condition: body.condition,
-          enabled: body.enabled,
-          resolveAfterSeconds: body.resolve_after_seconds,
-          ...(webhook?.columns ?? { webhookHost: null, webhookSealed: null }),
-          version: 1,
-          evaluatedAt: null,
-          createdAt: new Date(),
-          deletedAt: null,
-        }
-        await addRule(tx, row)
-        const shown = ruleShown(row)
-        await audit({ ...aboutRule(row), action: 'alert.create', before: null, after: shown })
-        const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
-        return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
-      },
-    }),
+    ruleListEndpoint(context),
+    newRuleEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/alerts/{id}',
@@ -150,46 +76,7 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
         return { body: ruleJson(row), etag: ruleEtag(row) }
       },
     }),
-    adminChange({
-      method: 'PATCH',
-      path: '/admin/v1/alerts/{id}',
-      area,
-      ifMatch: 'alert',
-      tenants,
-      summary: 'Change a rule',
-      description:
-        'A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.',
-      params,
-      body: alertChange,
-      answer: alertWithSecret,
-      async change({ actor, tx, params: { id }, body, requireMatch, audit }) {
-        const before = await ruleToChange(tx, id)
-        requireOwn(actor, before.tenantId, noRule)
-        requireMatch(ruleEtag(before))
-        if (body.condition !== undefined) await checkCondition(tx, body.condition, before.tenantId)
-        const webhook =
-          body.webhook === undefined || body.webhook === null
-            ? undefined
-            : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
-        const noWebhook = body.webhook === null ? { webhookHost: null, webhookSealed: null } : {}
-        const changed = {
-          name: body.name ?? before.name,
-          kind: body.condition?.kind ?? before.kind,
-          condition: body.condition ?? before.condition,
-          enabled: body.enabled ?? before.enabled,
-          resolveAfterSeconds: body.resolve_after_seconds ?? before.resolveAfterSeconds,
-          ...noWebhook,
-          ...webhook?.columns,
-        }
-        const row = await changeRule(tx, before, changed)
-        if (!changed.enabled) await closeEpisodes(tx, before, 'the rule was disabled')
-        if (body.webhook === null) await dropMessages(tx, id)
-        const shown = ruleShown(row)
-        await audit({ ...aboutRule(row), action: 'alert.change', before: ruleShown(before), after: shown })
-        const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
-        return { body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
-      },
-    }),
+    ruleChangeEndpoint(context),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/alerts/{id}',
@@ -210,77 +97,219 @@ export function adminAlertsEndpoints(context: AdminAlertsContext): AdminEndpoint
         return { body: { id, deleted: true as const } }
       },
     }),
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/alerts/{id}/rotate-secret',
-      area,
-      ifMatch: 'alert',
-      tenants,
-      summary: 'Make a new secret for the webhooks of a rule',
-      description: 'For 24 hours webhooks are signed with the former one too.',
-      params,
-      answer: alertWithSecret,
-      async change({ actor, tx, params: { id }, requireMatch, audit }) {
-        const row = await ruleToChange(tx, id)
-        requireOwn(actor, row.tenantId, noRule)
-        requireMatch(ruleEtag(row))
-        const destination = rotated(destinationOf(row), Date.now())
-        const webhookSealed = sealDestination(cipher, destination, id)
-        const after = await changeRule(tx, row, { webhookSealed })
-        const shown = ruleShown(row)
-        await audit({ ...aboutRule(row), action: 'alert.rotate_secret', before: shown, after: shown })
-        return {
-          body: { ...ruleJson(after), webhook_secret: newestSecret(destination) },
-          etag: ruleEtag(after),
-        }
-      },
-    }),
-    adminEndpoint({
-      method: 'POST',
-      path: '/admin/v1/alerts/{id}/test',
-      area,
-      tenants,
-      summary: 'Send a test message to the webhook of a rule, once',
-      params,
-      answer: alertTestResult,
-      async handle({ actor, params: { id }, requestId, signal }) {
-        const row = await database.reads.ask(({ db }) => findRule(db, id), { owner: 'admin', signal })
-        if (row === undefined) throw notFound(noRule)
-        requireOwn(actor, row.tenantId, noRule)
-        const destination = destinationOf(row)
-        const now = new Date()
-        const receipt = await sendWebhook({
-          url: destination.url,
-          keys: signingKeys(destination, now.getTime()),
-          message: {
-            id: `msg_test_${requestId}`,
-            timestamp: Math.floor(now.getTime() / 1000),
-            body: JSON.stringify(alertWebhook.parse(testWebhook(row, now))),
-          },
-          allowPrivateAddresses: privateWebhooks,
-          withinMs: bounds.webhookMs,
-          answerBytesMax,
-        })
-        return {
-          body: {
-            delivered: receipt.taken,
-            status: receipt.status ?? null,
-            answer: actor.tenantId === null ? redactText(receipt.answer) : null,
-            problem: receipt.taken ? null : redactText(receipt.problem),
-          },
-        }
-      },
-    }),
+    newSecretEndpoint(context),
+    testMessageEndpoint(context),
   ]
+}
 
-  /** Throws `conflict` where there is none, or it cannot be read. */
-  function destinationOf(row: RuleRow): Destination {
-    if (row.webhookSealed === null) throw conflict('The rule has no webhook. Give it one first.', 'webhook')
-    try {
-      return openDestination(cipher, row.webhookSealed, row.id)
-    } catch {
-      throw conflict('The webhook was sealed with another SECRET_KEY. Give it anew.', 'webhook')
-    }
+function ruleListEndpoint({ database }: AdminAlertsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/alerts',
+    area,
+    tenants,
+    summary: 'The rules of alerts',
+    query: z.strictObject({
+      ...listParameters(['-created_at', 'name']),
+      kind: oneOf(alertKinds).optional(),
+      tenant_id: uuidText.optional(),
+      enabled: oneOf(['true', 'false']).optional(),
+    }),
+    answer: pageSchema(alertRule).meta({ id: 'AlertRuleList' }),
+    async handle({ actor, query, signal }) {
+      const { limit, cursor, sort, kind, enabled } = query
+      const { by, descending } = orderOf(sort)
+      const rows = await database.reads.ask(
+        ({ db }) =>
+          listRules(db, {
+            tenantId: tenantOf(actor, query.tenant_id),
+            kind,
+            enabled: enabled === undefined ? undefined : enabled === 'true',
+            by: by === 'name' ? 'name' : 'created_at',
+            descending,
+            after: placeAt(sort, cursor),
+            limit: limit + 1,
+          }),
+        { owner: 'admin', signal },
+      )
+      const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+        value: by === 'name' ? name : null,
+        id,
+      }))
+      return { body: { ...page, data: page.data.map(ruleJson) } }
+    },
+  })
+}
+
+function newRuleEndpoint({
+  alertCipher: cipher,
+  privateWebhooks,
+  bounds,
+}: AdminAlertsContext): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/alerts',
+    area,
+    tenants,
+    summary: 'Make a rule',
+    description: 'The answer has the secret that its webhooks are signed with, this time only.',
+    body: alertRequest,
+    answer: alertWithSecret,
+    statuses: [201],
+    async change({ actor, tx, body, audit }) {
+      const tenantId = tenantOf(actor, body.tenant_id ?? undefined) ?? null
+      if (tenantId !== null && !(await isThere(tx, 'tenant', tenantId, null)))
+        throw invalid('tenant_id', 'there is no such tenant')
+      await checkCondition(tx, body.condition, tenantId)
+      await requireRoom(tx, tenantId, bounds)
+      const id = randomUUIDv7()
+      const webhook =
+        body.webhook === null ? undefined : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
+      const row: RuleRow = {
+        id,
+        tenantId,
+        name: body.name,
+        kind: body.condition.kind,
+        condition: body.condition,
+        enabled: body.enabled,
+        resolveAfterSeconds: body.resolve_after_seconds,
+        ...(webhook?.columns ?? { webhookHost: null, webhookSealed: null }),
+        version: 1,
+        evaluatedAt: null,
+        createdAt: new Date(),
+        deletedAt: null,
+      }
+      await addRule(tx, row)
+      const shown = ruleShown(row)
+      await audit({ ...aboutRule(row), action: 'alert.create', before: null, after: shown })
+      const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
+      return { status: 201, body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
+    },
+  })
+}
+
+function ruleChangeEndpoint({ alertCipher: cipher, privateWebhooks }: AdminAlertsContext): AdminEndpoint {
+  return adminChange({
+    method: 'PATCH',
+    path: '/admin/v1/alerts/{id}',
+    area,
+    ifMatch: 'alert',
+    tenants,
+    summary: 'Change a rule',
+    description:
+      'A new webhook has a new secret, which the answer shows. A rule that is disabled closes its episodes.',
+    params,
+    body: alertChange,
+    answer: alertWithSecret,
+    async change({ actor, tx, params: { id }, body, requireMatch, audit }) {
+      const before = await ruleToChange(tx, id)
+      requireOwn(actor, before.tenantId, noRule)
+      requireMatch(ruleEtag(before))
+      if (body.condition !== undefined) await checkCondition(tx, body.condition, before.tenantId)
+      const webhook =
+        body.webhook === undefined || body.webhook === null
+          ? undefined
+          : webhookTo(body.webhook.url, id, cipher, privateWebhooks)
+      const noWebhook = body.webhook === null ? { webhookHost: null, webhookSealed: null } : {}
+      const changed = {
+        name: body.name ?? before.name,
+        kind: body.condition?.kind ?? before.kind,
+        condition: body.condition ?? before.condition,
+        enabled: body.enabled ?? before.enabled,
+        resolveAfterSeconds: body.resolve_after_seconds ?? before.resolveAfterSeconds,
+        ...noWebhook,
+        ...webhook?.columns,
+      }
+      const row = await changeRule(tx, before, changed)
+      if (!changed.enabled) await closeEpisodes(tx, before, 'the rule was disabled')
+      if (body.webhook === null) await dropMessages(tx, id)
+      const shown = ruleShown(row)
+      await audit({ ...aboutRule(row), action: 'alert.change', before: ruleShown(before), after: shown })
+      const webhook_secret = webhook === undefined ? null : newestSecret(webhook.destination)
+      return { body: { ...ruleJson(row), webhook_secret }, etag: ruleEtag(row) }
+    },
+  })
+}
+
+function newSecretEndpoint({ alertCipher: cipher }: AdminAlertsContext): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/alerts/{id}/rotate-secret',
+    area,
+    ifMatch: 'alert',
+    tenants,
+    summary: 'Make a new secret for the webhooks of a rule',
+    description: 'For 24 hours webhooks are signed with the former one too.',
+    params,
+    answer: alertWithSecret,
+    async change({ actor, tx, params: { id }, requireMatch, audit }) {
+      const row = await ruleToChange(tx, id)
+      requireOwn(actor, row.tenantId, noRule)
+      requireMatch(ruleEtag(row))
+      const destination = rotated(destinationOf(cipher, row), Date.now())
+      const webhookSealed = sealDestination(cipher, destination, id)
+      const after = await changeRule(tx, row, { webhookSealed })
+      const shown = ruleShown(row)
+      await audit({ ...aboutRule(row), action: 'alert.rotate_secret', before: shown, after: shown })
+      return {
+        body: { ...ruleJson(after), webhook_secret: newestSecret(destination) },
+        etag: ruleEtag(after),
+      }
+    },
+  })
+}
+
+function testMessageEndpoint({
+  database,
+  alertCipher: cipher,
+  privateWebhooks,
+  bounds,
+}: AdminAlertsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'POST',
+    path: '/admin/v1/alerts/{id}/test',
+    area,
+    tenants,
+    summary: 'Send a test message to the webhook of a rule, once',
+    params,
+    answer: alertTestResult,
+    async handle({ actor, params: { id }, requestId, signal }) {
+      const row = await database.reads.ask(({ db }) => findRule(db, id), { owner: 'admin', signal })
+      if (row === undefined) throw notFound(noRule)
+      requireOwn(actor, row.tenantId, noRule)
+      const destination = destinationOf(cipher, row)
+      const now = new Date()
+      const receipt = await sendWebhook({
+        url: destination.url,
+        keys: signingKeys(destination, now.getTime()),
+        message: {
+          id: `msg_test_${requestId}`,
+          timestamp: Math.floor(now.getTime() / 1000),
+          body: JSON.stringify(alertWebhook.parse(testWebhook(row, now))),
+        },
+        allowPrivateAddresses: privateWebhooks,
+        withinMs: bounds.webhookMs,
+        answerBytesMax,
+      })
+      return {
+        body: {
+          delivered: receipt.taken,
+          status: receipt.status ?? null,
+          answer: actor.tenantId === null ? redactText(receipt.answer) : null,
+          problem: receipt.taken ? null : redactText(receipt.problem),
+        },
+      }
+    },
+  })
+}
+
+/** Throws `conflict` where there is none, or it cannot be read. */
+function destinationOf(cipher: DestinationCipher, row: RuleRow): Destination {
+  if (row.webhookSealed === null) throw conflict('The rule has no webhook. Give it one first.', 'webhook')
+  try {
+    return openDestination(cipher, row.webhookSealed, row.id)
+  } catch {
+    throw conflict('The webhook was sealed with another SECRET_KEY. Give it anew.', 'webhook')
   }
 }
 

@@ -46,35 +46,8 @@ const states = ['enabled', 'disabled', 'deleted'] as const
 
 /** Channels: the upstreams that requests go to. */
 export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
-  const { database, keeper, bounds, config } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/channels',
-      area: 'catalog',
-      summary: 'The channels',
-      query: z.strictObject({
-        ...listParameters(['name', 'priority']),
-        state: oneOf(states).optional().describe('Default: all that are not deleted.'),
-        managed_by: oneOf(['file', 'admin']).optional(),
-        model: text.optional().describe('Only those that offer this model by its name.'),
-        search: text.optional().describe('A part of the name, in capital or small letters.'),
-      }),
-      answer: channelList,
-      async handle({ query }) {
-        const rows = await database.reads.ask(({ db }) => readAllRows(db))
-        const all = rows.channels.map((row) => channelJson(storedChannel(row, rows, keeper)))
-        const { state, managed_by, model, search } = query
-        const wanted = all.filter(
-          (one) =>
-            (state === undefined ? one.state !== 'deleted' : one.state === state) &&
-            (managed_by === undefined || one.managed_by === managed_by) &&
-            hasPart(one.name, search) &&
-            (model === undefined || (one.models !== '*' && Object.hasOwn(one.models, model))),
-        )
-        return { body: pageIn(wanted, query, (one, by) => (by === 'priority' ? one.priority : one.name)) }
-      },
-    }),
+    channelListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/channels/{id}',
@@ -87,27 +60,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
         return { body: channelJson(stored), etag: channelEtag(stored) }
       },
     }),
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/channels',
-      area: 'catalog',
-      summary: 'Make a channel',
-      description:
-        'The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.',
-      body: wordsOf(channelEntry, 'ChannelRequest'),
-      statuses: [201],
-      answer: channelAnswer,
-      async change({ tx, body, audit }) {
-        const rows = await rowsToChange(tx)
-        const former = rows.channels.find(({ name }) => name === body.name)
-        if (former !== undefined && !isGone(storedChannel(former, rows, keeper))) throw taken(former)
-        const checked = checkChannel(body, rows, { name: former?.name, bounds })
-        const channel = boundPrivate(checked, config.privateAddresses)
-        const existing = former && { ...former, disabledAt: null }
-        const id = await writeChannel(tx, channel, { existing, keeper, isAddressBounded: true })
-        return { status: 201, ...(await audited(audit, 'make', undefined, await readAgain(tx, context, id))) }
-      },
-    }),
+    newChannelEndpoint(context),
     adminChange({
       method: 'PATCH',
       path: '/admin/v1/channels/{id}',
@@ -124,29 +77,7 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
         return await changeChannel(tx, context, change, patched(change.stored.words, body), audit)
       },
     }),
-    ...[
-      { verb: 'enable' as const, summary: 'Enable a channel' },
-      { verb: 'disable' as const, summary: 'Disable a channel: it gets no requests, and keeps its settings' },
-    ].map(({ verb, summary }) =>
-      adminChange({
-        method: 'POST',
-        path: `/admin/v1/channels/{id}/${verb}`,
-        area: 'catalog',
-        ifMatch: 'channel',
-        summary,
-        params: channelPath,
-        answer: channelAnswer,
-        async change({ tx, params: { id }, requireMatch, audit }) {
-          const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
-          const before = channelJson(stored)
-          if (before.state === 'deleted') throw deletedChannel(stored)
-          // Rows that it refers to may have been deleted meanwhile.
-          if (verb === 'enable') checkChannel(stored.words, rows, { name: stored.row.name, bounds })
-          await setChannelDisabled(tx, stored.row.id, verb === 'disable')
-          return await audited(audit, verb, before, await readAgain(tx, context, stored.row.id))
-        },
-      }),
-    ),
+    ...switchEndpoints(context),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/channels/{id}',
@@ -172,6 +103,88 @@ export function channelsEndpoints(context: AdminChannelsContext): AdminEndpoint[
       },
     }),
   ]
+}
+
+function channelListEndpoint({ database, keeper }: AdminChannelsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/channels',
+    area: 'catalog',
+    summary: 'The channels',
+    query: z.strictObject({
+      ...listParameters(['name', 'priority']),
+      state: oneOf(states).optional().describe('Default: all that are not deleted.'),
+      managed_by: oneOf(['file', 'admin']).optional(),
+      model: text.optional().describe('Only those that offer this model by its name.'),
+      search: text.optional().describe('A part of the name, in capital or small letters.'),
+    }),
+    answer: channelList,
+    async handle({ query }) {
+      const rows = await database.reads.ask(({ db }) => readAllRows(db))
+      const all = rows.channels.map((row) => channelJson(storedChannel(row, rows, keeper)))
+      const { state, managed_by, model, search } = query
+      const wanted = all.filter(
+        (one) =>
+          (state === undefined ? one.state !== 'deleted' : one.state === state) &&
+          (managed_by === undefined || one.managed_by === managed_by) &&
+          hasPart(one.name, search) &&
+          (model === undefined || (one.models !== '*' && Object.hasOwn(one.models, model))),
+      )
+      return { body: pageIn(wanted, query, (one, by) => (by === 'priority' ? one.priority : one.name)) }
+    },
+  })
+}
+
+function newChannelEndpoint(context: AdminChannelsContext): AdminEndpoint {
+  const { keeper, bounds, config } = context
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/channels',
+    area: 'catalog',
+    summary: 'Make a channel',
+    description:
+      'The body has the words of an entry of `channels` in gateway.yaml. Requests are served by it within a second.',
+    body: wordsOf(channelEntry, 'ChannelRequest'),
+    statuses: [201],
+    answer: channelAnswer,
+    async change({ tx, body, audit }) {
+      const rows = await rowsToChange(tx)
+      const former = rows.channels.find(({ name }) => name === body.name)
+      if (former !== undefined && !isGone(storedChannel(former, rows, keeper))) throw taken(former)
+      const checked = checkChannel(body, rows, { name: former?.name, bounds })
+      const channel = boundPrivate(checked, config.privateAddresses)
+      const existing = former && { ...former, disabledAt: null }
+      const id = await writeChannel(tx, channel, { existing, keeper, isAddressBounded: true })
+      return { status: 201, ...(await audited(audit, 'make', undefined, await readAgain(tx, context, id))) }
+    },
+  })
+}
+
+function switchEndpoints(context: AdminChannelsContext): AdminEndpoint[] {
+  const { bounds } = context
+  return [
+    { verb: 'enable' as const, summary: 'Enable a channel' },
+    { verb: 'disable' as const, summary: 'Disable a channel: it gets no requests, and keeps its settings' },
+  ].map(({ verb, summary }) =>
+    adminChange({
+      method: 'POST',
+      path: `/admin/v1/channels/{id}/${verb}`,
+      area: 'catalog',
+      ifMatch: 'channel',
+      summary,
+      params: channelPath,
+      answer: channelAnswer,
+      async change({ tx, params: { id }, requireMatch, audit }) {
+        const { stored, rows } = await channelToChange(tx, context, id, requireMatch)
+        const before = channelJson(stored)
+        if (before.state === 'deleted') throw deletedChannel(stored)
+        // Rows that it refers to may have been deleted meanwhile.
+        if (verb === 'enable') checkChannel(stored.words, rows, { name: stored.row.name, bounds })
+        await setChannelDisabled(tx, stored.row.id, verb === 'disable')
+        return await audited(audit, verb, before, await readAgain(tx, context, stored.row.id))
+      },
+    }),
+  )
 }
 
 /** A channel by its id or its name. Throws `unknown_path`. */

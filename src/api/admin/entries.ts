@@ -27,97 +27,11 @@ export interface AdminEntriesContext {
 const tenantParams = z.object({ id: z.string().describe('Its id, or its name.') })
 
 /** Operators book entries on tenants' accounts, and read their balances. */
-export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): AdminEndpoint[] {
+export function adminEntriesEndpoints(context: AdminEntriesContext): AdminEndpoint[] {
+  const { database } = context
   return [
-    adminChange({
-      method: 'POST',
-      area: 'money',
-      path: '/admin/v1/tenants/{id}/entries',
-      formerPath: '/admin/tenants/{id}/entries',
-      summary: 'Book a top-up or an adjustment, once for each id',
-      description: '201; 200 when the very same entry was booked before.',
-      params: tenantParams,
-      body: entryRequest,
-      answer: bookedEntry,
-      statuses: [201, 200],
-      knowsRepeats: true,
-      async change({ tx, request, params, body, audit }) {
-        const tenant = await findTenant(tx, params.id)
-        if (tenant === undefined) throw noTenant(params.id)
-        const { id: accountId, name } = tenant
-        const { kind, amount_usd: amountNano, note = null } = body
-        const id = body.id ?? entryIdOf(request, accountId)
-        const entry: NewEntry = { id, accountId, kind, amountNano, note }
-        const booking = await bookEntry(tx, entry)
-        switch (booking.verdict) {
-          case 'booked':
-          case 'repeated': {
-            const isNew = booking.verdict === 'booked'
-            const shown = { ...entryJson(entry), created_at: booking.createdAt.toISOString() }
-            if (isNew) {
-              const balance_usd = usd(booking.balance.balanceNano)
-              const line = { action: 'entry.book', resource: 'entry', id, name, tenantId: accountId }
-              await audit({ ...line, after: { ...shown, balance_usd } })
-              log.info({ tenant: name, entry: id, kind, usd: usd(amountNano) }, 'an entry was booked')
-            }
-            return {
-              status: isNew ? 201 : 200,
-              body: { entry: shown, ...balanceJson(name, booking.balance) },
-            }
-          }
-          case 'held':
-            throw invalid(
-              'amount_usd',
-              `running requests hold $${usd(booking.balance.heldNano)} of the balance of $${usd(booking.balance.balanceNano)}; take no more than what is beside that`,
-            )
-          case 'excessive':
-            throw invalid('amount_usd', 'no account holds more than $1000000000')
-          case 'conflict':
-            throw taken(`The id ${id} is that of another entry. Take a new one.`)
-          case 'taken':
-            throw taken(`The id ${id} is that of a request, whose charge bears it. Take a new one.`)
-          case 'unknown':
-            throw noTenant(name)
-        }
-      },
-    }),
-    adminEndpoint({
-      method: 'GET',
-      area: 'money',
-      path: '/admin/v1/tenants/{id}/entries',
-      tenants: 'own',
-      summary: "The movements of a tenant's money",
-      description: 'Without `charges` and `kind` those that a request has made are left out.',
-      params: tenantParams,
-      query: z.strictObject({
-        ...listParameters(['-created_at']),
-        kind: oneOf(['opening', 'top_up', 'adjustment', 'charge']).optional(),
-        charges: yesOrNo.default(false).describe('With those that requests have made.'),
-        from: moment('first moment').optional(),
-        to: moment('end').optional(),
-      }),
-      answer: pageSchema(listedEntry).meta({ id: 'EntryList' }),
-      async handle({ actor, params, query: { limit, cursor, sort, ...filter }, signal }) {
-        const { id: accountId } = await requireAccount(params.id, actor)
-        const place = rowPlaceAt(sort, cursor)
-        const after = place === undefined ? undefined : { createdAt: momentAt(place), id: place.id }
-        const { descending } = orderOf(sort)
-        const rows = await database.reads.ask(
-          ({ db }) => listEntries(db, { ...filter, accountId, after, descending, limit: limit + 1 }),
-          { owner: 'admin', signal },
-        )
-        const page = pageOf(rows, { limit, sort }, ({ id, createdAt }) => ({
-          value: createdAt.toISOString(),
-          id,
-        }))
-        return {
-          body: {
-            ...page,
-            data: page.data.map((row) => ({ ...entryJson(row), created_at: row.createdAt.toISOString() })),
-          },
-        }
-      },
-    }),
+    newEntryEndpoint(context),
+    entryListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       area: 'money',
@@ -128,25 +42,120 @@ export function adminEntriesEndpoints({ database, log }: AdminEntriesContext): A
       params: tenantParams,
       answer: tenantBalance,
       async handle({ actor, params }) {
-        const { name, ...balance } = await requireAccount(params.id, actor)
+        const { name, ...balance } = await requireAccount(database, params.id, actor)
         return { body: balanceJson(name, balance) }
       },
     }),
   ]
+}
 
-  async function requireAccount(called: string, actor: Actor) {
-    const account = await database.money.ask(async ({ db }) => {
-      const tenant = await findTenant(db, called)
-      const balance = tenant === undefined ? undefined : await readBalance(db, tenant.id)
-      return balance === undefined || tenant === undefined
-        ? undefined
-        : { id: tenant.id, name: tenant.name, ...balance }
-    }, away)
-    // A member gets the same error for another tenant and for an unknown one.
-    if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
-      throw noTenant(called)
-    return account
-  }
+function newEntryEndpoint({ log }: AdminEntriesContext): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    area: 'money',
+    path: '/admin/v1/tenants/{id}/entries',
+    formerPath: '/admin/tenants/{id}/entries',
+    summary: 'Book a top-up or an adjustment, once for each id',
+    description: '201; 200 when the very same entry was booked before.',
+    params: tenantParams,
+    body: entryRequest,
+    answer: bookedEntry,
+    statuses: [201, 200],
+    knowsRepeats: true,
+    async change({ tx, request, params, body, audit }) {
+      const tenant = await findTenant(tx, params.id)
+      if (tenant === undefined) throw noTenant(params.id)
+      const { id: accountId, name } = tenant
+      const { kind, amount_usd: amountNano, note = null } = body
+      const id = body.id ?? entryIdOf(request, accountId)
+      const entry: NewEntry = { id, accountId, kind, amountNano, note }
+      const booking = await bookEntry(tx, entry)
+      switch (booking.verdict) {
+        case 'booked':
+        case 'repeated': {
+          const isNew = booking.verdict === 'booked'
+          const shown = { ...entryJson(entry), created_at: booking.createdAt.toISOString() }
+          if (isNew) {
+            const balance_usd = usd(booking.balance.balanceNano)
+            const line = { action: 'entry.book', resource: 'entry', id, name, tenantId: accountId }
+            await audit({ ...line, after: { ...shown, balance_usd } })
+            log.info({ tenant: name, entry: id, kind, usd: usd(amountNano) }, 'an entry was booked')
+          }
+          return {
+            status: isNew ? 201 : 200,
+            body: { entry: shown, ...balanceJson(name, booking.balance) },
+          }
+        }
+        case 'held':
+          throw invalid(
+            'amount_usd',
+            `running requests hold $${usd(booking.balance.heldNano)} of the balance of $${usd(booking.balance.balanceNano)}; take no more than what is beside that`,
+          )
+        case 'excessive':
+          throw invalid('amount_usd', 'no account holds more than $1000000000')
+        case 'conflict':
+          throw taken(`The id ${id} is that of another entry. Take a new one.`)
+        case 'taken':
+          throw taken(`The id ${id} is that of a request, whose charge bears it. Take a new one.`)
+        case 'unknown':
+          throw noTenant(name)
+      }
+    },
+  })
+}
+
+function entryListEndpoint({ database }: AdminEntriesContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    area: 'money',
+    path: '/admin/v1/tenants/{id}/entries',
+    tenants: 'own',
+    summary: "The movements of a tenant's money",
+    description: 'Without `charges` and `kind` those that a request has made are left out.',
+    params: tenantParams,
+    query: z.strictObject({
+      ...listParameters(['-created_at']),
+      kind: oneOf(['opening', 'top_up', 'adjustment', 'charge']).optional(),
+      charges: yesOrNo.default(false).describe('With those that requests have made.'),
+      from: moment('first moment').optional(),
+      to: moment('end').optional(),
+    }),
+    answer: pageSchema(listedEntry).meta({ id: 'EntryList' }),
+    async handle({ actor, params, query: { limit, cursor, sort, ...filter }, signal }) {
+      const { id: accountId } = await requireAccount(database, params.id, actor)
+      const place = rowPlaceAt(sort, cursor)
+      const after = place === undefined ? undefined : { createdAt: momentAt(place), id: place.id }
+      const { descending } = orderOf(sort)
+      const rows = await database.reads.ask(
+        ({ db }) => listEntries(db, { ...filter, accountId, after, descending, limit: limit + 1 }),
+        { owner: 'admin', signal },
+      )
+      const page = pageOf(rows, { limit, sort }, ({ id, createdAt }) => ({
+        value: createdAt.toISOString(),
+        id,
+      }))
+      return {
+        body: {
+          ...page,
+          data: page.data.map((row) => ({ ...entryJson(row), created_at: row.createdAt.toISOString() })),
+        },
+      }
+    },
+  })
+}
+
+async function requireAccount({ money }: Pick<Database, 'money'>, called: string, actor: Actor) {
+  const account = await money.ask(async ({ db }) => {
+    const tenant = await findTenant(db, called)
+    const balance = tenant === undefined ? undefined : await readBalance(db, tenant.id)
+    return balance === undefined || tenant === undefined
+      ? undefined
+      : { id: tenant.id, name: tenant.name, ...balance }
+  }, away)
+  // A member gets the same error for another tenant and for an unknown one.
+  if (account === undefined || (actor.tenantId !== null && actor.tenantId !== account.id))
+    throw noTenant(called)
+  return account
 }
 
 const away = {

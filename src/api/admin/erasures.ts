@@ -40,51 +40,10 @@ const erasureRequest = z
 const params = z.object({ id: uuidText })
 
 /** Jobs that remove the content or the rows of a tenant, or of one of its end users. */
-export function erasuresEndpoints({ database }: AdminErasuresContext): AdminEndpoint[] {
+export function erasuresEndpoints(context: AdminErasuresContext): AdminEndpoint[] {
+  const { database } = context
   return [
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/erasures',
-      area: 'data',
-      summary: 'Remove the content or the rows of a tenant, or of an end user',
-      description:
-        'A worker does it, and the job reports what it removed from where and what it could not reach. It waits for requests of its time that still run.',
-      body: erasureRequest,
-      answer: erasureShown,
-      statuses: [202],
-      async change({ tx, actor, body, audit }) {
-        const tenant = await tenantCalled(tx, body.tenant)
-        if (tenant === undefined) throw invalid('tenant', 'there is no such tenant')
-        const from = body.from == null ? null : new Date(body.from)
-        const to = body.to == null ? undefined : new Date(body.to)
-        if (from !== null && from.getTime() >= (to?.getTime() ?? Date.now()))
-          throw invalid('from', 'expected a moment before `to`, and in the past')
-        const endUser = body.end_user ?? null
-        const row = await addErasure(tx, {
-          tenantId: tenant.id,
-          endUser,
-          endUserHash: endUser === null ? null : createHash('sha256').update(endUser).digest(),
-          what: body.what,
-          fromAt: from,
-          toAt: to,
-          dryRun: body.dry_run,
-          actor: actor.name,
-        })
-        if (row === undefined) throw new Error('the job was not added')
-        const shown = erasureOfRow(row)
-        // The audit log is never erased, so it must not have the name of the end user.
-        const after = { ...shown, end_user: null }
-        await audit({
-          action: 'erasure.make',
-          resource: 'erasure',
-          id: row.id,
-          name: tenant.name,
-          tenantId: tenant.id,
-          after,
-        })
-        return { status: 202, body: shown }
-      },
-    }),
+    newErasureEndpoint(),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/erasures',
@@ -151,4 +110,50 @@ export function erasuresEndpoints({ database }: AdminErasuresContext): AdminEndp
       },
     }),
   ]
+}
+
+function newErasureEndpoint(): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/erasures',
+    area: 'data',
+    summary: 'Remove the content or the rows of a tenant, or of an end user',
+    description:
+      'A worker does it, and the job reports what it removed from where and what it could not reach. It waits for requests of its time that still run.',
+    body: erasureRequest,
+    answer: erasureShown,
+    statuses: [202],
+    async change({ tx, actor, body, audit }) {
+      const tenant = await tenantCalled(tx, body.tenant)
+      if (tenant === undefined) throw invalid('tenant', 'there is no such tenant')
+      const from = body.from == null ? null : new Date(body.from)
+      const to = body.to == null ? undefined : new Date(body.to)
+      if (from !== null && from.getTime() >= (to?.getTime() ?? Date.now()))
+        throw invalid('from', 'expected a moment before `to`, and in the past')
+      const endUser = body.end_user ?? null
+      const row = await addErasure(tx, {
+        tenantId: tenant.id,
+        endUser,
+        endUserHash: endUser === null ? null : createHash('sha256').update(endUser).digest(),
+        what: body.what,
+        fromAt: from,
+        toAt: to,
+        dryRun: body.dry_run,
+        actor: actor.name,
+      })
+      if (row === undefined) throw new Error('the job was not added')
+      const shown = erasureOfRow(row)
+      // The audit log is never erased, so it must not have the name of the end user.
+      const after = { ...shown, end_user: null }
+      await audit({
+        action: 'erasure.make',
+        resource: 'erasure',
+        id: row.id,
+        name: tenant.name,
+        tenantId: tenant.id,
+        after,
+      })
+      return { status: 202, body: shown }
+    },
+  })
 }

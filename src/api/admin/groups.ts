@@ -32,30 +32,7 @@ export interface AdminGroupsContext extends ManagedContext {
 export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
   const { database } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/groups',
-      area: 'catalog',
-      summary: 'Groups',
-      query: z.strictObject({
-        ...listParameters(['name', 'created_at']),
-        ...nameFilters,
-        public: yesOrNo.optional(),
-      }),
-      answer: pageSchema(groupShown).meta({ id: 'GroupList' }),
-      async handle({ query: { limit, cursor, sort, ...filter }, signal }) {
-        const order = orderOf(sort)
-        const rows = await database.reads.ask(
-          ({ db }) => listGroups(db, { ...filter, order, after: rowPlaceAt(sort, cursor), limit: limit + 1 }),
-          { owner: 'admin', signal },
-        )
-        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
-          value: order.by === 'name' ? name : null,
-          id,
-        }))
-        return { body: { ...page, data: page.data.map(groupJson) } }
-      },
-    }),
+    groupListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/groups/{id}',
@@ -89,40 +66,7 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
         return { status: 201, body: shown, etag: etagOf(shown) }
       },
     }),
-    adminChange({
-      method: 'PATCH',
-      path: '/admin/v1/groups/{id}',
-      area: 'catalog',
-      ifMatch: 'group',
-      summary: 'Change a group',
-      withinMs: budgetMs,
-      description: 'What is absent stays, null brings a default back.',
-      params: calledParams,
-      body: settingBody(groupSettings, { id: 'GroupChange' }),
-      answer: groupShown,
-      async change({ tx, params: { id }, body, requireMatch, audit }) {
-        await lockRows(tx)
-        // One of the budgets may be new: see holdCharges.
-        if (body.budget !== undefined && body.budget !== null) await holdCharges(tx)
-        const row = await requireGroup(tx, id)
-        const before = groupJson(row)
-        requireMatch(etagOf(before))
-        await refuseManaged(tx, context, row, { kind: 'group', name: row.name })
-        const entry = merged(groupEntry, settingsIn(before), body)
-        await requireFreeName(context, tx, entry.name, row.id)
-        await requireNames(tx, entry, row)
-        const after = groupJson(await changeGroup(tx, row.id, groupColumns(entry)))
-        await audit({
-          action: 'group.change',
-          resource: 'group',
-          id: row.id,
-          name: entry.name,
-          before,
-          after,
-        })
-        return { body: after, etag: etagOf(after) }
-      },
-    }),
+    groupChangeEndpoint(context),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/groups/{id}',
@@ -147,6 +91,70 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
       },
     }),
   ]
+}
+
+function groupListEndpoint({ database }: AdminGroupsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/groups',
+    area: 'catalog',
+    summary: 'Groups',
+    query: z.strictObject({
+      ...listParameters(['name', 'created_at']),
+      ...nameFilters,
+      public: yesOrNo.optional(),
+    }),
+    answer: pageSchema(groupShown).meta({ id: 'GroupList' }),
+    async handle({ query: { limit, cursor, sort, ...filter }, signal }) {
+      const order = orderOf(sort)
+      const rows = await database.reads.ask(
+        ({ db }) => listGroups(db, { ...filter, order, after: rowPlaceAt(sort, cursor), limit: limit + 1 }),
+        { owner: 'admin', signal },
+      )
+      const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+        value: order.by === 'name' ? name : null,
+        id,
+      }))
+      return { body: { ...page, data: page.data.map(groupJson) } }
+    },
+  })
+}
+
+function groupChangeEndpoint(context: AdminGroupsContext): AdminEndpoint {
+  return adminChange({
+    method: 'PATCH',
+    path: '/admin/v1/groups/{id}',
+    area: 'catalog',
+    ifMatch: 'group',
+    summary: 'Change a group',
+    withinMs: budgetMs,
+    description: 'What is absent stays, null brings a default back.',
+    params: calledParams,
+    body: settingBody(groupSettings, { id: 'GroupChange' }),
+    answer: groupShown,
+    async change({ tx, params: { id }, body, requireMatch, audit }) {
+      await lockRows(tx)
+      // One of the budgets may be new: see holdCharges.
+      if (body.budget !== undefined && body.budget !== null) await holdCharges(tx)
+      const row = await requireGroup(tx, id)
+      const before = groupJson(row)
+      requireMatch(etagOf(before))
+      await refuseManaged(tx, context, row, { kind: 'group', name: row.name })
+      const entry = merged(groupEntry, settingsIn(before), body)
+      await requireFreeName(context, tx, entry.name, row.id)
+      await requireNames(tx, entry, row)
+      const after = groupJson(await changeGroup(tx, row.id, groupColumns(entry)))
+      await audit({
+        action: 'group.change',
+        resource: 'group',
+        id: row.id,
+        name: entry.name,
+        before,
+        after,
+      })
+      return { body: after, etag: etagOf(after) }
+    },
+  })
 }
 
 async function requireGroup(tx: TypedTransaction, called: string): Promise<GroupRow> {

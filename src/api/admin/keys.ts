@@ -68,41 +68,7 @@ const importedKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
 export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   const { database } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/keys',
-      area: 'keys',
-      tenants: 'own',
-      summary: 'Keys',
-      query: z.strictObject({
-        ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at']),
-        ...nameFilters,
-        tenant: text.optional().describe('Id or name.'),
-        group: text.optional().describe('Id or name.'),
-        hint: text.optional().describe('The start of the secret, as a key shows it.'),
-        disabled: yesOrNo.optional(),
-        revoked: yesOrNo.optional(),
-        expires_before: moment('first moment').optional(),
-        network: networkText.optional(),
-        new_network_since: moment('first moment')
-          .optional()
-          .describe('Keys that were used from a further network since then.'),
-      }),
-      answer: pageSchema(keyListed).meta({ id: 'KeyList' }),
-      async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
-        const order = orderOf(sort)
-        const wanted = {
-          ...filter,
-          tenantId: tenantOf(actor),
-          order,
-          after: rowPlaceAt(sort, cursor),
-          limit: limit + 1,
-        }
-        const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })
-        const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
-        return { body: { ...page, data: page.data.map(listedKeyJson) } }
-      },
-    }),
+    keyListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/keys/{id}',
@@ -152,53 +118,94 @@ export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
         return { status: 201, body: shown, etag: etagOf(shown) }
       },
     }),
-    adminChange({
-      method: 'PATCH',
-      path: '/admin/v1/keys/{id}',
-      area: 'keys',
-      ifMatch: 'key',
-      tenants: 'own',
-      summary: 'Change a key',
-      withinMs: budgetMs,
-      description:
-        'What is absent stays, null brings a default back. A revoked key can get another name only.',
-      params: keyParams,
-      body: settingBody(keySettings, { id: 'KeyChange', leaveOut: ['secret'] }),
-      answer: keyShown,
-      async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
-        const row = await lockOwnKey(context, { tx, actor, requireMatch, setsBudget: isBudget(body) }, id)
-        const before = keyJson(row)
-        if (row.revokedAt !== null && Object.keys(body).some((member) => member !== 'name'))
-          throw isRevoked(row)
-        const shared = ofParent.find((member) => body[member] !== undefined)
-        if (row.parentId !== null && shared !== undefined)
-          throw conflict(
-            `The key "${row.name}" is a sub-key: it has "${shared}" from the key that made it.`,
-            shared,
-          )
-        const entry = merged(keyEntry, keySettingsIn(before), body)
-        await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
-        requireEnabler(actor, row, entry)
-        const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
-        requireModels(await namesFor(context, { tx, actor }, groupId), {
-          field: 'allowed_models',
-          wanted: entry.allowedModels ?? [],
-          before: row.allowedModels ?? [],
-        })
-        // An admin who disables what a member has disabled takes it over.
-        const takesOver = row.disabledAt === null || (body.disabled === true && actor.tenantId === null)
-        const changed = await changeKey(tx, id, {
-          name: entry.name,
-          groupId,
-          ...keyColumns(entry, row),
-          disabledByMember: takesOver ? isDisabling(actor, entry) : entry.disabled && row.disabledByMember,
-        })
-        const after = keyJson(changed)
-        await audit({ ...keyLine(changed, 'key.change'), before, after })
-        return { body: after, etag: etagOf(after) }
-      },
-    }),
+    keyChangeEndpoint(context),
   ]
+}
+
+function keyListEndpoint({ database }: AdminKeysContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/keys',
+    area: 'keys',
+    tenants: 'own',
+    summary: 'Keys',
+    query: z.strictObject({
+      ...listParameters(['-created_at', 'name', 'expires_at', 'last_used_at', 'new_network_at']),
+      ...nameFilters,
+      tenant: text.optional().describe('Id or name.'),
+      group: text.optional().describe('Id or name.'),
+      hint: text.optional().describe('The start of the secret, as a key shows it.'),
+      disabled: yesOrNo.optional(),
+      revoked: yesOrNo.optional(),
+      expires_before: moment('first moment').optional(),
+      network: networkText.optional(),
+      new_network_since: moment('first moment')
+        .optional()
+        .describe('Keys that were used from a further network since then.'),
+    }),
+    answer: pageSchema(keyListed).meta({ id: 'KeyList' }),
+    async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+      const order = orderOf(sort)
+      const wanted = {
+        ...filter,
+        tenantId: tenantOf(actor),
+        order,
+        after: rowPlaceAt(sort, cursor),
+        limit: limit + 1,
+      }
+      const rows = await database.reads.ask(({ db }) => listKeys(db, wanted), { owner: 'admin', signal })
+      const page = pageOf(rows, { limit, sort }, (row) => ({ value: sortedBy(order.by, row), id: row.id }))
+      return { body: { ...page, data: page.data.map(listedKeyJson) } }
+    },
+  })
+}
+
+function keyChangeEndpoint(context: AdminKeysContext): AdminEndpoint {
+  return adminChange({
+    method: 'PATCH',
+    path: '/admin/v1/keys/{id}',
+    area: 'keys',
+    ifMatch: 'key',
+    tenants: 'own',
+    summary: 'Change a key',
+    withinMs: budgetMs,
+    description: 'What is absent stays, null brings a default back. A revoked key can get another name only.',
+    params: keyParams,
+    body: settingBody(keySettings, { id: 'KeyChange', leaveOut: ['secret'] }),
+    answer: keyShown,
+    async change({ tx, actor, params: { id }, body, requireMatch, audit }) {
+      const row = await lockOwnKey(context, { tx, actor, requireMatch, setsBudget: isBudget(body) }, id)
+      const before = keyJson(row)
+      if (row.revokedAt !== null && Object.keys(body).some((member) => member !== 'name'))
+        throw isRevoked(row)
+      const shared = ofParent.find((member) => body[member] !== undefined)
+      if (row.parentId !== null && shared !== undefined)
+        throw conflict(
+          `The key "${row.name}" is a sub-key: it has "${shared}" from the key that made it.`,
+          shared,
+        )
+      const entry = merged(keyEntry, keySettingsIn(before), body)
+      await requireFreeName(context, tx, { tenantId: row.tenantId, name: entry.name }, id)
+      requireEnabler(actor, row, entry)
+      const groupId = await groupOf({ tx, actor }, entry, { tenantId: row.tenantId, before: row })
+      requireModels(await namesFor(context, { tx, actor }, groupId), {
+        field: 'allowed_models',
+        wanted: entry.allowedModels ?? [],
+        before: row.allowedModels ?? [],
+      })
+      // An admin who disables what a member has disabled takes it over.
+      const takesOver = row.disabledAt === null || (body.disabled === true && actor.tenantId === null)
+      const changed = await changeKey(tx, id, {
+        name: entry.name,
+        groupId,
+        ...keyColumns(entry, row),
+        disabledByMember: takesOver ? isDisabling(actor, entry) : entry.disabled && row.disabledByMember,
+      })
+      const after = keyJson(changed)
+      await audit({ ...keyLine(changed, 'key.change'), before, after })
+      return { body: after, etag: etagOf(after) }
+    },
+  })
 }
 
 /** Settings that a sub-key shares with its parent, or does not have. */

@@ -65,20 +65,11 @@ const useRequest = redeemRequest.extend({ token: linkToken }).meta({ id: 'UseLin
 
 /** Links that work once: invitations, resets, and the set-up link of the first start. */
 export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
-  const { people, publicUrl } = context
-  const token = z.object({ token: z.string() })
-  const show = async (secret: string) => {
-    const { link, email } = await findLink(people, secret)
-    return { body: { purpose: link.purpose, email, expires_at: link.expiresAt.toISOString() } }
-  }
-  const use = async (
-    secret: string,
-    { body, request, requestId }: Pick<AdminCall, 'request' | 'requestId'> & { body: Redeemed },
-  ) => {
-    requireOwnSite(request, publicUrl)
-    const redeemed = { password: body.password, email: body.email }
-    return { body: shown(await redeemLink(people, secret, redeemed, browserOf(context, request, requestId))) }
-  }
+  return [...invitationsEndpoints(context), ...useEndpoints(context)]
+}
+
+function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
+  const { people } = context
   return [
     adminChange({
       method: 'POST',
@@ -154,6 +145,25 @@ export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         return { body: { deleted: true as const } }
       },
     }),
+  ]
+}
+
+function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
+  const { people, publicUrl } = context
+  const token = z.object({ token: z.string() })
+  const show = async (secret: string) => {
+    const { link, email } = await findLink(people, secret)
+    return { body: { purpose: link.purpose, email, expires_at: link.expiresAt.toISOString() } }
+  }
+  const use = async (
+    secret: string,
+    { body, request, requestId }: Pick<AdminCall, 'request' | 'requestId'> & { body: Redeemed },
+  ) => {
+    requireOwnSite(request, publicUrl)
+    const redeemed = { password: body.password, email: body.email }
+    return { body: shown(await redeemLink(people, secret, redeemed, browserOf(context, request, requestId))) }
+  }
+  return [
     adminEndpoint({
       method: 'POST',
       path: '/admin/v1/links/show',

@@ -72,38 +72,7 @@ const deleted = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id
 export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint[] {
   const { database, catalog } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/models',
-      area: 'catalog',
-      summary: 'The models',
-      query: z.strictObject({
-        ...listParameters(['id', 'created_at']),
-        state: oneOf(['enabled', 'disabled']).optional(),
-        managed_by: oneOf(['file', 'admin']).optional(),
-        search: text.optional().describe('A part of the id, in capital or small letters.'),
-      }),
-      answer: modelList,
-      async handle({ query }) {
-        const rows = await database.reads.ask(({ db }) => readAllRows(db))
-        const wanted = rows.models
-          .map((row) => modelJson(row, rows))
-          .filter(
-            (one) =>
-              (query.state === undefined || one.state === query.state) &&
-              (query.managed_by === undefined || one.managed_by === query.managed_by) &&
-              hasPart(one.id, query.search),
-          )
-        return {
-          body: pageIn(
-            wanted,
-            query,
-            (one, by) => (by === 'id' ? one.id : one.created_at),
-            ({ id }) => id,
-          ),
-        }
-      },
-    }),
+    modelListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/models/{id}',
@@ -120,27 +89,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         }
       },
     }),
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/models',
-      area: 'catalog',
-      summary: 'Make a model',
-      description:
-        'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
-      body: wordsOf(modelEntry, 'ModelRequest'),
-      statuses: [201],
-      answer: modelAnswer,
-      async change({ tx, actor, body, audit }) {
-        const rows = await rowsToChange(tx)
-        const former = rows.models.find(({ id }) => id === body.id)
-        if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
-          throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id')
-        const model = checkModel(body, rows)
-        await writeModel(tx, model, { rows, source: sourceOf(actor) })
-        if (former !== undefined) await setModelDisabled(tx, model.id, false)
-        return { status: 201, ...(await audited(tx, audit, 'make', undefined, model.id)) }
-      },
-    }),
+    newModelEndpoint(),
     adminChange({
       method: 'PATCH',
       path: '/admin/v1/models/{id}',
@@ -161,29 +110,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         return await audited(tx, audit, 'change', before, id)
       },
     }),
-    ...[
-      { verb: 'enable' as const, summary: 'Enable a model' },
-      {
-        verb: 'disable' as const,
-        summary: 'Disable a model: nobody can ask for it, and it keeps its settings',
-      },
-    ].map(({ verb, summary }) =>
-      adminChange({
-        method: 'POST',
-        path: `/admin/v1/models/{id}/${verb}`,
-        area: 'catalog',
-        ifMatch: 'model',
-        summary,
-        params: modelPath,
-        answer: modelAnswer,
-        async change({ tx, params: { id }, requireMatch, audit }) {
-          const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
-          if (verb === 'enable') checkModel(known, rows)
-          await setModelDisabled(tx, id, verb === 'disable')
-          return await audited(tx, audit, verb, before, id)
-        },
-      }),
-    ),
+    ...switchEndpoints(context),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/models/{id}',
@@ -203,6 +130,91 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
       },
     }),
   ]
+}
+
+function modelListEndpoint({ database }: AdminModelsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/models',
+    area: 'catalog',
+    summary: 'The models',
+    query: z.strictObject({
+      ...listParameters(['id', 'created_at']),
+      state: oneOf(['enabled', 'disabled']).optional(),
+      managed_by: oneOf(['file', 'admin']).optional(),
+      search: text.optional().describe('A part of the id, in capital or small letters.'),
+    }),
+    answer: modelList,
+    async handle({ query }) {
+      const rows = await database.reads.ask(({ db }) => readAllRows(db))
+      const wanted = rows.models
+        .map((row) => modelJson(row, rows))
+        .filter(
+          (one) =>
+            (query.state === undefined || one.state === query.state) &&
+            (query.managed_by === undefined || one.managed_by === query.managed_by) &&
+            hasPart(one.id, query.search),
+        )
+      return {
+        body: pageIn(
+          wanted,
+          query,
+          (one, by) => (by === 'id' ? one.id : one.created_at),
+          ({ id }) => id,
+        ),
+      }
+    },
+  })
+}
+
+function newModelEndpoint(): AdminEndpoint {
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/models',
+    area: 'catalog',
+    summary: 'Make a model',
+    description:
+      'The body has the words of an entry of `models` in gateway.yaml. Channels offer it when they name it.',
+    body: wordsOf(modelEntry, 'ModelRequest'),
+    statuses: [201],
+    answer: modelAnswer,
+    async change({ tx, actor, body, audit }) {
+      const rows = await rowsToChange(tx)
+      const former = rows.models.find(({ id }) => id === body.id)
+      if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
+        throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id')
+      const model = checkModel(body, rows)
+      await writeModel(tx, model, { rows, source: sourceOf(actor) })
+      if (former !== undefined) await setModelDisabled(tx, model.id, false)
+      return { status: 201, ...(await audited(tx, audit, 'make', undefined, model.id)) }
+    },
+  })
+}
+
+function switchEndpoints(context: AdminModelsContext): AdminEndpoint[] {
+  return [
+    { verb: 'enable' as const, summary: 'Enable a model' },
+    {
+      verb: 'disable' as const,
+      summary: 'Disable a model: nobody can ask for it, and it keeps its settings',
+    },
+  ].map(({ verb, summary }) =>
+    adminChange({
+      method: 'POST',
+      path: `/admin/v1/models/{id}/${verb}`,
+      area: 'catalog',
+      ifMatch: 'model',
+      summary,
+      params: modelPath,
+      answer: modelAnswer,
+      async change({ tx, params: { id }, requireMatch, audit }) {
+        const { rows, before, known } = await modelToChange(tx, context, id, requireMatch)
+        if (verb === 'enable') checkModel(known, rows)
+        await setModelDisabled(tx, id, verb === 'disable')
+        return await audited(tx, audit, verb, before, id)
+      },
+    }),
+  )
 }
 
 /** A model that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it. */

@@ -71,62 +71,9 @@ const within = { withinMs: 5_000, unavailable: 'The database does not answer jus
 
 /** Probes for operators: start one, and read the results of the last ones. */
 export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
-  const { catalog, database, bounds } = context
+  const { database } = context
   return [
-    adminChange({
-      method: 'POST',
-      area: 'probes',
-      path: '/admin/v1/probes',
-      summary: 'Ask a channel what a model can do there',
-      description:
-        'A worker makes some 40 small requests, one after the other. Its verdicts count from the next request on.',
-      body: probeRequest,
-      statuses: [201],
-      answer: z.object({ data: z.array(probeRun) }).meta({ id: 'ProbeRuns' }),
-      async change({ tx, body: { channel: channelName, model, protocol, cost_max_usd }, audit }) {
-        const { snapshot } = catalog
-        const { channel } = findOffer(snapshot, { channel: channelName, model })
-        const protocols = protocol ? [protocol] : probedProtocols(channel)
-        const costMax = nanoFromUsd(cost_max_usd ?? '') ?? BigInt(bounds.probeMicroUsdMax) * 1000n
-        const createdAt = new Date()
-        const rows = protocols.map((name) => {
-          const found = findProbedOffer(snapshot, { channel: channelName, model, protocol: name })
-          return {
-            id: randomUUIDv7(),
-            channelId: channel.id,
-            model: found.name,
-            upstreamModel: found.upstreamModel,
-            protocol: found.protocol,
-            origin: 'admin' as const,
-            state: 'queued' as const,
-            costMax,
-            createdAt,
-          }
-        })
-        if (rows.length === 0) {
-          const message = `channel: "${channelName}" speaks no protocol that can be probed`
-          throw new GatewayError('invalid_request', message, { field: 'channel' })
-        }
-        await addRuns(tx, rows)
-        for (const row of rows)
-          await audit({
-            action: 'probe.ask',
-            resource: 'probe',
-            id: row.id,
-            name: `${channelName} ${row.model}`,
-            after: runJson({ ...row, ...notBegun, channel: channelName }),
-          })
-        return {
-          status: 201,
-          body: { data: rows.map((row) => runJson({ ...row, ...notBegun, channel: channelName })) },
-        }
-      },
-      async committed({ data }) {
-        // When the queue is away, a sweep adds them.
-        const queues = await context.queues().catch(() => undefined)
-        await queues?.probes.add(data.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
-      },
-    }),
+    newProbeEndpoint(context),
     adminEndpoint({
       method: 'GET',
       area: 'probes',
@@ -175,6 +122,64 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
       },
     }),
   ]
+}
+
+function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
+  const { catalog, bounds } = context
+  return adminChange({
+    method: 'POST',
+    area: 'probes',
+    path: '/admin/v1/probes',
+    summary: 'Ask a channel what a model can do there',
+    description:
+      'A worker makes some 40 small requests, one after the other. Its verdicts count from the next request on.',
+    body: probeRequest,
+    statuses: [201],
+    answer: z.object({ data: z.array(probeRun) }).meta({ id: 'ProbeRuns' }),
+    async change({ tx, body: { channel: channelName, model, protocol, cost_max_usd }, audit }) {
+      const { snapshot } = catalog
+      const { channel } = findOffer(snapshot, { channel: channelName, model })
+      const protocols = protocol ? [protocol] : probedProtocols(channel)
+      const costMax = nanoFromUsd(cost_max_usd ?? '') ?? BigInt(bounds.probeMicroUsdMax) * 1000n
+      const createdAt = new Date()
+      const rows = protocols.map((name) => {
+        const found = findProbedOffer(snapshot, { channel: channelName, model, protocol: name })
+        return {
+          id: randomUUIDv7(),
+          channelId: channel.id,
+          model: found.name,
+          upstreamModel: found.upstreamModel,
+          protocol: found.protocol,
+          origin: 'admin' as const,
+          state: 'queued' as const,
+          costMax,
+          createdAt,
+        }
+      })
+      if (rows.length === 0) {
+        const message = `channel: "${channelName}" speaks no protocol that can be probed`
+        throw new GatewayError('invalid_request', message, { field: 'channel' })
+      }
+      await addRuns(tx, rows)
+      for (const row of rows)
+        await audit({
+          action: 'probe.ask',
+          resource: 'probe',
+          id: row.id,
+          name: `${channelName} ${row.model}`,
+          after: runJson({ ...row, ...notBegun, channel: channelName }),
+        })
+      return {
+        status: 201,
+        body: { data: rows.map((row) => runJson({ ...row, ...notBegun, channel: channelName })) },
+      }
+    },
+    async committed({ data }) {
+      // When the queue is away, a sweep adds them.
+      const queues = await context.queues().catch(() => undefined)
+      await queues?.probes.add(data.map(({ id }) => ({ id, priority: 50 }))).catch(() => {})
+    },
+  })
 }
 
 const notBegun = { costNano: null, keyId: null, error: null, startedAt: null, endedAt: null }

@@ -79,104 +79,110 @@ const histogram = z
 
 /** The usage log of all tenants. A member sees the rows of its own tenant. */
 export function adminRequestsEndpoints(context: AdminRequestsContext): AdminEndpoint[] {
+  return [logEndpoint(context), histogramEndpoint(context)]
+}
+
+function logEndpoint(context: AdminRequestsContext): AdminEndpoint {
   const { bounds } = context
-  return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/requests',
-      area: 'log',
-      tenants: 'own',
-      summary: 'The usage log, by any of its columns',
-      description:
-        'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
-      query: z.strictObject({ ...filterParameters, ...inOrder, ...logTimes }),
-      answer: page,
-      async handle({ actor, query, signal }) {
-        const { limit, cursor, sort } = query
-        requireOrder(query)
-        const { by, descending } = orderOf(sort)
-        const at = placeAt(sort, cursor)?.id
-        if (at !== undefined && !(uuid.test(at) && by === 'created_at'))
-          throw invalid('cursor', 'expected next_cursor of the page before')
-        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
-        const withinMs = bounds.logQueryMs
-        const named = async (rows: LogRow[]) => {
-          const names = await ask((sql) => namesFor(sql, rows), { withinMs, signal })
-          return rows.map((row) => logRowJson(row, names, seesRouting(context, actor)))
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests',
+    area: 'log',
+    tenants: 'own',
+    summary: 'The usage log, by any of its columns',
+    description:
+      'Any number of filters together; several values of one: any of them; an empty one: rows without a value. `not_` before its name turns a filter round. A long search answers what it has found so far, with `progress`, and a cursor for the rest.',
+    query: z.strictObject({ ...filterParameters, ...inOrder, ...logTimes }),
+    answer: page,
+    async handle({ actor, query, signal }) {
+      const { limit, cursor, sort } = query
+      requireOrder(query)
+      const { by, descending } = orderOf(sort)
+      const at = placeAt(sort, cursor)?.id
+      if (at !== undefined && !(uuid.test(at) && by === 'created_at'))
+        throw invalid('cursor', 'expected next_cursor of the page before')
+      const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+      const withinMs = bounds.logQueryMs
+      const named = async (rows: LogRow[]) => {
+        const names = await ask((sql) => namesFor(sql, rows), { withinMs, signal })
+        return rows.map((row) => logRowJson(row, names, seesRouting(context, actor)))
+      }
+      const measure = measures[by]
+      if (measure !== undefined) {
+        const { rows, done, searchedTo } = await greatestRows(ask, walk, { measure, most: limit, withinMs })
+        const progress = {
+          searched_from: searchedTo.toISOString(),
+          searched_to: walk.to.toISOString(),
+          done,
         }
-        const measure = measures[by]
-        if (measure !== undefined) {
-          const { rows, done, searchedTo } = await greatestRows(ask, walk, { measure, most: limit, withinMs })
-          const progress = {
-            searched_from: searchedTo.toISOString(),
+        return { body: { data: await named(rows), next_cursor: null, progress } }
+      }
+      const order = descending ? 'newest' : 'oldest'
+      const endAt = performance.now() + withinMs
+      const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
+      const found = await firstRows(batches, { most: limit, withinMs, order })
+      const begins = descending ? walk.to : walk.from
+      const reached = found.searchedTo ?? (descending ? walk.from : walk.to)
+      return {
+        body: {
+          data: await named(found.rows),
+          next_cursor: found.cursor === null ? null : cursorAt(sort, { value: null, id: found.cursor }),
+          progress: {
+            searched_from: (descending ? reached : begins).toISOString(),
+            searched_to: (descending ? begins : reached).toISOString(),
+            done: found.cursor === null || found.rows.length === limit,
+          },
+        },
+      }
+    },
+  })
+}
+
+function histogramEndpoint(context: AdminRequestsContext): AdminEndpoint {
+  const { bounds } = context
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/requests/histogram',
+    area: 'log',
+    tenants: 'own',
+    summary: 'How many requests match, by time and outcome',
+    query: z.strictObject({
+      ...filterParameters,
+      ...logTimes,
+      width: oneOf(['minute', 'hour', 'day'])
+        .optional()
+        .describe('Default: by the time between `from` and `to`.'),
+    }),
+    answer: histogram,
+    async handle({ actor, query, signal }) {
+      const { ask, ...walk } = await beginWalk(context, actor, query, signal)
+      const spanMs = walk.to.getTime() - walk.from.getTime()
+      const width =
+        query.width ?? (spanMs <= 3 * widths.hour ? 'minute' : spanMs <= 7 * widths.day ? 'hour' : 'day')
+      if (spanMs / widths[width] > bucketsMax)
+        throw invalid('width', `expected at most ${bucketsMax} of them between "from" and "to"`)
+      const counted = await countRequests(ask, walk, {
+        bucketMs: widths[width],
+        withinMs: bounds.logQueryMs,
+      })
+      return {
+        body: {
+          from: walk.from.toISOString(),
+          to: walk.to.toISOString(),
+          width,
+          data: counted.buckets.map(({ startsAt, outcomes }) => ({
+            starts_at: startsAt.toISOString(),
+            outcomes,
+          })),
+          requests: counted.requests,
+          exact: counted.done,
+          progress: {
+            searched_from: counted.searchedTo.toISOString(),
             searched_to: walk.to.toISOString(),
-            done,
-          }
-          return { body: { data: await named(rows), next_cursor: null, progress } }
-        }
-        const order = descending ? 'newest' : 'oldest'
-        const endAt = performance.now() + withinMs
-        const batches = walkRequests(ask, { ...walk, order, cursor: at, rowsMax: limit, endAt })
-        const found = await firstRows(batches, { most: limit, withinMs, order })
-        const begins = descending ? walk.to : walk.from
-        const reached = found.searchedTo ?? (descending ? walk.from : walk.to)
-        return {
-          body: {
-            data: await named(found.rows),
-            next_cursor: found.cursor === null ? null : cursorAt(sort, { value: null, id: found.cursor }),
-            progress: {
-              searched_from: (descending ? reached : begins).toISOString(),
-              searched_to: (descending ? begins : reached).toISOString(),
-              done: found.cursor === null || found.rows.length === limit,
-            },
+            done: counted.done,
           },
-        }
-      },
-    }),
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/requests/histogram',
-      area: 'log',
-      tenants: 'own',
-      summary: 'How many requests match, by time and outcome',
-      query: z.strictObject({
-        ...filterParameters,
-        ...logTimes,
-        width: oneOf(['minute', 'hour', 'day'])
-          .optional()
-          .describe('Default: by the time between `from` and `to`.'),
-      }),
-      answer: histogram,
-      async handle({ actor, query, signal }) {
-        const { ask, ...walk } = await beginWalk(context, actor, query, signal)
-        const spanMs = walk.to.getTime() - walk.from.getTime()
-        const width =
-          query.width ?? (spanMs <= 3 * widths.hour ? 'minute' : spanMs <= 7 * widths.day ? 'hour' : 'day')
-        if (spanMs / widths[width] > bucketsMax)
-          throw invalid('width', `expected at most ${bucketsMax} of them between "from" and "to"`)
-        const counted = await countRequests(ask, walk, {
-          bucketMs: widths[width],
-          withinMs: bounds.logQueryMs,
-        })
-        return {
-          body: {
-            from: walk.from.toISOString(),
-            to: walk.to.toISOString(),
-            width,
-            data: counted.buckets.map(({ startsAt, outcomes }) => ({
-              starts_at: startsAt.toISOString(),
-              outcomes,
-            })),
-            requests: counted.requests,
-            exact: counted.done,
-            progress: {
-              searched_from: counted.searchedTo.toISOString(),
-              searched_to: walk.to.toISOString(),
-              done: counted.done,
-            },
-          },
-        }
-      },
-    }),
-  ]
+        },
+      }
+    },
+  })
 }

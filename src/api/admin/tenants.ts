@@ -27,36 +27,7 @@ export interface AdminTenantsContext extends ManagedContext {
 export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] {
   const { database } = context
   return [
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/tenants',
-      area: 'tenants',
-      tenants: 'own',
-      summary: 'Tenants',
-      query: z.strictObject({
-        ...listParameters(['name', 'created_at']),
-        ...nameFilters,
-        disabled: yesOrNo.optional(),
-        limited: yesOrNo.optional(),
-      }),
-      answer: pageSchema(tenantShown).meta({ id: 'TenantList' }),
-      async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
-        const order = orderOf(sort)
-        const wanted = {
-          ...filter,
-          id: tenantOf(actor),
-          order,
-          after: rowPlaceAt(sort, cursor),
-          limit: limit + 1,
-        }
-        const rows = await database.reads.ask(({ db }) => listTenants(db, wanted), { owner: 'admin', signal })
-        const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
-          value: order.by === 'name' ? name : null,
-          id,
-        }))
-        return { body: { ...page, data: page.data.map(tenantJson) } }
-      },
-    }),
+    tenantListEndpoint(context),
     adminEndpoint({
       method: 'GET',
       path: '/admin/v1/tenants/{id}',
@@ -104,44 +75,81 @@ export function tenantsEndpoints(context: AdminTenantsContext): AdminEndpoint[] 
         return { status: 201, body: shown, etag: etagOf(shown) }
       },
     }),
-    adminChange({
-      method: 'PATCH',
-      path: '/admin/v1/tenants/{id}',
-      area: 'tenants',
-      ifMatch: 'tenant',
-      summary: 'Change a tenant',
-      description:
-        'What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.',
-      params: calledParams,
-      body: settingBody(tenantSettings, { id: 'TenantChange', leaveOut: ['keys'] }),
-      answer: tenantShown,
-      async change({ tx, params, body, requireMatch, audit }) {
-        await lockRows(tx)
-        const row = await requireTenant(tx, params.id)
-        const { id } = row
-        const before = tenantJson(row)
-        requireMatch(etagOf(before))
-        await refuseManaged(tx, context, row, { kind: 'tenant', name: row.name })
-        const { name, balance, limits, retention, disabled } = merged(tenantEntry, settingsIn(before), body)
-        await requireFreeName(context, tx, name, id)
-        const disabledAt = disabled ? (row.disabledAt ?? new Date()) : null
-        await changeTenant(tx, id, { name, ...limitColumns(limits), ...retention, disabledAt })
-        if (body.balance_usd === null && row.limited) await setLimited(tx, id, false)
-        if (balance !== undefined) {
-          if (row.limited)
-            throw conflict(
-              `The balance of tenant "${row.name}" is limited already. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
-              'balance_usd',
-            )
-          await limitAccount(tx, id, balance)
-        }
-        const shown = tenantJson(await requireTenant(tx, id))
-        const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
-        await audit({ action: 'tenant.change', resource: 'tenant', id, name, tenantId: id, before, after })
-        return { body: shown, etag: etagOf(shown) }
-      },
-    }),
+    tenantChangeEndpoint(context),
   ]
+}
+
+function tenantListEndpoint({ database }: AdminTenantsContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/tenants',
+    area: 'tenants',
+    tenants: 'own',
+    summary: 'Tenants',
+    query: z.strictObject({
+      ...listParameters(['name', 'created_at']),
+      ...nameFilters,
+      disabled: yesOrNo.optional(),
+      limited: yesOrNo.optional(),
+    }),
+    answer: pageSchema(tenantShown).meta({ id: 'TenantList' }),
+    async handle({ actor, query: { limit, cursor, sort, ...filter }, signal }) {
+      const order = orderOf(sort)
+      const wanted = {
+        ...filter,
+        id: tenantOf(actor),
+        order,
+        after: rowPlaceAt(sort, cursor),
+        limit: limit + 1,
+      }
+      const rows = await database.reads.ask(({ db }) => listTenants(db, wanted), { owner: 'admin', signal })
+      const page = pageOf(rows, { limit, sort }, ({ id, name }) => ({
+        value: order.by === 'name' ? name : null,
+        id,
+      }))
+      return { body: { ...page, data: page.data.map(tenantJson) } }
+    },
+  })
+}
+
+function tenantChangeEndpoint(context: AdminTenantsContext): AdminEndpoint {
+  return adminChange({
+    method: 'PATCH',
+    path: '/admin/v1/tenants/{id}',
+    area: 'tenants',
+    ifMatch: 'tenant',
+    summary: 'Change a tenant',
+    description:
+      'What is absent stays, null brings a default back. `balance_usd` limits an account that is not limited, and is then its balance; null lifts the limit. Entries change the balance of a limited one.',
+    params: calledParams,
+    body: settingBody(tenantSettings, { id: 'TenantChange', leaveOut: ['keys'] }),
+    answer: tenantShown,
+    async change({ tx, params, body, requireMatch, audit }) {
+      await lockRows(tx)
+      const row = await requireTenant(tx, params.id)
+      const { id } = row
+      const before = tenantJson(row)
+      requireMatch(etagOf(before))
+      await refuseManaged(tx, context, row, { kind: 'tenant', name: row.name })
+      const { name, balance, limits, retention, disabled } = merged(tenantEntry, settingsIn(before), body)
+      await requireFreeName(context, tx, name, id)
+      const disabledAt = disabled ? (row.disabledAt ?? new Date()) : null
+      await changeTenant(tx, id, { name, ...limitColumns(limits), ...retention, disabledAt })
+      if (body.balance_usd === null && row.limited) await setLimited(tx, id, false)
+      if (balance !== undefined) {
+        if (row.limited)
+          throw conflict(
+            `The balance of tenant "${row.name}" is limited already. Book an entry at /admin/v1/tenants/${id}/entries to change it.`,
+            'balance_usd',
+          )
+        await limitAccount(tx, id, balance)
+      }
+      const shown = tenantJson(await requireTenant(tx, id))
+      const after = balance === undefined ? shown : { ...shown, balance_usd: usd(balance) }
+      await audit({ action: 'tenant.change', resource: 'tenant', id, name, tenantId: id, before, after })
+      return { body: shown, etag: etagOf(shown) }
+    },
+  })
 }
 
 async function requireTenant(tx: TypedTransaction, called: string): Promise<TenantRow> {

@@ -67,30 +67,7 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         return { body: shown(row), etag: etagOf(auditedUser(row)) }
       },
     }),
-    adminChange({
-      method: 'PATCH',
-      path: '/admin/v1/users/{id}',
-      area: 'users',
-      ifMatch: 'user',
-      summary: 'Change the role or the tenant of a user, or disable it',
-      description: 'It ends the sessions of the user. The last owner stays an owner.',
-      params,
-      body: userChange,
-      answer: user,
-      async change(call) {
-        const { tx, params, body, requireMatch } = call
-        const before = await requireUser(tx, params.id)
-        requireMatch(etagOf(auditedUser(before)))
-        const after = changed(before, body)
-        const isOwner = after.role === 'owner' && after.disabledAt === null
-        if (!isOwner) await requireOtherOwner(tx, before)
-        if (after.tenantId !== null && !(await hasTenant(tx, after.tenantId)))
-          throw invalid('tenant_id', 'there is no such tenant')
-        const { role, tenantId, disabledAt } = after
-        await applyChange(call, 'user.change', before, { role, tenantId, disabledAt })
-        return { body: shown(after), etag: etagOf(auditedUser(after)) }
-      },
-    }),
+    userChangeEndpoint(),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/users/{id}',
@@ -108,51 +85,8 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
         return { body: { deleted: true as const } }
       },
     }),
-    adminChange({
-      method: 'POST',
-      path: '/admin/v1/users/{id}/reset-link',
-      area: 'users',
-      summary: 'Make a link by which a user sets a new password',
-      description: 'It works once, and ends with the next one. Give it to the user: it is shown only now.',
-      params,
-      answer: madeLink,
-      statuses: [201],
-      async change({ tx, params, actor, request, audit }) {
-        const before = await requireUser(tx, params.id)
-        if (before.disabledAt !== null) throw conflict('The user is disabled.')
-        await endLinks(tx, { purpose: 'reset', userId: before.id })
-        const made = await addLink(tx, {
-          purpose: 'reset',
-          userId: before.id,
-          madeBy: actor.name,
-          lifeMs: people.bounds.resetLinkMinutes * 60_000,
-        })
-        await audit(lineOf('user.reset', before))
-        return { status: 201, body: shownLink(context, request, made, before.email) }
-      },
-    }),
-    adminChange({
-      method: 'DELETE',
-      path: '/admin/v1/users/{id}/second-factor',
-      area: 'users',
-      ifMatch: 'user',
-      summary: 'Take the second factor of a user away, who has lost it',
-      params,
-      answer: user,
-      async change({ tx, params, audit, requireMatch }) {
-        const before = await requireUser(tx, params.id)
-        requireMatch(etagOf(auditedUser(before)))
-        const after = { ...before, totpSecret: null, totpConfirmedAt: null }
-        await removeSecondFactor(tx, before.id)
-        await endSessions(tx, before.id)
-        await audit({
-          ...lineOf('second_factor.disable', before),
-          before: auditedUser(before),
-          after: auditedUser(after),
-        })
-        return { body: shown(after), etag: etagOf(auditedUser(after)) }
-      },
-    }),
+    resetLinkEndpoint(context),
+    lostFactorEndpoint(),
     adminChange({
       method: 'DELETE',
       path: '/admin/v1/users/{id}/sessions',
@@ -168,6 +102,85 @@ export function usersEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       },
     }),
   ]
+}
+
+function userChangeEndpoint(): AdminEndpoint {
+  return adminChange({
+    method: 'PATCH',
+    path: '/admin/v1/users/{id}',
+    area: 'users',
+    ifMatch: 'user',
+    summary: 'Change the role or the tenant of a user, or disable it',
+    description: 'It ends the sessions of the user. The last owner stays an owner.',
+    params,
+    body: userChange,
+    answer: user,
+    async change(call) {
+      const { tx, params, body, requireMatch } = call
+      const before = await requireUser(tx, params.id)
+      requireMatch(etagOf(auditedUser(before)))
+      const after = changed(before, body)
+      const isOwner = after.role === 'owner' && after.disabledAt === null
+      if (!isOwner) await requireOtherOwner(tx, before)
+      if (after.tenantId !== null && !(await hasTenant(tx, after.tenantId)))
+        throw invalid('tenant_id', 'there is no such tenant')
+      const { role, tenantId, disabledAt } = after
+      await applyChange(call, 'user.change', before, { role, tenantId, disabledAt })
+      return { body: shown(after), etag: etagOf(auditedUser(after)) }
+    },
+  })
+}
+
+function resetLinkEndpoint(context: AuthenticateContext): AdminEndpoint {
+  const { people } = context
+  return adminChange({
+    method: 'POST',
+    path: '/admin/v1/users/{id}/reset-link',
+    area: 'users',
+    summary: 'Make a link by which a user sets a new password',
+    description: 'It works once, and ends with the next one. Give it to the user: it is shown only now.',
+    params,
+    answer: madeLink,
+    statuses: [201],
+    async change({ tx, params, actor, request, audit }) {
+      const before = await requireUser(tx, params.id)
+      if (before.disabledAt !== null) throw conflict('The user is disabled.')
+      await endLinks(tx, { purpose: 'reset', userId: before.id })
+      const made = await addLink(tx, {
+        purpose: 'reset',
+        userId: before.id,
+        madeBy: actor.name,
+        lifeMs: people.bounds.resetLinkMinutes * 60_000,
+      })
+      await audit(lineOf('user.reset', before))
+      return { status: 201, body: shownLink(context, request, made, before.email) }
+    },
+  })
+}
+
+function lostFactorEndpoint(): AdminEndpoint {
+  return adminChange({
+    method: 'DELETE',
+    path: '/admin/v1/users/{id}/second-factor',
+    area: 'users',
+    ifMatch: 'user',
+    summary: 'Take the second factor of a user away, who has lost it',
+    params,
+    answer: user,
+    async change({ tx, params, audit, requireMatch }) {
+      const before = await requireUser(tx, params.id)
+      requireMatch(etagOf(auditedUser(before)))
+      const after = { ...before, totpSecret: null, totpConfirmedAt: null }
+      await removeSecondFactor(tx, before.id)
+      await endSessions(tx, before.id)
+      await audit({
+        ...lineOf('second_factor.disable', before),
+        before: auditedUser(before),
+        after: auditedUser(after),
+      })
+      return { body: shown(after), etag: etagOf(auditedUser(after)) }
+    },
+  })
 }
 
 function changed(before: UserRow, body: z.output<typeof userChange>): UserRow {

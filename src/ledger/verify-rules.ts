@@ -23,8 +23,11 @@ export const heardOfRule = 'every live process was heard of within the last hour
  * The rules. Each query returns the rows that break its rule, as one text column `sample`. It is one statement, so it sees one
  * snapshot. It can also be run in psql.
  */
-export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Rule[] {
-  const isIn = (table: string) => `${table}.created_at >= '${since}'`
+export function rulesOf(scope: VerifyScope): readonly Rule[] {
+  return [...moneyRules(scope), ...runningRules(scope), ...chargeRules(scope), ...rowRules(scope)]
+}
+
+function moneyRules({ since, openFrom }: VerifyScope): Rule[] {
   return [
     {
       rule: "every account's balance is the sum of its entries",
@@ -72,7 +75,7 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
               UNION ALL SELECT minute, key_id, group_id, cost_nano - uncharged_nano FROM deleted_sums
             ) AS r LEFT JOIN keys k ON k.id = r.key_id
             CROSS JOIN LATERAL (VALUES (r.key_id), (k.parent_id), (r.group_id)) AS o (owner_id)
-            WHERE r.charged > 0 AND o.owner_id IS NOT NULL AND ${isIn('r')} GROUP BY 1, 2
+            WHERE r.charged > 0 AND o.owner_id IS NOT NULL AND ${isIn('r', since)} GROUP BY 1, 2
           ) AS c ON c.owner_id = q.owner_id AND c.day >= q.starts_at AND c.day < period_end(q.period, q.starts_at)
           GROUP BY q.id
         ) AS l ON l.id = p.id
@@ -83,6 +86,11 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
       rule: 'no limited account is below zero',
       query: `SELECT id || ': ' || balance_nano AS sample FROM accounts WHERE limited AND balance_nano < 0`,
     },
+  ]
+}
+
+function runningRules({ since }: VerifyScope): Rule[] {
+  return [
     {
       rule: 'every reservation belongs to a live process or to an image job that has not ended',
       query: `SELECT v.request_id || ' of instance ' || v.instance_id AS sample
@@ -96,13 +104,18 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
         FROM image_jobs j LEFT JOIN requests r ON r.id = j.id AND r.created_at = j.created_at
         WHERE j.state IN ('succeeded', 'failed', 'cancelled')
           AND (r.id IS NULL OR r.cost_nano IS DISTINCT FROM j.cost_nano)
-          AND ${isIn('j')} AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
+          AND ${isIn('j', since)} AND j.created_at >= coalesce((SELECT min(created_at) FROM requests), now())`,
     },
     {
       rule: heardOfRule,
       query: `SELECT id || ' on ' || host || ', last heard of ' || heartbeat_at AS sample
         FROM instances WHERE state = 'live' AND heartbeat_at < now() - interval '1 hour'`,
     },
+  ]
+}
+
+function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
+  return [
     {
       rule: 'every request was charged what its row says',
       query: `SELECT r.id || ': row ' || r.charged || ', charged ' || coalesce((-e.amount_nano)::text, 'nothing') AS sample
@@ -115,7 +128,7 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
     {
       rule: 'no request was charged more than it cost',
       query: `SELECT id || ': cost ' || coalesce(cost_nano::text, 'not known') || ', charged ' || charged_nano AS sample FROM requests
-        WHERE charged_nano > coalesce(cost_nano, 0) AND ${isIn('requests')}`,
+        WHERE charged_nano > coalesce(cost_nano, 0) AND ${isIn('requests', since)}`,
     },
     {
       // Of rows that were deleted since, a tenant's charges of a day are together what the sums of these rows say.
@@ -143,6 +156,11 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
       query: `SELECT id || ' at ' || created_at AS sample FROM entries
         WHERE kind = 'charge' AND created_at >= '${since}' AND created_at <> uuid_moment(id)`,
     },
+  ]
+}
+
+function rowRules({ since }: VerifyScope): Rule[] {
+  return [
     {
       rule: 'every request stands at the moment inside its id',
       query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at >= '${since}' AND created_at <> uuid_moment(id)`,
@@ -150,20 +168,20 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
     {
       rule: 'every request has the attempts it counts',
       query: `SELECT r.id || ': counts ' || r.attempt_count || ', has ' || count(a.request_id) FILTER (WHERE NOT a.passed_over) AS sample
-        FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at AND ${isIn('a')}
-        WHERE ${isIn('r')} GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id) FILTER (WHERE NOT a.passed_over)`,
+        FROM requests r LEFT JOIN attempts a ON a.request_id = r.id AND a.created_at = r.created_at AND ${isIn('a', since)}
+        WHERE ${isIn('r', since)} GROUP BY r.id, r.created_at, r.attempt_count HAVING r.attempt_count <> count(a.request_id) FILTER (WHERE NOT a.passed_over)`,
     },
     {
       rule: 'every attempt has its request',
       query: `SELECT a.request_id || ' attempt ' || a.ordinal AS sample
-        FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at AND ${isIn('r')}
-        WHERE r.id IS NULL AND ${isIn('a')}`,
+        FROM attempts a LEFT JOIN requests r ON r.id = a.request_id AND r.created_at = a.created_at AND ${isIn('r', since)}
+        WHERE r.id IS NULL AND ${isIn('a', since)}`,
     },
     {
       rule: 'every request is found by its tags, and by no others',
       query: `SELECT coalesce(r.id, t.request_id) || ' tag ' || coalesce(r.tag, t.tag) AS sample
         FROM (
-          SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL AND ${isIn('q')}
+          SELECT q.tenant_id, unnest(q.tags) AS tag, q.created_at, q.id FROM requests q WHERE q.tenant_id IS NOT NULL AND ${isIn('q', since)}
         ) AS r
         FULL JOIN (SELECT * FROM request_tags WHERE created_at >= '${since}') AS t
           ON t.tenant_id = r.tenant_id AND t.tag = r.tag AND t.created_at = r.created_at AND t.request_id = r.id
@@ -174,7 +192,7 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
       rule: 'every body older than two hours has its request',
       query: `SELECT p.request_id::text AS sample
         FROM request_payloads p LEFT JOIN requests r ON r.id = p.request_id AND r.created_at = p.created_at
-        WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p')}`,
+        WHERE r.id IS NULL AND p.created_at < now() - interval '2 hours' AND ${isIn('p', since)}`,
     },
     {
       // Refusals of what is stored follow this sum.
@@ -191,4 +209,8 @@ export function rulesOf({ since, openFrom, bothFrom }: VerifyScope): readonly Ru
         WHERE coalesce(s.bytes, 0) <> coalesce(k.bytes, 0)`,
     },
   ]
+}
+
+function isIn(table: string, since: string): string {
+  return `${table}.created_at >= '${since}'`
 }

@@ -89,232 +89,280 @@ const reconnectMs = { least: 100, most: 2_000 }
 /** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
 const answerMs = { least: 1_000, most: 300_000 }
 
-if (parentPort !== null) void run(parentPort, workerData as ShipperData)
+/** What ships under one id of the process. */
+interface Parts {
+  own: Shipment
+  answers: AnswerShipment
+  adopter: Adopter
+  calls: ShipCalls
+}
 
 /**
  * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes on this disk.
  * While Postgres is away it waits, and loses nothing.
  */
-async function run(port: MessagePort, begun: ShipperData): Promise<void> {
+class Shipper {
+  readonly #port: MessagePort
+  readonly #log = relayLog((level, fields, message) => this.#post({ type: 'log', level, message, fields }))
   /** It has another id and directory after this process was taken for dead. */
-  let data = begun
-  const post = (message: FromShipper) => port.postMessage(message)
-  const log = relayLog((level, fields, message) => post({ type: 'log', level, message, fields }))
-  let requestedShips: { token: number; everyone: boolean }[] = []
+  #data: ShipperData
+  #parts: Parts
+  #requestedShips: { token: number; everyone: boolean }[] = []
   /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
-  let endsBy: number | undefined
-  let isCommitWanted = false
-  let checks: number[] = []
-  let isRestored = false
-  let succession: Succession | undefined
+  #endsBy: number | undefined
+  #isCommitWanted = false
+  #checks: number[] = []
+  #isRestored = false
+  #succession: Succession | undefined
   /** The former id of this process, until Postgres has all that its journal had. */
-  let predecessor: Predecessor | undefined
-  let wake = () => {}
-  port.on('message', (message: ToShipper) => {
+  #predecessor: Predecessor | undefined
+  #wake = () => {}
+  /** Postgres does not answer. */
+  #away = false
+  /** The backend of the previous connection, which must have ended before this thread continues. */
+  #lostBackend: Backend | undefined
+  readonly #queryTimeoutLeastMs: number
+  #queryTimeoutMs: number
+  #retryMs: number = reconnectMs.least
+
+  constructor(port: MessagePort, data: ShipperData) {
+    this.#port = port
+    this.#data = data
+    // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
+    this.#queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
+    this.#queryTimeoutMs = this.#queryTimeoutLeastMs
+    port.on('message', (message: ToShipper) => this.#receive(message))
+    this.#parts = this.#partsOf(data)
+  }
+
+  /** Ships until the process ends. */
+  async run(): Promise<void> {
+    for (; ; this.#retryMs = Math.min(this.#retryMs * 2, reconnectMs.most)) {
+      const client = this.#newClient()
+      try {
+        await this.#connect(client)
+        await this.#shipUntilEnd(client)
+        await client.end()
+        this.#port.close()
+        return
+      } catch (error) {
+        void client.end().catch(() => {})
+        if (error instanceof FencedError) {
+          // As a new process, at once.
+          this.#succession = this.#newSuccession()
+          continue
+        }
+        if (isMissing(error) && !existsSync(this.#data.directory)) {
+          this.#post({ type: 'gone' })
+          await this.#sleep(this.#retryMs)
+          continue
+        }
+        if (!this.#away) this.#post({ type: 'away', message: String(error) })
+        this.#away = true
+        if (String(error).includes('Query read timeout'))
+          this.#queryTimeoutMs = Math.min(this.#queryTimeoutMs * 2, answerMs.most)
+        const leftMs = this.#endsBy === undefined ? undefined : this.#endsBy - performance.now()
+        if (leftMs !== undefined && leftMs <= 0) {
+          this.#sayWhatStays()
+          this.#port.close()
+          return
+        }
+        await this.#sleep(leftMs === undefined ? this.#retryMs : Math.min(this.#retryMs, leftMs))
+      }
+    }
+  }
+
+  #post(message: FromShipper): void {
+    this.#port.postMessage(message)
+  }
+
+  #receive(message: ToShipper): void {
     switch (message.type) {
       case 'ship':
-        requestedShips.push(message)
+        this.#requestedShips.push(message)
         break
       case 'commit':
-        isCommitWanted = true
+        this.#isCommitWanted = true
         break
       case 'end':
-        endsBy = performance.now() + message.deadlineMs
+        this.#endsBy = performance.now() + message.deadlineMs
         // A connection that hangs must not keep this thread from its last words.
-        setTimeout(giveUp, message.deadlineMs + graceMs).unref()
+        setTimeout(() => this.#giveUp(), message.deadlineMs + graceMs).unref()
         break
       case 'check':
-        checks.push(message.token)
+        this.#checks.push(message.token)
         break
       case 'restored':
-        isRestored = true
+        this.#isRestored = true
         break
       case 'tail':
-        data = { ...data, directory: message.directory }
-        succession?.setTail(message)
+        this.#data = { ...this.#data, directory: message.directory }
+        this.#succession?.setTail(message)
         break
       case 'carried':
-        if (predecessor !== undefined) predecessor.isCarried = true
+        if (this.#predecessor !== undefined) this.#predecessor.isCarried = true
         break
       case 'late':
-        keepLate({ ...message, bytes: Buffer.from(message.bytes) })
+        this.#keepLate({ ...message, bytes: Buffer.from(message.bytes) })
         break
     }
-    wake()
-  })
+    this.#wake()
+  }
+
   /** A disk that is full must not end this thread. */
-  const keepLate = (frames: LateFrames) => {
+  #keepLate(frames: LateFrames): void {
     try {
-      setAsideLate(data.root, log, frames)
+      setAsideLate(this.#data.root, this.#log, frames)
     } catch (error) {
-      log.error(
+      this.#log.error(
         { requests: frames.requests, error: String(error) },
         'late ends of requests cannot be set aside now; it is tried again',
       )
-      setTimeout(() => keepLate(frames), lateRetryMs).unref()
+      setTimeout(() => this.#keepLate(frames), lateRetryMs).unref()
     }
   }
-  const sleep = (ms: number) =>
-    new Promise<void>((resolve) => {
+
+  #sleep(ms: number): Promise<void> {
+    return new Promise<void>((resolve) => {
       const timer = setTimeout(resolve, ms)
-      wake = () => {
+      this.#wake = () => {
         clearTimeout(timer)
         resolve()
       }
     })
-
-  const postShipped = (tokens: readonly number[]) => {
-    for (const token of tokens) post({ type: 'shipped', token })
   }
-  const partsOf = (data: ShipperData) => ({
-    own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log }),
-    answers: new AnswerShipment({ ...data, growing: true, log }),
-    adopter: new Adopter({
-      ...data,
-      log,
-      onAdopted: (instance, orphans) => post({ type: 'adopted', instance, orphans }),
-      onChange: (adoption) => post({ type: 'adoption', adoption }),
-    }),
-    calls: new ShipCalls({
-      instanceId: data.instanceId,
-      waitMs: data.onQueryMs,
-      deadMs: calledMs,
-      onCall: () => wake(),
-      onShipped: postShipped,
-    }),
-  })
-  let { own, answers, adopter, calls } = partsOf(data)
 
-  /** Postgres does not answer. */
-  let away = false
-  /** The backend of the previous connection, which must have ended before this thread continues. */
-  let lostBackend: Backend | undefined
-  // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
-  const queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
-  let queryTimeoutMs = queryTimeoutLeastMs
-  // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this disk are adopted.
-  const retireMs = Math.max(10_000, 2 * data.instanceDeadMs)
-  let retryMs: number = reconnectMs.least
-  for (; ; retryMs = Math.min(retryMs * 2, reconnectMs.most)) {
-    const client = new Client({
-      connectionString: data.databaseUrl,
-      connectionTimeoutMillis: 5_000,
-      query_timeout: queryTimeoutMs,
-      keepAlive: true,
-      // A process that stands still in the middle of a transaction must not keep its locks.
-      idle_in_transaction_session_timeout: queryTimeoutLeastMs,
-      application_name: sessionName(data.instanceId),
-    })
-    // A lost connection also fails the running query, whose error is handled below.
-    client.on('error', () => {})
-    try {
-      await client.connect()
-      if (lostBackend !== undefined) await endBackend(client, lostBackend)
-      lostBackend = await backendOf(client)
-      if (succession !== undefined) await succeed(client, succession)
-      await calls.listen(client)
-      await client.query(registerInstance, registration(data))
-      await heartbeat(client)
-      await own.resume(client)
-      adopter.reconnect()
-      await shipUntilEnd(client)
-      await client.end()
-      port.close()
-      return
-    } catch (error) {
-      void client.end().catch(() => {})
-      if (error instanceof FencedError) {
-        // As a new process, at once.
-        succession = new Succession({
-          ...data,
-          position: own.position,
-          open: own.open,
-          log,
-          begin: (instanceId) => post({ type: 'fenced', instanceId }),
-          carry: (frames) => post({ type: 'carry', frames }),
-        })
-        continue
-      }
-      if (isMissing(error) && !existsSync(data.directory)) {
-        post({ type: 'gone' })
-        await sleep(retryMs)
-        continue
-      }
-      if (!away) post({ type: 'away', message: String(error) })
-      away = true
-      if (String(error).includes('Query read timeout'))
-        queryTimeoutMs = Math.min(queryTimeoutMs * 2, answerMs.most)
-      if (endsBy !== undefined && performance.now() >= endsBy) {
-        sayWhatStays()
-        port.close()
-        return
-      }
-      await sleep(endsBy === undefined ? retryMs : Math.min(retryMs, Math.max(0, endsBy - performance.now())))
+  #postShipped(tokens: readonly number[]): void {
+    for (const token of tokens) this.#post({ type: 'shipped', token })
+  }
+
+  #partsOf(data: ShipperData): Parts {
+    const log = this.#log
+    return {
+      own: new Shipment({ ...data, growing: true, keepsOpen: data.durability === 'postgres', log }),
+      answers: new AnswerShipment({ ...data, growing: true, log }),
+      adopter: new Adopter({
+        ...data,
+        log,
+        onAdopted: (instance, orphans) => this.#post({ type: 'adopted', instance, orphans }),
+        onChange: (adoption) => this.#post({ type: 'adoption', adoption }),
+      }),
+      calls: new ShipCalls({
+        instanceId: data.instanceId,
+        waitMs: data.onQueryMs,
+        deadMs: calledMs,
+        onCall: () => this.#wake(),
+        onShipped: (tokens) => this.#postShipped(tokens),
+      }),
     }
   }
 
-  async function succeed(client: Client, succeeding: Succession): Promise<void> {
-    const orphaned = await succeeding.run(client)
-    const next = { ...data, instanceId: succeeding.instanceId }
-    const parts = partsOf(next)
-    await client.query(`SELECT set_config('application_name', $1, false)`, [sessionName(next.instanceId)])
-    own.close()
-    succession = undefined
-    predecessor = { instanceId: data.instanceId, isCarried: false }
-    data = next
-    ;({ own, answers, adopter, calls } = parts)
-    checks = []
-    post({ type: 'decided', orphaned })
+  #newClient(): Client {
+    const client = new Client({
+      connectionString: this.#data.databaseUrl,
+      connectionTimeoutMillis: 5_000,
+      query_timeout: this.#queryTimeoutMs,
+      keepAlive: true,
+      // A process that stands still in the middle of a transaction must not keep its locks.
+      idle_in_transaction_session_timeout: this.#queryTimeoutLeastMs,
+      application_name: sessionName(this.#data.instanceId),
+    })
+    // A lost connection also fails the running query, whose error is handled in `run`.
+    client.on('error', () => {})
+    return client
   }
 
-  async function shipUntilEnd(client: Client): Promise<void> {
-    const heartbeatMs = Math.min(heartbeatMsMax, data.instanceDeadMs / 3)
+  async #connect(client: Client): Promise<void> {
+    await client.connect()
+    if (this.#lostBackend !== undefined) await endBackend(client, this.#lostBackend)
+    this.#lostBackend = await backendOf(client)
+    if (this.#succession !== undefined) await this.#succeed(client, this.#succession)
+    const { own, adopter, calls } = this.#parts
+    await calls.listen(client)
+    await client.query(registerInstance, registration(this.#data))
+    await this.#heartbeat(client)
+    await own.resume(client)
+    adopter.reconnect()
+  }
+
+  #newSuccession(): Succession {
+    const { own } = this.#parts
+    return new Succession({
+      ...this.#data,
+      position: own.position,
+      open: own.open,
+      log: this.#log,
+      begin: (instanceId) => this.#post({ type: 'fenced', instanceId }),
+      carry: (frames) => this.#post({ type: 'carry', frames }),
+    })
+  }
+
+  async #succeed(client: Client, succeeding: Succession): Promise<void> {
+    const orphaned = await succeeding.run(client)
+    const next = { ...this.#data, instanceId: succeeding.instanceId }
+    const parts = this.#partsOf(next)
+    await client.query(`SELECT set_config('application_name', $1, false)`, [sessionName(next.instanceId)])
+    this.#parts.own.close()
+    this.#succession = undefined
+    this.#predecessor = { instanceId: this.#data.instanceId, isCarried: false }
+    this.#data = next
+    this.#parts = parts
+    this.#checks = []
+    this.#post({ type: 'decided', orphaned })
+  }
+
+  async #shipUntilEnd(client: Client): Promise<void> {
+    const { own, answers, adopter, calls } = this.#parts
+    const { instanceDeadMs } = this.#data
+    const heartbeatMs = Math.min(heartbeatMsMax, instanceDeadMs / 3)
+    // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this disk are adopted.
+    const retireMs = Math.max(10_000, 2 * instanceDeadMs)
     let nextHeartbeat = performance.now() + heartbeatMs
     // After an outage of Postgres all heartbeats are old.
-    let nextLost = performance.now() + data.instanceDeadMs
+    let nextLost = performance.now() + instanceDeadMs
     let nextSweep = 0
     let nextRetirement = performance.now() + retireMs
     const sendHeartbeatWhenDue = async () => {
-      if (checks.length === 0 && performance.now() < nextHeartbeat) return
-      await heartbeat(client)
+      if (this.#checks.length === 0 && performance.now() < nextHeartbeat) return
+      await this.#heartbeat(client)
       nextHeartbeat = performance.now() + heartbeatMs
     }
     for (;;) {
-      if (isRestored) own.restore()
-      isRestored = false
+      if (this.#isRestored) own.restore()
+      this.#isRestored = false
       // The process has written everything before it posts `end`. A pass that began before may miss the last frames.
-      const isLast = endsBy !== undefined
-      isCommitWanted = false
-      const mayEnd = predecessor?.isCarried === true ? predecessor.instanceId : undefined
-      const answerable = [...requestedShips]
+      const isLast = this.#endsBy !== undefined
+      this.#isCommitWanted = false
+      const mayEnd = this.#predecessor?.isCarried === true ? this.#predecessor.instanceId : undefined
+      const answerable = [...this.#requestedShips]
       const calling = calls.takeCalls()
       const end = own.end()
-      while (own.isBefore(end) && (await shipOwn(client))) {
-        if (endsBy !== undefined && performance.now() > endsBy) break
+      while (own.isBefore(end) && (await this.#shipOwn(client))) {
+        if (this.#endsBy !== undefined && performance.now() > this.#endsBy) break
         // A long journal must keep neither the heartbeat nor the position waiting.
-        post({ type: 'position', position: own.position })
+        this.#post({ type: 'position', position: own.position })
         await sendHeartbeatWhenDue()
       }
       if (mayEnd !== undefined) {
         await endPredecessor(client, mayEnd)
-        predecessor = undefined
+        this.#predecessor = undefined
       }
-      if (away) post({ type: 'back' })
-      away = false
-      queryTimeoutMs = queryTimeoutLeastMs
-      retryMs = reconnectMs.least
-      post({ type: 'position', position: own.position })
-      requestedShips = requestedShips.slice(answerable.length)
+      if (this.#away) this.#post({ type: 'back' })
+      this.#away = false
+      this.#queryTimeoutMs = this.#queryTimeoutLeastMs
+      this.#retryMs = reconnectMs.least
+      this.#post({ type: 'position', position: own.position })
+      this.#requestedShips = this.#requestedShips.slice(answerable.length)
       const tokensOf = (everyone: boolean) =>
         answerable.filter((one) => one.everyone === everyone).map(({ token }) => token)
-      postShipped(tokensOf(false))
+      this.#postShipped(tokensOf(false))
       await calls.answer(client, calling)
       await calls.call(client, tokensOf(true))
-      await own.deleteShipped(client, data.keepMs, data.keepBytesMax)
+      await own.deleteShipped(client, this.#data.keepMs, this.#data.keepBytesMax)
       // One batch of answers, or all at the end: rows come first.
-      const hasMoreAnswers = await answers.ship(client, isLast ? (endsBy ?? 0) : 0)
-      if (hasMoreAnswers) post({ type: 'answers', position: answers.position })
-      if (isLast) return finishOwn(client)
+      const hasMoreAnswers = await answers.ship(client, isLast ? (this.#endsBy ?? 0) : 0)
+      if (hasMoreAnswers) this.#post({ type: 'answers', position: answers.position })
+      if (isLast) return this.#finishOwn(client)
       await sendHeartbeatWhenDue()
       const isAdopting = await adopter.step(client)
       if (performance.now() >= nextSweep) {
@@ -323,77 +371,87 @@ async function run(port: MessagePort, begun: ShipperData): Promise<void> {
       }
       // An adoption of our own has its lock on this connection, so it would not keep us from ending its process.
       if (performance.now() >= nextLost && !isAdopting) {
-        await endLost(client, { ...data, log, onLost: (orphans) => post({ type: 'adopted', orphans }) })
+        await endLost(client, {
+          ...this.#data,
+          log: this.#log,
+          onLost: (orphans) => this.#post({ type: 'adopted', orphans }),
+        })
         nextLost = performance.now() + sweepMs
       }
       if (performance.now() >= nextRetirement && !isAdopting) {
-        await retireLost(client)
+        await this.#retireLost(client)
         nextRetirement = performance.now() + retireMs
       }
       const isIdle =
-        [requestedShips, checks].every(({ length }) => length === 0) &&
-        !isCommitWanted &&
+        [this.#requestedShips, this.#checks].every(({ length }) => length === 0) &&
+        !this.#isCommitWanted &&
         !calls.isCalled &&
-        endsBy === undefined
-      if (isIdle && !isAdopting && !hasMoreAnswers) await sleep(data.intervalMs)
+        this.#endsBy === undefined
+      if (isIdle && !isAdopting && !hasMoreAnswers) await this.#sleep(this.#data.intervalMs)
     }
   }
 
-  async function shipOwn(client: Client): Promise<boolean> {
+  async #shipOwn(client: Client): Promise<boolean> {
     try {
-      return await own.shipNext(client)
+      return await this.#parts.own.shipNext(client)
     } catch (error) {
       if (!(error instanceof PositionError)) throw error
       await client.query('ROLLBACK')
       // Another process has adopted the journal, or Postgres has lost its last commits.
-      await heartbeat(client)
-      await own.resume(client, true)
+      await this.#heartbeat(client)
+      await this.#parts.own.resume(client, true)
       return true
     }
   }
 
-  async function heartbeat(client: Client): Promise<void> {
-    const asked = checks.length
-    const state = await sendHeartbeat(client, data)
+  async #heartbeat(client: Client): Promise<void> {
+    const asked = this.#checks.length
+    const state = await sendHeartbeat(client, this.#data)
     if (state !== 'live')
-      throw new FencedError(`instance ${data.instanceId} was taken for dead and adopted by another process`)
-    for (const token of checks.splice(0, asked)) post({ type: 'live', token })
+      throw new FencedError(
+        `instance ${this.#data.instanceId} was taken for dead and adopted by another process`,
+      )
+    for (const token of this.#checks.splice(0, asked)) this.#post({ type: 'live', token })
   }
 
-  async function finishOwn(client: Client): Promise<void> {
+  async #finishOwn(client: Client): Promise<void> {
+    const { own, answers } = this.#parts
     own.close()
     // Another process adopts the journal.
-    if (own.openCount > 0 || own.isBefore(own.end()) || answers.hasMore) return sayWhatStays()
+    if (own.openCount > 0 || own.isBefore(own.end()) || answers.hasMore) return this.#sayWhatStays()
     await own.finish(client)
     // A process that starts later deletes the directory of one that has ended.
-    if (data.keepMs > 0) markShipped(data.directory)
-    else rmSync(data.directory, { recursive: true, force: true })
+    if (this.#data.keepMs > 0) markShipped(this.#data.directory)
+    else rmSync(this.#data.directory, { recursive: true, force: true })
   }
 
-  function giveUp(): void {
-    sayWhatStays()
+  #giveUp(): void {
+    this.#sayWhatStays()
     setImmediate(() => process.exit())
   }
 
-  function sayWhatStays(): void {
+  #sayWhatStays(): void {
+    const { own } = this.#parts
     own.close()
     const unshipped = own.unshipped()
     if (unshipped.rows + unshipped.running === 0) return
-    log.error(
-      { directory: data.directory, ...unshipped },
+    this.#log.error(
+      { directory: this.#data.directory, ...unshipped },
       'Postgres does not have all rows of this process: they stay in its journal, and the next process that finds it ships them',
     )
   }
 
-  async function retireLost(client: Client): Promise<void> {
-    for (const id of await retireSilent(client, data.instanceId, data.instanceLostMs)) {
-      log.warn(
+  async #retireLost(client: Client): Promise<void> {
+    for (const id of await retireSilent(client, this.#data.instanceId, this.#data.instanceLostMs)) {
+      this.#log.warn(
         { instance: id },
         'a process was not heard of for long and its journal is not here: what it held is released',
       )
     }
   }
 }
+
+if (parentPort !== null) void new Shipper(parentPort, workerData as ShipperData).run()
 
 function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'

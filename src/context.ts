@@ -19,6 +19,7 @@ import { BackgroundAnswers } from './background/background-answers.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
+import type { GatewaySource } from './catalog/gateway-source.ts'
 import { rememberRefusals } from './catalog/refusals.ts'
 import type { Config } from './config.ts'
 import { checkFirst } from './db/check-first.ts'
@@ -28,7 +29,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { checkPooler } from './db/pooler.ts'
 import { writeStorageQuota } from './db/storage-quota.ts'
-import { startDemo } from './demo/server.ts'
+import { type Demo, startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
 import { cutRequests } from './http/cut-requests.ts'
@@ -40,7 +41,7 @@ import { Jobs } from './jobs/jobs.ts'
 import { JobWatch } from './jobs/watch.ts'
 import { heldAnswers } from './ledger/held-answers.ts'
 import { registerProcess } from './ledger/instances.ts'
-import { Ledger } from './ledger/ledger.ts'
+import { Ledger, type LedgerOptions } from './ledger/ledger.ts'
 import { othersPositions } from './ledger/ledger-state-queries.ts'
 import { LedgerWatch } from './ledger/ledger-watch.ts'
 import { RunningExports } from './ledger/log/running-exports.ts'
@@ -143,9 +144,26 @@ export async function openContext(
   ownLog: Log,
   keptUrl?: string,
 ): Promise<Context> {
-  const { bounds } = config
   requireDuck(config)
   const { traces, log } = await openTraces(config, ownLog)
+  const state = await openState(config, environment, log, keptUrl)
+  const parts = { traces, ...(await openParts(config, state, log)) }
+  const context = contextOf(config, state, parts, log)
+  parts.measures?.show(context)
+  return context
+}
+
+type State = Awaited<ReturnType<typeof openState>>
+type Parts = Awaited<ReturnType<typeof openParts>> & Pick<Context, 'traces'>
+
+/** Postgres, with all that a start writes there. */
+async function openState(
+  config: Config,
+  environment: Record<string, string | undefined>,
+  log: Log,
+  keptUrl: string | undefined,
+) {
+  const { bounds } = config
   const dataDir = resolve(config.dataDir)
   const secretKey = resolveSecretKey({
     secretKey: config.secretKey,
@@ -164,17 +182,6 @@ export async function openContext(
   const url = config.databaseUrl ?? embedded?.url ?? ''
 
   const generatedKeys: GeneratedKey[] = []
-  const fillCatalog = async (connections: Connections, keeper: SecretKeeper) => {
-    if (file !== undefined) {
-      const outcome = await applyGatewayFile(connections, file, keeper)
-      logFileOutcome(log, { ...file, hash: file.hashWith(keeper.fileKey) }, outcome)
-      if (outcome.kind === 'applied') generatedKeys.push(...outcome.generated)
-      return
-    }
-    const first = await ensureFirstKey(connections, keeper)
-    if (first !== undefined) generatedKeys.push(first)
-    if (first !== undefined || embedded !== undefined) await applyDemo(connections, keeper)
-  }
   const gatewayFile =
     path === undefined || read === undefined
       ? undefined
@@ -195,22 +202,122 @@ export async function openContext(
     })
     await prepareDatabase(url, async (connections) => {
       keeper = await prepareKeeper(connections.sql, secretKeys)
-      await fillCatalog(connections, keeper)
+      await fillCatalog(connections, keeper, { file, isEmbedded: embedded !== undefined, generatedKeys, log })
     })
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
     return { catalog: await Catalog.load(database, keeper, log), keeper }
   })
+  return {
+    dataDir,
+    secretKeys,
+    file,
+    embedded,
+    url,
+    generatedKeys,
+    gatewayFile,
+    database,
+    instanceId,
+    catalog,
+    keeper,
+  }
+}
+
+/** gateway.yaml, or else what the first start of a gateway without one makes. */
+async function fillCatalog(
+  connections: Connections,
+  keeper: SecretKeeper,
+  start: { file: GatewaySource | undefined; isEmbedded: boolean; generatedKeys: GeneratedKey[]; log: Log },
+): Promise<void> {
+  const { file, isEmbedded, generatedKeys, log } = start
+  if (file !== undefined) {
+    const outcome = await applyGatewayFile(connections, file, keeper)
+    logFileOutcome(log, { ...file, hash: file.hashWith(keeper.fileKey) }, outcome)
+    if (outcome.kind === 'applied') generatedKeys.push(...outcome.generated)
+    return
+  }
+  const first = await ensureFirstKey(connections, keeper)
+  if (first !== undefined) generatedKeys.push(first)
+  if (first !== undefined || isEmbedded) await applyDemo(connections, keeper)
+}
+
+/** All beside Postgres, in the order of their needs. */
+async function openParts(config: Config, state: State, log: Log) {
+  const { bounds } = config
+  const { dataDir, url, database, catalog, keeper } = state
+  let ownId = (): string => state.instanceId
+  const followed = await followState(config, state, () => ownId(), log)
+  const measures = await openMeasures(config, { config, catalog, database })
+  const lines = requestLines(config, log)
+  const onRow = tellAll(measures?.rows.row, lines?.row)
+  const onAdopted = tellAll(measures?.rows.adopted, lines?.adopted)
+  const recording = startLedger(config, state, { onRow, onAdopted }, log)
+  const { ledger } = recording
+  ownId = () => ledger.instance.id
+  const onOpened = measures?.rows.breakerOpened
+  const upstream = startUpstreams(config, state, { demo: followed.demo, onOpened, log })
+  const answers = {
+    encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
+    decrypt: (encrypted: Buffer, requestId: string) => keeper.decryptAnswer(encrypted, requestId),
+  }
+  const idempotency = IdempotencyKeys.start({
+    database,
+    instance: ledger.instance,
+    ...bounds,
+    answers,
+    log,
+  })
+  const limits = await openLimits(config, log)
+  const storage = await openStorage(config, dataDir)
+  const files = await openFiles(config, dataDir, { database, keeper })
+  const { jobs, backgroundAnswers, watch } = openJobs(config, state, onRow, log)
+  const held = new Reservations({
+    database,
+    instance: ledger.instance,
+    waitMs: bounds.admitMs,
+    moneyWaitMs: bounds.budgetWaitMs,
+    // One connection is left for the common batches.
+    lanesMax: bounds.moneyConnections - 1,
+    ship: () => ledger.shipNow(),
+  })
+  const reservations = measures?.reservations(held) ?? held
+  const queue = lazyQueues(config, url, log)
+  return {
+    ...followed,
+    ...recording,
+    ...upstream,
+    measures,
+    lines,
+    answers,
+    idempotency,
+    limits,
+    storage,
+    files,
+    jobs,
+    backgroundAnswers,
+    watch,
+    reservations,
+    queue,
+  }
+}
+
+/** What follows the changes of others in Postgres, and what keeps it in order. */
+async function followState(
+  config: Config,
+  { dataDir, secretKeys, file, database, catalog, keeper }: State,
+  ownId: () => string,
+  log: Log,
+) {
+  const { bounds } = config
   const bodyThreads = startBodyThreads({ bounds, keeper, log })
   const demo = file === undefined ? await startDemo() : undefined
   for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   const keys = keysOf(database, { peppers: keeper.ring('pepper'), ...bounds })
-  let ownId = (): string => instanceId
   const masters = new FollowedMasters({
     database,
     keeper,
     keys: secretKeys,
-    instanceId: () => ownId(),
+    instanceId: ownId,
     onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
   })
   const follower = await followRevisions(database, {
@@ -225,10 +332,18 @@ export async function openContext(
   const attempts = keepAttempts(database, log)
   await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
   const older = openArchive(config, { dataDir, database, log })
+  return { bodyThreads, demo, keys, follower, partitions, rollups, attempts, older }
+}
+
+/** The ledger of this process, and what watches it. */
+function startLedger(
+  config: Config,
+  { dataDir, url, database, instanceId, keeper }: State,
+  { onRow, onAdopted }: Pick<LedgerOptions, 'onRow' | 'onAdopted'>,
+  log: Log,
+) {
+  const { bounds } = config
   const requests: Context['requests'] = new RunningRequests()
-  const measures = await openMeasures(config, { config, catalog, database })
-  const lines = requestLines(config, log)
-  const onRow = tellAll(measures?.rows.row, lines?.row)
   const ledger = Ledger.start({
     dataDir,
     databaseUrl: url,
@@ -239,9 +354,8 @@ export async function openContext(
     log,
     onCut: (isCut, error) => cutRequests(requests, isCut, error),
     onRow,
-    onAdopted: tellAll(measures?.rows.adopted, lines?.adopted),
+    onAdopted,
   })
-  ownId = () => ledger.instance.id
   const capturedAnswers = new CapturedAnswers({
     threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
     ledger: ledger.answers,
@@ -257,10 +371,23 @@ export async function openContext(
   const verifications = new Verifications({ database, log })
   const ledgerReports = reportLedger({
     database,
-    instanceId: ownId,
+    instanceId: () => ledger.instance.id,
     state: () => ledgerWatch.state(),
     alertMs: bounds.alertMs,
   })
+  return { requests, ledger, capturedAnswers, ledgerWatch, verifications, ledgerReports }
+}
+
+function startUpstreams(
+  config: Config,
+  { database, catalog }: State,
+  {
+    demo,
+    onOpened,
+    log,
+  }: Pick<Parameters<typeof startRouting>[0], 'onOpened' | 'log'> & { demo: Demo | undefined },
+) {
+  const { bounds } = config
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
   const upstreams = new Upstreams(
     bounds,
@@ -269,22 +396,12 @@ export async function openContext(
   )
   catalog.follow(({ channels }) => upstreams.followChannels(channels))
   const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
-  const routing = startRouting({ database, bounds, load, log, onOpened: measures?.rows.breakerOpened })
+  const routing = startRouting({ database, bounds, load, log, onOpened })
+  return { upstreams, modelLists, routing }
+}
 
-  const answers = {
-    encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
-    decrypt: (encrypted: Buffer, requestId: string) => keeper.decryptAnswer(encrypted, requestId),
-  }
-  const idempotency = IdempotencyKeys.start({
-    database,
-    instance: ledger.instance,
-    ...bounds,
-    answers,
-    log,
-  })
-  const limits = await openLimits(config, log)
-  const storage = await openStorage(config, dataDir)
-  const files = await openFiles(config, dataDir, { database, keeper })
+/** Jobs of images, and of answers in the background. */
+function openJobs({ bounds }: Config, { database, keeper }: State, onRow: LedgerOptions['onRow'], log: Log) {
   const ofJobs = {
     database,
     cipher: {
@@ -298,47 +415,42 @@ export async function openContext(
   const jobs = new Jobs({ ...ofJobs, waitingMax: bounds.imageWaitingMax, leaseMs: bounds.imageLeaseMs })
   const backgroundAnswers = new BackgroundAnswers({ ...ofJobs, waitingMax: bounds.backgroundWaitingMax })
   const watch = new JobWatch({ jobs, database, sweepMs: watchSweepMs, log })
-  const held = new Reservations({
-    database,
-    instance: ledger.instance,
-    waitMs: bounds.admitMs,
-    moneyWaitMs: bounds.budgetWaitMs,
-    // One connection is left for the common batches.
-    lanesMax: bounds.moneyConnections - 1,
-    ship: () => ledger.shipNow(),
-  })
-  const reservations = measures?.reservations(held) ?? held
-  const queue = lazyQueues(config, url, log)
+  return { jobs, backgroundAnswers, watch }
+}
 
-  const context: Context = {
+function contextOf(config: Config, state: State, parts: Parts, log: Log): Context {
+  const { bounds } = config
+  const { url, generatedKeys, gatewayFile, database, catalog, keeper } = state
+  const { older, measures, lines, storage, jobs, backgroundAnswers, watch, queue } = parts
+  return {
     config,
     bounds,
     log,
     database,
     archive: older.archive,
     catalog,
-    modelLists,
-    keys,
-    limits,
+    modelLists: parts.modelLists,
+    keys: parts.keys,
+    limits: parts.limits,
     onLimits: measures?.onLimits,
     onUnlogged: lines?.unlogged,
-    traces,
-    ledger,
-    ledgerWatch,
-    verifications,
-    reservations,
-    idempotency,
+    traces: parts.traces,
+    ledger: parts.ledger,
+    ledgerWatch: parts.ledgerWatch,
+    verifications: parts.verifications,
+    reservations: parts.reservations,
+    idempotency: parts.idempotency,
     keeper,
-    answers,
+    answers: parts.answers,
     people: { database, secrets: sealedBy(keeper, 'totp'), bounds, log },
     alertCipher: sealedBy(keeper, 'alertWebhook'),
-    upstreams,
-    routing,
+    upstreams: parts.upstreams,
+    routing: parts.routing,
     refusals: rememberRefusals(database, log),
     heldAnswers: heldAnswers(database, log),
     kept: openKept(database, keeper, bounds),
     background: { jobs, answers: backgroundAnswers, watch, queue },
-    files,
+    files: parts.files,
     showsRouting: config.routingHeaders === 'show',
     deniedBetas: new Set(config.deniedBetas),
     envelope: makeEnvelope(keeper.ring('envelope')),
@@ -354,46 +466,50 @@ export async function openContext(
     publicUrl: config.publicUrl,
     privateWebhooks: config.webhookPrivateAddresses === 'allow',
     queues: queue.queues,
-    requests,
+    requests: parts.requests,
     sockets: new OpenSockets(bounds),
     measures,
     keyRequests: new RunningCounts(),
     exports: new RunningExports(bounds),
     bodies: new BodyMemory(bounds),
     turns: new TurnBudget(turnBytes),
-    bodyThreads,
-    capturedAnswers,
+    bodyThreads: parts.bodyThreads,
+    capturedAnswers: parts.capturedAnswers,
     leaving: false,
     draining: false,
     databaseUrl: url,
     generatedKeys,
     gatewayFile,
-    async close() {
-      const traced = traces?.end(lastTracesMs)
-      await gatewayFile?.stop()
-      for (const upkeep of [partitions, rollups, attempts, ledgerReports]) await upkeep.stop()
-      older.close()
-      await watch.end()
-      await queue.close()
-      measures?.stop()
-      await Promise.all([storage.close(), files.storage.close()])
-      await limits.close()
-      await idempotency.end(lastShipmentMs)
-      await follower.stop()
-      modelLists.stop()
-      await upstreams.destroy()
-      await bodyThreads.close()
-      await capturedAnswers.end(lastAnswersMs)
-      await routing.end()
-      await demo?.close()
-      ledgerWatch.stop()
-      await verifications.close()
-      await ledger.end(lastShipmentMs)
-      await traced
-      await database.close()
-      await embedded?.stop()
-    },
+    close: () => closeAll(state, parts),
   }
-  measures?.show(context)
-  return context
+}
+
+/** Ship the remaining rows, and close each part before those that it needs. */
+async function closeAll({ gatewayFile, database, embedded }: State, parts: Parts): Promise<void> {
+  const { traces, partitions, rollups, attempts, ledgerReports, older, watch, queue, measures } = parts
+  const { storage, files, limits, idempotency, follower, modelLists, upstreams, bodyThreads } = parts
+  const { capturedAnswers, routing, demo, ledgerWatch, verifications, ledger } = parts
+  const traced = traces?.end(lastTracesMs)
+  await gatewayFile?.stop()
+  for (const upkeep of [partitions, rollups, attempts, ledgerReports]) await upkeep.stop()
+  older.close()
+  await watch.end()
+  await queue.close()
+  measures?.stop()
+  await Promise.all([storage.close(), files.storage.close()])
+  await limits.close()
+  await idempotency.end(lastShipmentMs)
+  await follower.stop()
+  modelLists.stop()
+  await upstreams.destroy()
+  await bodyThreads.close()
+  await capturedAnswers.end(lastAnswersMs)
+  await routing.end()
+  await demo?.close()
+  ledgerWatch.stop()
+  await verifications.close()
+  await ledger.end(lastShipmentMs)
+  await traced
+  await database.close()
+  await embedded?.stop()
 }

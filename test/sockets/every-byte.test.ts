@@ -31,6 +31,7 @@ test('the last events of an answer have its text as the first ones have it', asy
       ),
       'data: [DONE]\n\n',
     ],
+    ending: 'end',
   })
   const socket = new WebSocket(`${bed.tollgate.url.replace('http', 'ws')}/v1/responses`, {
     headers: { authorization: `Bearer ${freeKey}` },

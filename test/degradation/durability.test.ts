@@ -89,7 +89,7 @@ test('a machine that is lost with its disk loses no row of an answered request, 
   expect(await bed.database.sql`SELECT state FROM instances WHERE pid = ${bed.tollgate.pid}`).toEqual([
     { state: 'lost' },
   ])
-  expect(survivor.stderr()).toContain('a process is lost')
+  await expect.poll(() => survivor.stderr(), patient).toContain('a process is lost')
   expect(await survivor.stop()).toBe(0)
   const { findings } = await verifyLedger(bed.database.sql)
   expect(findings.filter(({ differences }) => differences > 0)).toEqual([])

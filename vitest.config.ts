@@ -34,7 +34,11 @@ const projects = {
   fast: { include: filesOf.fast, ...shared },
   database: { include: possible(filesOf.database), ...withPostgres, ...shared },
   contract: { include: possible(filesOf.contract), ...withPostgres, ...shared },
-  system: { include: possible(filesOf.system), ...withPostgres },
+  system: {
+    include: possible(filesOf.system),
+    globalSetup: ['test/support/build-pages.ts'],
+    ...withPostgres,
+  },
   [onOldestPostgres]: { include: possible(filesOf[onOldestPostgres]), ...setup, ...withPostgres, ...shared },
   chaos: { include: possible(filesOf.chaos), ...withPostgres },
 }

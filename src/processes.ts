@@ -63,8 +63,8 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
         })
       : undefined
   const ending = endOnSignal(running, config.bounds, log)
-  const start = (port: number, greets: boolean) => {
-    const kept = startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, greets }, running, log)
+  const start = (port: number, role: Pick<Orders, 'greets' | 'buildsPages'>) => {
+    const kept = startProcess(nodeArgs, { port, embeddedUrl: embedded?.url, ...role }, running, log)
     void kept.serves.then((port) => {
       if (port !== undefined && kept.child !== undefined) metrics?.follow(kept.child)
     })
@@ -72,20 +72,23 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
   }
 
   // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process can.
-  const first = start(config.port, true)
+  const first = start(config.port, { greets: true, buildsPages: true })
   const port = await first.serves
   const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
   await embedded?.stop()
   process.exit(process.exitCode ?? (well || ending.aborted ? 0 : 1))
 
   async function keepAll(port: number): Promise<boolean> {
-    const others = Array.from({ length: config.processes - 1 }, () => start(port, false))
+    const others = Array.from({ length: config.processes - 1 }, () =>
+      start(port, { greets: false, buildsPages: false }),
+    )
     void Promise.all(others.map(({ serves }) => serves)).then((ports) => {
       if (!ports.includes(undefined)) log.info({ processes: config.processes, port }, 'all processes serve')
     })
     const again = () => {
       metrics?.restarted()
-      return start(port, false)
+      // The one before may have ended in the middle of a build.
+      return start(port, { greets: false, buildsPages: true })
     }
     const ends = [first, ...others].map((kept) => keep(kept, again, ending, log))
     return (await Promise.all(ends)).every((well) => well)

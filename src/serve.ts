@@ -31,7 +31,7 @@ export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor)
   supervisor?.serves(port)
   print(await greetingOf(context, port, supervisor))
   // Of several processes only the first builds: the others notice what it has built.
-  if (supervisor?.greets !== false) pages?.build()
+  if (supervisor?.buildsPages !== false) void pages?.build((line) => print([line]))
 }
 
 /** What the process prints once it serves. Of several processes the first one says how to call them. */

@@ -14,6 +14,8 @@ export interface Orders {
   embeddedUrl: string | undefined
   /** True for the first process: it prints how to call us. The others print only the keys that they generated. */
   greets: boolean
+  /** True for the first process, and for one that is started again: it builds the pages where they are old. */
+  buildsPages: boolean
 }
 
 /** The message that a process gets at each SIGHUP of its supervisor. A signal would end a process that has just begun. */

@@ -1,9 +1,5 @@
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { hashOfSources } from '../pages/sources.ts'
-import { readRecord } from '../pages/swap.ts'
+import { areFresh, whyNotBuilt } from '../pages/build.ts'
 import { type Finding, findingsOf } from './finding.ts'
 
 const { well, warning } = findingsOf('pages')
@@ -11,10 +7,7 @@ const { well, warning } = findingsOf('pages')
 /** Whether a start has pages to serve. `root`: the top of the checkout or package. */
 export async function checkPages({ pages, role }: Config, root: string): Promise<Finding[]> {
   if (pages.length === 0 || role === 'worker') return [well('pages.off', 'no pages are served')]
-  const console = join(root, 'console')
-  const isBuilt = existsSync(join(console, 'dist/index.html'))
-  const builds = existsSync(join(console, 'src')) && hasVite(console)
-  if (!isBuilt && !builds)
+  if (whyNotBuilt(root) !== undefined)
     return [
       warning('pages.missing', 'there are no built pages, and vite, which builds them, is not installed', {
         why: 'The API works without them.',
@@ -23,21 +16,12 @@ export async function checkPages({ pages, role }: Config, root: string): Promise
         docs: 'docs/reference/deployment.md#pages',
       }),
     ]
-  const isFresh =
-    isBuilt && (!builds || (await readRecord(join(console, 'dist')))?.hash === (await hashOfSources(root)))
   return [
     well(
       'pages.built',
-      isFresh ? 'the pages are built' : 'the next start builds the pages; until then: npm run build:pages',
+      (await areFresh(root))
+        ? 'the pages are built'
+        : 'the next start builds the pages; until then: npm run build:pages',
     ),
   ]
-}
-
-function hasVite(console: string): boolean {
-  try {
-    createRequire(join(console, 'package.json')).resolve('vite')
-    return true
-  } catch {
-    return false
-  }
 }

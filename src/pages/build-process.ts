@@ -1,41 +1,35 @@
+import { createRequire } from 'node:module'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
-import type { BuildMessage } from './build.ts'
-import { buildPages } from './build-pages.ts'
+import { pathToFileURL } from 'node:url'
 
-/**
- * Builds the pages of a checkout into its console/dist, unless they are as new as their sources: of the first argument, or of
- * this one. `npm run build:pages` runs it too.
- */
+/** Bundles the pages: `build-process.ts CONSOLE FOLDER`. Says on standard error why it cannot. */
 
-const ended = new Set<BuildMessage['event']>(['built', 'fresh', 'failed'])
-
-function tell(message: BuildMessage): void {
-  if (process.send === undefined) process.stdout.write(`${inWords(message)}\n`)
-  else if (ended.has(message.event)) process.send(message, () => process.disconnect?.())
-  else process.send(message, () => {})
-  if (message.event === 'failed') process.exitCode = 1
-}
-
-function inWords(message: BuildMessage): string {
-  switch (message.event) {
-    case 'begun':
-      return 'building the pages'
-    case 'read':
-      return `${message.modules} modules are read`
-    case 'built':
-      return `pages built in ${message.seconds.toFixed(1)} s`
-    case 'fresh':
-      return 'the pages are as new as their sources'
-    case 'failed':
-      return `the pages cannot be built: ${message.reason}`
-  }
-}
-
+const [root = '', outDir = ''] = process.argv.slice(2)
 // Requests come first. The threads of the bundler inherit this.
 setPriority(10)
-// The gateway has ended, however it ended.
-process.once('disconnect', () => process.exit())
-await buildPages(process.argv[2] ?? join(import.meta.dirname, '../..'), tell)
+// Whoever began the build has ended.
+process.once('disconnect', () => process.exit(1))
+try {
+  const vite = createRequire(join(root, 'package.json')).resolve('vite')
+  const { build } = (await import(pathToFileURL(vite).href)) as Vite
+  // Node reads vite.config.ts as it is: nothing is written into node_modules.
+  await build({ root, logLevel: 'silent', configLoader: 'native', build: { outDir, emptyOutDir: true } })
+} catch (cause) {
+  process.exitCode = 1
+  process.stderr.write(reasonOf(cause))
+}
 // A bundler may hold something open.
-if (process.send === undefined) process.exit()
+process.exit()
+
+/** What we use of vite, whose types are for those who develop the pages. */
+interface Vite {
+  build(options: object): Promise<unknown>
+}
+
+function reasonOf(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause)
+  const [message = ''] = text.split(/\s*Stack backtrace:/)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: vite colours its messages.
+  return message.replace(/\u001b\[[\d;]*m/g, '').slice(0, 1_000)
+}

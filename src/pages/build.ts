@@ -1,81 +1,114 @@
 import { spawn } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { glob, rename, rm, stat, utimes } from 'node:fs/promises'
+import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import type { Log } from '../telemetry/log.ts'
+import { text } from 'node:stream/consumers'
 
-/** How far the build of the pages is, for whoever asks for one. */
-export type BuildState =
-  /** `since`: in ms of Date.now(). */
-  { step: 'building'; since: number; modules: number } | { step: 'failed'; reason: string }
+/** What the pages are made of: their code, the documents that they show, and the packages. */
+const sources = [
+  'console/{src,docs}/**/*.*',
+  'console/{index.html,vite.config.ts}',
+  'docs/**/*.*',
+  'package-lock.json',
+]
+/** Only types, which the bundler erases. */
+const exclude = ['console/src/api/openapi.ts']
+/** No build takes this long: what is older was left by a process that was killed. */
+const leftoverMs = 60 * 60_000
 
-/** What build-process.ts tells the process that started it. */
-export type BuildMessage =
-  | { event: 'begun' }
-  | { event: 'read'; modules: number }
-  | { event: 'built'; seconds: number }
-  /** They are as new as their sources, or nothing is here to build them from. */
-  | { event: 'fresh' }
-  | { event: 'failed'; reason: string }
-
-/** The build of the pages, in a process of its own, which gets the time that no other process wants. */
-export class PagesBuild {
-  readonly #root: string
-  readonly #log: Log
-  #state: BuildState | undefined
-
-  /** `root`: the checkout. */
-  constructor(root: string, log: Log) {
-    this.#root = root
-    this.#log = log
+/**
+ * Build the pages of a checkout into console/dist, unless they are as new as their sources. `begin` is called before a build.
+ * Resolves with the seconds that it took; undefined: there was nothing to build. Rejects with an Error for the operator.
+ */
+export async function buildPages(root: string, begin: () => void): Promise<number | undefined> {
+  const reason = whyNotBuilt(root)
+  if (reason !== undefined) throw new Error(reason)
+  if (!canBuild(root) || (await areFresh(root))) return undefined
+  begin()
+  const startMs = performance.now()
+  const newest = new Date(await changedMs(root))
+  const made = join(root, `console/.dist-${randomUUID()}`)
+  try {
+    await removeLeftovers(root)
+    await bundle(join(root, 'console'), made)
+    await utimes(join(made, 'index.html'), newest, newest)
+    await putInPlace(made, distOf(root))
+  } finally {
+    await rm(made, { recursive: true, force: true })
   }
+  return (performance.now() - startMs) / 1_000
+}
 
-  /**
-   * Build the pages unless they are as new as their sources, or another process builds them, or a build has failed. Returns
-   * how far it is. The build's process ends when this one does.
-   */
-  start(): BuildState {
-    if (this.#state !== undefined) return this.#state
-    const begun: BuildState = { step: 'building', since: Date.now(), modules: 0 }
-    this.#state = begun
-    const child = spawn(process.execPath, [join(import.meta.dirname, 'build-process.ts'), this.#root], {
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    })
-    let hasEnded = false
-    child.on('message', (message) => {
-      const told = message as BuildMessage
-      hasEnded ||= told.event === 'built' || told.event === 'fresh' || told.event === 'failed'
-      this.#take(told)
-    })
-    child.on('error', (cause) => this.#fail(String(cause)))
-    child.on('exit', (code, signal) => {
-      if (!hasEnded) this.#fail(`the build ended with ${signal ?? `exit code ${code}`}`)
-    })
-    child.unref()
-    child.channel?.unref()
-    return begun
+/** Why no build can give this installation its pages; undefined: it has them, or a build can. */
+export function whyNotBuilt(root: string): string | undefined {
+  if (existsSync(join(distOf(root), 'index.html')) || canBuild(root)) return undefined
+  return 'Neither built pages are in console/dist, nor is vite installed, which builds them. Run npm ci without --omit=dev, or copy console/dist from where npm run build:pages has run.'
+}
+
+/** Whether the pages are there, and were made from these sources. A build gives index.html the time of the newest of them. */
+export async function areFresh(root: string): Promise<boolean> {
+  const page = await stat(join(distOf(root), 'index.html')).catch(() => undefined)
+  return page !== undefined && (!canBuild(root) || Math.round(page.mtimeMs) >= (await changedMs(root)))
+}
+
+function distOf(root: string): string {
+  return join(root, 'console/dist')
+}
+
+/** A package has no sources, and an installation without its development packages no bundler. */
+function canBuild(root: string): boolean {
+  const console = join(root, 'console')
+  if (!existsSync(join(console, 'src'))) return false
+  try {
+    createRequire(join(console, 'package.json')).resolve('vite')
+    return true
+  } catch {
+    return false
   }
+}
 
-  #take(message: BuildMessage): void {
-    switch (message.event) {
-      case 'begun':
-        this.#log.info({}, 'building the pages')
-        return
-      case 'read':
-        if (this.#state?.step === 'building') this.#state = { ...this.#state, modules: message.modules }
-        return
-      case 'built':
-        this.#state = undefined
-        this.#log.info({}, `pages built in ${message.seconds.toFixed(1)} s`)
-        return
-      case 'fresh':
-        this.#state = undefined
-        return
-      case 'failed':
-        this.#fail(message.reason)
-    }
-  }
+/** When the newest source came here, in whole ms. Its own time may be older: that of a file in an archive. */
+async function changedMs(root: string): Promise<number> {
+  let newest = 0
+  for await (const path of glob(sources, { cwd: root, exclude }))
+    newest = Math.max(newest, (await stat(join(root, path))).ctimeMs)
+  return Math.ceil(newest)
+}
 
-  #fail(reason: string): void {
-    this.#state = { step: 'failed', reason }
-    this.#log.warn({ cause: reason }, 'the pages cannot be built; the API works without them')
+/** The bundler has a process of its own, which ends with this one. */
+async function bundle(console: string, folder: string): Promise<void> {
+  const child = spawn(process.execPath, [join(import.meta.dirname, 'build-process.ts'), console, folder], {
+    stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
+  })
+  const [said, ended] = await Promise.all([
+    child.stderr === null ? '' : text(child.stderr),
+    new Promise((resolve) => {
+      child.once('error', resolve)
+      child.once('exit', (code, signal) => resolve(signal ?? code))
+    }),
+  ])
+  if (ended !== 0) throw new Error(said.trim() || `the build ended with ${ended}`)
+}
+
+/** No process sees half of a build: one rename puts it in the place of the one before. */
+async function putInPlace(made: string, dist: string): Promise<void> {
+  const old = `${made}-old`
+  await rename(dist, old).catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== 'ENOENT') throw cause
+  })
+  await rename(made, dist).catch((cause: NodeJS.ErrnoException) => {
+    // Another process has just put its own there, of the same sources.
+    if (cause.code !== 'ENOTEMPTY' && cause.code !== 'EEXIST') throw cause
+  })
+  await rm(old, { recursive: true, force: true })
+}
+
+async function removeLeftovers(root: string): Promise<void> {
+  for await (const name of glob('console/.dist-*', { cwd: root })) {
+    const path = join(root, name)
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }))
+    if (mtimeMs < Date.now() - leftoverMs) await rm(path, { recursive: true, force: true })
   }
 }

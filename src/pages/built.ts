@@ -7,10 +7,10 @@ import { fileHeaders } from './headers.ts'
 
 /** The names of files in here have a hash of their content. */
 const hashed = '/assets/'
-/** Not for browsers: the page without what the gateway writes into it, and the record of the build. */
-const withheld = /^\/(index\.html|build\.json)(\.|\/|$)/
+/** Not for browsers: the page without what the gateway writes into it. */
+const withheld = /^\/index\.html(\.|\/|$)/
 
-/** The folder that vite has written. Another process may replace its content at any time. */
+/** The folder that vite has written. Another process may put a newer one in its place at any time. */
 export class Built {
   readonly #folder: string
   readonly #stallMs: number
@@ -28,7 +28,7 @@ export class Built {
   async template(): Promise<string | undefined> {
     const path = join(this.#folder, 'index.html')
     try {
-      // A build renames a new file to this name: the number of the file changes.
+      // A new build has another file of this name: its number is another.
       const { ino, mtimeMs } = await stat(path)
       const seen = `${ino} ${mtimeMs}`
       if (seen === this.#seen) return this.#template

@@ -4,7 +4,7 @@ import type { Config } from '../config.ts'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type HasModel, isThere } from './addresses.ts'
-import { PagesBuild } from './build.ts'
+import { buildPages, whyNotBuilt } from './build.ts'
 import { Built } from './built.ts'
 import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
 import { icon } from './icon.ts'
@@ -21,8 +21,8 @@ export type PagesHandler = (
 export interface Pages {
   /** `hasModel`: whether `/models` has a page for this model. */
   answer(hasModel: HasModel): PagesHandler
-  /** Build the pages in the background, unless they are as new as their sources. */
-  build(): void
+  /** Build the pages, unless they are as new as their sources. `print` gets a line before and one after. Never rejects. */
+  build(print: (line: string) => void): Promise<void>
 }
 
 const ownRoot = join(import.meta.dirname, '../..')
@@ -34,9 +34,9 @@ const ownRoot = join(import.meta.dirname, '../..')
 export function openPages(config: Config, log: Log, root: string = ownRoot): Pages | undefined {
   if (config.pages.length === 0) return undefined
   const site = readSite(config)
-  const build = new PagesBuild(root, log)
   const stallMs = config.bounds.clientStallMs
   const built = new Built(join(root, 'console/dist'), stallMs)
+  let failure: string | undefined
 
   async function answer(
     request: IncomingMessage,
@@ -58,8 +58,7 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     if (!asksForPage(request)) return false
     const template = await built.template()
     const nonce = makeNonce()
-    // Of several processes one has begun to build. Any other learns from its own how that goes.
-    if (template === undefined) sendPage(response, 503, nonce, notBuiltPage(site, build.start(), nonce))
+    if (template === undefined) sendPage(response, 503, nonce, notBuilt(nonce))
     else if (await isThere(path, { hasModel, hasFile: (name) => built.has(name) }))
       sendPage(response, 200, nonce, pageOf(template, site, nonce))
     else sendPage(response, 404, nonce, pageOf(template, site, nonce, noSuchPage))
@@ -76,13 +75,12 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
       return false
     const template = await built.template()
     const nonce = makeNonce()
-    const html =
-      template === undefined
-        ? notBuiltPage(site, build.start(), nonce)
-        : pageOf(template, site, nonce, noSuchPage)
+    const html = template === undefined ? notBuilt(nonce) : pageOf(template, site, nonce, noSuchPage)
     sendPage(response, 404, nonce, html)
     return true
   }
+
+  const notBuilt = (nonce: string) => notBuiltPage(site, failure ?? whyNotBuilt(root), nonce)
 
   function sendPage(response: ServerResponse, status: 200 | 404 | 503, nonce: string, html: string): void {
     const bytes = Buffer.from(html)
@@ -91,6 +89,8 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     if (status === 503) {
       headers['retry-after'] = String(askAgainSeconds)
       headers['cache-control'] = 'no-store'
+      // Of several processes only one builds, and knows when that has failed: the browser is to reach it in the end.
+      headers.connection = 'close'
     }
     response.writeHead(status, { ...headers, 'content-length': bytes.length })
     response.end(bytes)
@@ -114,8 +114,15 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
       if (request.method !== 'GET' && request.method !== 'HEAD') next()
       else answer(request, response, hasModel).then((isAnswered) => isAnswered || next(), next)
     },
-    build() {
-      build.start()
+    async build(print) {
+      try {
+        const begin = () => print('Building the pages, for some seconds. The API answers already.')
+        const seconds = await buildPages(root, begin)
+        if (seconds !== undefined) print(`The pages are built, in ${seconds.toFixed(1)} s.`)
+      } catch (cause) {
+        failure = cause instanceof Error ? cause.message : String(cause)
+        log.warn({ cause: failure }, 'the pages cannot be built; the API works without them')
+      }
     },
   }
 }

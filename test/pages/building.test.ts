@@ -1,8 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import {
   chmodSync,
-  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -13,9 +10,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import type { BuildMessage } from '../../src/pages/build.ts'
-import { takeLock } from '../../src/pages/build-lock.ts'
-import { buildPages } from '../../src/pages/build-pages.ts'
+import { areFresh, buildPages } from '../../src/pages/build.ts'
 import { repository } from '../support/former-release.ts'
 import { temporaryFolder, writeFiles } from './served-pages.ts'
 
@@ -24,110 +19,92 @@ import { temporaryFolder, writeFiles } from './served-pages.ts'
 describe('the pages of a checkout', () => {
   test('are built once, and again when a source or a document is another', async () => {
     const root = checkout()
-    expect(await events(root)).toEqual(['begun', 'built'])
-    expect(await events(root)).toEqual(['fresh'])
+    expect(await build(root)).toBe('built')
+    expect(await build(root)).toBe('fresh')
     const changes: (() => void)[] = [
       () => write(root, 'console/src/main.ts', "document.title = 'two'"),
       () => write(root, 'docs/reference/new.md', '# New'),
-      () => rmSync(join(root, 'docs/reference/new.md')),
       () => write(root, 'console/index.html', `${html}<!-- changed -->`),
+      () => write(root, 'package-lock.json', '{}'),
       () => rmSync(join(root, 'console/dist/index.html')),
-      () => rmSync(join(root, 'console/dist/build.json')),
+      // Unpacked from an archive, a file that is new here has an older time.
+      () => utimesSync(join(root, 'console/src/main.ts'), 1, 1),
     ]
     for (const change of changes) {
       change()
-      expect(await events(root), String(change)).toEqual(['begun', 'built'])
-      expect(await events(root), String(change)).toEqual(['fresh'])
+      expect(await build(root), String(change)).toBe('built')
+      expect(await build(root), String(change)).toBe('fresh')
     }
-    // A copy of a checkout has other times.
-    utimesSync(join(root, 'console/src/main.ts'), 1, 1)
-    expect(await events(root)).toEqual(['fresh'])
+    write(root, 'console/src/api/openapi.ts', 'export interface Types {}')
+    expect(await build(root)).toBe('fresh')
   })
 
-  test('keep the files of the build before, for pages that are open, and no older ones', async () => {
+  test('are as old as their sources were when their build began', async () => {
     const root = checkout()
-    await events(root)
+    await buildPages(root, () => {
+      write(
+        root,
+        'console/vite.config.ts',
+        `import { writeFileSync } from 'node:fs'
+        export default { plugins: [{ name: 'edit', buildEnd: () => writeFileSync(${JSON.stringify(join(root, 'docs/index.md'))}, '# New') }] }`,
+      )
+    })
+    expect(await areFresh(root)).toBe(false)
+  })
+
+  test('have no files of the build before', async () => {
+    const root = checkout()
+    await build(root)
     const [first = ''] = scripts(root)
     write(root, 'console/src/main.ts', "document.title = 'two'")
-    await events(root)
-    expect(scripts(root)).toHaveLength(2)
-    expect(scripts(root)).toContain(first)
-    write(root, 'console/src/main.ts', "document.title = 'three'")
-    await events(root)
-    expect(scripts(root)).toHaveLength(2)
+    await build(root)
+    expect(scripts(root)).toHaveLength(1)
     expect(scripts(root)).not.toContain(first)
     expect(leftovers(root)).toEqual([])
   })
 
   test('stay as they were where the build fails, which says why', async () => {
     const root = checkout()
-    await events(root)
+    await build(root)
     const before = readFileSync(join(root, 'console/dist/index.html'), 'utf8')
     write(root, 'console/src/main.ts', "import './missing.ts'")
-    const messages = await build(root)
-    expect(messages.at(-1)).toMatchObject({
-      event: 'failed',
-      reason: expect.stringContaining("'./missing.ts'"),
-    })
+    await expect(build(root)).rejects.toThrow("'./missing.ts'")
     expect(readFileSync(join(root, 'console/dist/index.html'), 'utf8')).toBe(before)
+    expect(leftovers(root)).toEqual([])
     write(root, 'console/src/main.ts', '')
-    expect(await events(root)).toEqual(['begun', 'built'])
-    expect(leftovers(root)).toEqual([])
+    expect(await build(root)).toBe('built')
   })
 
-  test('are built once where several processes begin at once', async () => {
+  test('are whole where several processes build at once', async () => {
     const root = checkout()
-    const all = await Promise.all([inProcess(root), inProcess(root), inProcess(root)])
-    expect(all.flat().filter((line) => line === 'built')).toHaveLength(1)
-    expect(all.flat().filter((line) => line === 'fresh')).toHaveLength(2)
+    await build(root)
+    write(root, 'console/src/main.ts', "document.title = 'two'")
+    expect(await Promise.all([build(root), build(root), build(root)])).toEqual(['built', 'built', 'built'])
+    const [script = ''] = scripts(root)
+    expect(readFileSync(join(root, 'console/dist/index.html'), 'utf8')).toContain(script)
     expect(leftovers(root)).toEqual([])
+    expect(await build(root)).toBe('fresh')
   })
 
-  test('are built by the next process where one was killed in the middle', async () => {
+  test('are built anew beside what a killed process left, which goes after an hour', async () => {
     const root = checkout()
-    const dead = spawn(process.execPath, ['-e', ''])
-    await once(dead, 'exit')
-    write(root, 'console/dist/.lock', String(dead.pid))
-    write(root, `console/dist/.new-${dead.pid}/assets/half.js`, '')
-    expect(await events(root)).toEqual(['begun', 'built'])
-    expect(leftovers(root)).toEqual([])
+    write(root, 'console/.dist-old/assets/half.js', '')
+    write(root, 'console/.dist-new/assets/half.js', '')
+    utimesSync(join(root, 'console/.dist-old'), 1, 1)
+    expect(await build(root)).toBe('built')
+    expect(leftovers(root)).toEqual(['.dist-new'])
   })
 
   test('are served as they are where nothing is here to build them', async () => {
     const root = checkout()
-    await events(root)
+    await build(root)
     write(root, 'console/src/main.ts', "document.title = 'two'")
     rmSync(join(root, 'node_modules'))
-    expect(await events(root)).toEqual(['fresh'])
+    expect(await build(root)).toBe('fresh')
     rmSync(join(root, 'console/src'), { recursive: true })
-    expect(await events(root)).toEqual(['fresh'])
+    expect(await build(root)).toBe('fresh')
     rmSync(join(root, 'console/dist'), { recursive: true })
-    expect(await build(root)).toEqual([
-      { event: 'failed', reason: expect.stringMatching(/nor is vite installed.*npm ci without --omit=dev/) },
-    ])
-  })
-
-  test('fail with the reason where the folder cannot be written', async () => {
-    const root = checkout()
-    // Root may write everywhere, but not make a folder where a file is.
-    write(root, 'console/dist', '')
-    expect(await build(root)).toEqual([{ event: 'failed', reason: expect.stringMatching(/EEXIST/) }])
-  })
-})
-
-describe('the lock', () => {
-  test('is held by one at a time, and by nobody who has held it too long', async () => {
-    const path = join(temporaryFolder(), 'lock')
-    const release = await takeLock(path)
-    expect(release).toBeDefined()
-    expect(await takeLock(path)).toBeUndefined()
-    await release?.()
-    expect(existsSync(path)).toBe(false)
-    await takeLock(path)
-    utimesSync(path, new Date(), new Date(Date.now() - 10 * 60_000))
-    // The first call removes it, and the caller asks again.
-    expect(await takeLock(path)).toBeUndefined()
-    expect(await takeLock(path)).toBeDefined()
+    await expect(build(root)).rejects.toThrow(/nor is vite installed.*npm ci without --omit=dev/)
   })
 })
 
@@ -155,32 +132,13 @@ function write(root: string, path: string, content: string): void {
   writeFileSync(join(root, path), content)
 }
 
-async function build(root: string): Promise<BuildMessage[]> {
-  const messages: BuildMessage[] = []
-  await buildPages(root, (message) => messages.push(message))
-  return messages
-}
-
-async function events(root: string): Promise<string[]> {
-  return (await build(root)).map((message) =>
-    message.event === 'failed' ? `failed: ${message.reason}` : message.event,
-  )
-}
-
-/** The same in a process of its own. */
-async function inProcess(root: string): Promise<string[]> {
-  const module = join(repository, 'src/pages/build-pages.ts')
-  const code = `import { buildPages } from ${JSON.stringify(module)}
-    await buildPages(${JSON.stringify(root)}, (told) => console.log(told.event))`
-  const child = spawn(process.execPath, ['--input-type=module', '-e', code], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+async function build(root: string): Promise<'built' | 'fresh'> {
+  let hasBegun = false
+  const seconds = await buildPages(root, () => {
+    hasBegun = true
   })
-  let printed = ''
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-  })
-  await once(child, 'exit')
-  return printed.trim().split('\n')
+  expect(seconds !== undefined).toBe(hasBegun)
+  return hasBegun ? 'built' : 'fresh'
 }
 
 function scripts(root: string): string[] {
@@ -188,5 +146,5 @@ function scripts(root: string): string[] {
 }
 
 function leftovers(root: string): string[] {
-  return readdirSync(join(root, 'console/dist')).filter((name) => name.startsWith('.'))
+  return readdirSync(join(root, 'console')).filter((name) => name.startsWith('.dist-'))
 }

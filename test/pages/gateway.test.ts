@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { adminClient, becomeOwner } from '../support/admin-client.ts'
@@ -35,38 +35,61 @@ describe('the first start', () => {
       }),
     )
     expect(new Set(statuses)).toEqual(new Set([200]))
-    expect(linesOf(tollgate, 'building the pages')).toHaveLength(1)
-    expect(linesOf(tollgate, /^pages built in \d+\.\d s$/)).toHaveLength(1)
+    await until(() => tollgate.stdout().includes('The pages are built'))
+    expect(tollgate.stdout()).toMatch(
+      /base URL: [\s\S]*\nBuilding the pages, for some seconds\. The API answers already\.\nThe pages are built, in \d+\.\d s\.\n$/,
+    )
+    expect(tollgate.stdout().match(/[Tt]he pages/g)).toHaveLength(2)
     expect(await tollgate.stop()).toBe(0)
 
     const second = await start(directory, allPages)
     expect((await fetch(`${second.url}/console`, { headers: { accept } })).status).toBe(200)
-    expect(linesOf(second, /pages/)).toEqual([])
+    expect(second.stdout()).not.toContain('pages')
   })
 
   test.each(['stop', 'kill9'] as const)(
     'whose process ends in the middle of the build (%s) leaves none, and the next builds',
     async (end) => {
       const directory = checkout()
-      const config = join(directory, 'console/vite.config.ts')
-      const quick = readFileSync(config)
-      writeFileSync(
-        config,
-        `export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => setInterval(() => {}, 1000)) }] }`,
-      )
+      const slow = hangTheBuild(directory)
       const tollgate = await start(directory, allPages)
-      await until(() => linesOf(tollgate, 'building the pages').length > 0)
-      const lock = join(directory, 'console/dist/.lock')
-      const builder = Number(readFileSync(lock, 'utf8'))
+      const { builder } = await slow.begun()
       expect(commandOf(builder)).toContain('build-process.ts')
       await tollgate[end]()
       await until(() => commandOf(builder) === '')
-      writeFileSync(config, quick)
+      slow.end()
       const next = await start(directory, allPages)
-      await until(() => linesOf(next, /^pages built in/).length > 0)
+      await until(() => next.stdout().includes('The pages are built'))
       expect((await fetch(`${next.url}/console`, { headers: { accept } })).status).toBe(200)
     },
   )
+
+  test('of several processes builds by another where the one that builds has ended', async () => {
+    const directory = checkout()
+    const slow = hangTheBuild(directory)
+    const tollgate = await start(directory, { PROCESSES: '2', ...allPages })
+    const { parent } = await slow.begun()
+    expect(tollgate.members()).toContain(parent)
+    slow.end()
+    process.kill(parent, 'SIGKILL')
+    await until(() => tollgate.stdout().includes('The pages are built'))
+  })
+
+  test('says why the build failed in its log and at the addresses of the pages, and the API works', async () => {
+    const directory = checkout()
+    writeFileSync(join(directory, 'console/index.html'), '<script type="module" src="/src/gone.ts"></script>')
+    const tollgate = await start(directory, { PROCESSES: '2', ...allPages })
+    await until(() => linesOf(tollgate, /the pages cannot be built/).length > 0)
+    // Only one of both processes has built. The page of the other asks again, by a new connection.
+    const text = await until(async () => {
+      const page = await fetch(`${tollgate.url}/console`, { headers: { accept } })
+      const text = await page.text()
+      return !text.includes('http-equiv="refresh"') && text
+    })
+    expect(text).toMatch(/gone\.ts/)
+    expect(text).toContain('npm run build:pages')
+    expect((await fetch(`${tollgate.url}/openapi.json`)).status).toBe(200)
+  })
 
   test('says what is missing where nothing can build the pages, and the API works', async () => {
     const directory = checkout({ vite: false })
@@ -74,7 +97,7 @@ describe('the first start', () => {
     await until(() => tollgate.stderr().includes('"msg":"all processes serve"'))
     await until(() => linesOf(tollgate, /the pages cannot be built/).length > 0)
     await holdsFor(500, () => expect(linesOf(tollgate, /the pages cannot be built/)).toHaveLength(1))
-    // Each connection goes to one of both processes, and each learns why, once it is asked for a page.
+    // Each connection goes to one of both processes.
     await until(async () => {
       const texts = await Promise.all(
         Array.from({ length: 10 }, async () => {
@@ -211,6 +234,28 @@ function checkout({ vite = true } = {}): string {
     'console/src/main.ts': '',
   })
   return directory
+}
+
+/** Makes the build of a checkout one that never ends, until `end`. */
+function hangTheBuild(directory: string): {
+  begun(): Promise<{ builder: number; parent: number }>
+  end(): void
+} {
+  const config = join(directory, 'console/vite.config.ts')
+  const seen = join(directory, 'builder.json')
+  const quick = readFileSync(config)
+  writeFileSync(
+    config,
+    `import { renameSync, writeFileSync } from 'node:fs'
+    const seen = ${JSON.stringify(seen)}
+    writeFileSync(seen + '.new', JSON.stringify({ builder: process.pid, parent: process.ppid }))
+    renameSync(seen + '.new', seen)
+    export default { plugins: [{ name: 'slow', buildStart: () => new Promise(() => setInterval(() => {}, 1000)) }] }`,
+  )
+  return {
+    begun: () => until(() => existsSync(seen) && JSON.parse(readFileSync(seen, 'utf8'))),
+    end: () => writeFileSync(config, quick),
+  }
 }
 
 /** The messages of the log that fit. */

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
@@ -9,7 +9,6 @@ import { index, servePages, siteIn, temporaryFolder, writeFiles } from './served
 const script = 'export const answer = 42\n'.repeat(100)
 const built = {
   'index.html': index,
-  'build.json': '{"hash":"h","files":[]}',
   'assets/main-abc.js': script,
   'assets/main-abc.js.br': brotliCompressSync(script),
   'assets/main-abc.js.gz': gzipSync(script),
@@ -266,22 +265,20 @@ describe('a file', () => {
     '/index.html',
     '/index.html/',
     '/%69ndex.html',
-    '/build.json',
-    '/build.json/',
     '/assets/',
     '/assets',
     '/assets/../index.html',
-    '/assets/%2e%2e/build.json',
+    '/assets/%2e%2e/index.html',
     '/assets/..%2f..%2f..%2fetc/passwd',
     '/assets/../../secret.txt',
     '/../secret.txt',
     '/assets/%5c..%5c..%5csecret.txt',
-    '/.lock',
-    '/.new-1/index.html',
+    '/.hidden',
+    '/.hidden/index.html',
     '/site/logo',
     '/site',
   ])('%s is none', async (path) => {
-    const { get, folder } = await servePages({ ...built, '.lock': '1', '.new-1/index.html': index })
+    const { get, folder } = await servePages({ ...built, '.hidden/index.html': index })
     writeFileSync(join(folder, '../secret.txt'), 'secret')
     try {
       expect(await get(path)).toMatchObject({ status: 404, text: 'left' })
@@ -300,22 +297,27 @@ describe('a file', () => {
 })
 
 describe('a new build', () => {
-  test('is served without a restart, and its files too, whichever is asked for first', async () => {
+  test('in the place of the one before is served without a restart, whichever of its files is asked for first', async () => {
     const { get, folder } = await servePages(built)
     expect((await get('/')).text).not.toContain('new.js')
-    mkdirSync(join(folder, 'assets'), { recursive: true })
-    writeFileSync(join(folder, 'assets/new.js'), 'export {}')
-    replace(folder, 'index.html', index.replace('</body>', '<script src="/assets/new.js"></script></body>'))
+    writeFiles(`${folder}-new`, {
+      'index.html': index.replace('</body>', '<script src="/assets/new.js"></script></body>'),
+      'assets/new.js': 'export {}',
+    })
+    renameSync(folder, `${folder}-old`)
+    renameSync(`${folder}-new`, folder)
     expect((await get('/assets/new.js')).status).toBe(200)
     expect((await get('/')).text).toContain('new.js')
   })
 
   test('that is not there yet is told, in a page that asks again by itself', async () => {
     const { get, folder } = await servePages({}, { SITE_NAME: '<b>' })
+    symlinkSync(join(repository, 'node_modules'), join(folder, '../../node_modules'))
+    writeFiles(folder, { '../src/main.ts': '' })
     const before = await get('/console')
     expect(before).toMatchObject({
       status: 503,
-      headers: { 'retry-after': '2', 'cache-control': 'no-store' },
+      headers: { 'retry-after': '2', 'cache-control': 'no-store', connection: 'close' },
     })
     expect(before.text).toContain('<meta http-equiv="refresh" content="2">')
     expect(before.text).toContain('· &#60;b&#62;</title>')

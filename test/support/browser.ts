@@ -1,11 +1,7 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { join } from 'node:path'
 import { AxeBuilder } from '@axe-core/playwright'
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { type AdminClient, adminClient, becomeOwner, goodPassword, ownerEmail } from './admin-client.ts'
-import { repository } from './former-release.ts'
 import { chromiumPath } from './machine.ts'
 import { type ProcessTestbed, startProcessTestbed } from './process-testbed.ts'
 import { patienceMs } from './until.ts'
@@ -40,7 +36,6 @@ export interface Owner {
 export async function startBrowser(
   options: Parameters<typeof startProcessTestbed>[0] = {},
 ): Promise<BrowserBed> {
-  await buildPages()
   const { tollgate: gateway, ...bed } = await startProcessTestbed({
     ...options,
     env: { PAGES: 'console,home,models,docs', ...options.env },
@@ -147,17 +142,4 @@ async function watch(page: Page): Promise<string[]> {
 
 function pathOf(url: string): string {
   return URL.canParse(url) ? new URL(url).pathname : ''
-}
-
-/** Builds the pages unless they are fresh. Test files that do so at once build once. */
-async function buildPages(): Promise<void> {
-  const build = spawn(process.execPath, [join(repository, 'src/pages/build-process.ts')], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  let printed = ''
-  build.stdout.setEncoding('utf8').on('data', (text: string) => {
-    printed += text
-  })
-  const [code] = await once(build, 'exit')
-  if (code !== 0) throw new Error(printed)
 }

@@ -12,6 +12,7 @@ import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
 import { declared, seriesMax } from '../src/telemetry/metrics/declarations.ts'
+import { unused } from './support/unused.ts'
 
 /** Compares the documents with the code, so that they stay true. */
 
@@ -178,8 +179,6 @@ test('docs/reference/usage-log.md has the parameters of each call', () => {
   expect(documented).toHaveLength(8)
 })
 
-/** Entries use their dependencies only when a request comes, and no request comes here. */
-const unused: unknown = new Proxy(() => {}, { get: () => unused, apply: () => unused })
 const own = ownEndpoints(unused as Parameters<typeof ownEndpoints>[0])
 
 test('docs/reference/metrics.md has the list of metrics, and a bound on their series that holds', () => {

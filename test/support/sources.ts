@@ -24,7 +24,7 @@ export function readConsole(): Source[] {
   return sourcesIn('console')
 }
 
-/** Made by test/openapi-client, and by no person. */
+/** Made by npm run generate, and not in the repository. Earlier commits have it. */
 export const generated = 'console/src/api/openapi.ts'
 
 /** The files of a folder of this repository, or of the tree that `from` names. None if there is no such folder. */

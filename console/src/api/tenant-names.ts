@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { useCallback } from 'react'
+import { tenantNamesQuery } from './access-queries.ts'
 import { useMay } from './session.ts'
-import { tenantNamesQuery } from './who.ts'
 
 /** The name of a tenant, or its id where the first 200 do not have it. */
 export function useTenantName(): (id: string) => string {

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Editing } from '../api/editing.ts'
 import type { IfMatch } from '../api/tagged.ts'
-import { ChangeProblem } from './meanwhile.tsx'
+import { ChangeProblem } from './change-problem.tsx'
 
 /** Before something that can be undone, or that touches one thing only: says what will happen. `verb` is the button. */
 export function AskFirst({

@@ -1,7 +1,7 @@
 import { Button, Group, Stack } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
 import type { Editing } from '../api/editing.ts'
-import { ChangeProblem } from './meanwhile.tsx'
+import { ChangeProblem } from './change-problem.tsx'
 
 /** A form of its own fields, whose change goes through `useEditing`. Under the fields stands what went wrong, and the button. */
 export function ChangeForm<Data>({

@@ -2,7 +2,7 @@ import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type FormEvent, type ReactNode, useState } from 'react'
 import type { Editing } from '../api/editing.ts'
 import type { IfMatch } from '../api/tagged.ts'
-import { ChangeProblem } from './meanwhile.tsx'
+import { ChangeProblem } from './change-problem.tsx'
 
 /**
  * Before something that cannot be undone: says what will happen, and is confirmed by typing the name. `verb` is the button:

@@ -3,7 +3,7 @@ import { DiffRemovedIcon, FilterIcon } from '@primer/octicons-react'
 import { memo, useState } from 'react'
 import classes from './grid.module.css'
 import type { Column } from './grid.tsx'
-import type { Tone } from './tone.tsx'
+import type { Tone } from './tone.ts'
 
 interface GridRowProps<Row> {
   row: Row

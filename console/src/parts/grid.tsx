@@ -14,7 +14,7 @@ import type { ColumnChoice } from './column-choice.ts'
 import classes from './grid.module.css'
 import { useGridKeys } from './grid-keys.ts'
 import { cellId, GridRow } from './grid-row.tsx'
-import type { Tone } from './tone.tsx'
+import type { Tone } from './tone.ts'
 
 /** One column of a grid. */
 export interface Column<Row> {

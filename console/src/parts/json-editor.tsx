@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import { useEditing } from '../api/editing.ts'
 import type { IfMatch, Tagged } from '../api/tagged.ts'
+import { ChangeProblem } from './change-problem.tsx'
 import { type JsonObject, mergePatch, patched, readObject } from './fields.ts'
-import { ChangeProblem } from './meanwhile.tsx'
 
 /**
  * All settings of a thing as the API takes them: nothing that the API can set is out of reach. `save` gets what was changed,

@@ -1,7 +1,7 @@
 import { Button, Group, Text } from '@mantine/core'
 import { ApiError } from '../api/client.ts'
 import { Copy } from './copy.tsx'
-import { Notice } from './tone.tsx'
+import { Notice } from './state.tsx'
 
 /** What went wrong, why, what to do, and the id by which the gateway's own log has it. */
 export function Problem({ error, onAgain, doing }: { error: unknown; onAgain?: () => void; doing?: string }) {

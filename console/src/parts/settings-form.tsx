@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react'
 import { ApiError } from '../api/client.ts'
 import type { Editing } from '../api/editing.ts'
 import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
+import { ChangeProblem } from './change-problem.tsx'
 import {
   bodyOf,
   type Field,
@@ -19,7 +20,6 @@ import {
   valuesOf,
 } from './fields.ts'
 import { formErrors } from './form-errors.ts'
-import { ChangeProblem } from './meanwhile.tsx'
 import { SettingsField } from './settings-field.tsx'
 import classes from './settings-form.module.css'
 

@@ -1,5 +1,5 @@
 import { useDocumentTitle } from '@mantine/hooks'
-import { Teach } from '../parts/teach.tsx'
+import { EmptyState } from '../parts/empty-state.tsx'
 import { site } from '../site.ts'
 
 const places = [
@@ -14,13 +14,13 @@ export function NotFound() {
   const way = (isConsole ? places.toReversed() : places).find(({ page }) => site.pages.includes(page))
   return (
     <main>
-      <Teach
+      <EmptyState
         title="There is no such page"
         action={way === undefined ? undefined : <a href={way.to}>{way.title}</a>}
       >
         {site.name} has no page at <span className="tg-mono">{window.location.pathname}</span>. The address
         may have a mistake, or the page has moved.
-      </Teach>
+      </EmptyState>
     </main>
   )
 }

@@ -7,12 +7,12 @@ import { useTenantName } from '../../api/tenant-names.ts'
 import type { Texts } from '../../console-search.ts'
 import { rangeOf } from '../../format/range.ts'
 import { Code } from '../../parts/code.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { useIsWatched } from '../overview/overview-query.ts'
 import { historyColumns, ruleColumns } from './alert-columns.tsx'
 import {
@@ -118,12 +118,12 @@ function Now({ search, add }: { search: Texts; add: ReactNode }) {
         search={search}
         empty={
           watched.data === false ? (
-            <Teach title="Nobody is watching" action={add}>
+            <EmptyState title="Nobody is watching" action={add}>
               When a rule holds, an episode begins here, and a webhook is told. Make a rule for what you would
               want to know at night.
-            </Teach>
+            </EmptyState>
           ) : (
-            <Teach title="Nothing is wrong">No rule that is watched holds now.</Teach>
+            <EmptyState title="Nothing is wrong">No rule that is watched holds now.</EmptyState>
           )
         }
       />
@@ -176,7 +176,7 @@ function History({ search, filters }: { search: Texts; filters: Filters }) {
         }}
         empty={
           filters.isAny ? (
-            <Teach
+            <EmptyState
               title="No closed episode matches"
               action={
                 <Button onClick={() => filters.set({ kind: '', rule_id: '', last: '', from: '', to: '' })}>
@@ -185,9 +185,9 @@ function History({ search, filters }: { search: Texts; filters: Filters }) {
               }
             />
           ) : (
-            <Teach title="No episode has closed yet">
+            <EmptyState title="No episode has closed yet">
               An episode that ends moves here. It says how long it lasted, and who looked after it.
-            </Teach>
+            </EmptyState>
           )
         }
       />
@@ -214,9 +214,9 @@ function Rules({ search, add, onSecret }: { search: Texts; add: ReactNode; onSec
         openId={id}
         onOpen={open}
         empty={
-          <Teach title="No rule yet" action={add}>
+          <EmptyState title="No rule yet" action={add}>
             A rule watches budgets, errors, latencies, channels, the ledger, or the networks of keys.
-          </Teach>
+          </EmptyState>
         }
       />
     </WithSheet>

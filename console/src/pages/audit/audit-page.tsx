@@ -2,19 +2,19 @@ import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
+import { tenantNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { tenantNamesQuery } from '../../api/who.ts'
 import type { Texts } from '../../console-search.ts'
 import { zoneName } from '../../format/moments.ts'
 import { rangeOf } from '../../format/range.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { actionWords, wordsOfAction } from './action-words.ts'
 import { auditColumns } from './audit-columns.tsx'
 import { filterNames, queryOf, resources, resourceTitle, sortOf } from './audit-fields.ts'
@@ -89,11 +89,11 @@ export function AuditPage() {
           onSort={(sort) => filters.set({ sort })}
           empty={
             filters.isAny ? (
-              <Teach title="No change matches" action={showAll} />
+              <EmptyState title="No change matches" action={showAll} />
             ) : (
-              <Teach title="No change yet">
+              <EmptyState title="No change yet">
                 Each change by an admin, by a file or by the gateway has a line here, with what was before.
-              </Teach>
+              </EmptyState>
             )
           }
         />

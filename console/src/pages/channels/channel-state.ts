@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { duration } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tones.ts'
+import type { Tone } from '../../parts/tone.ts'
 
 type ChannelHealth = Schema<'Health'>['channels'][number]
 

@@ -5,10 +5,10 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { Code } from '../../parts/code.tsx'
+import { Duration } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Notice } from '../../parts/tone.tsx'
-import { Duration } from '../../parts/values.tsx'
+import { Notice } from '../../parts/state.tsx'
 
 /** Asks the channel one small thing now, in each of its formats, and shows what came back. */
 export function ChannelTest({

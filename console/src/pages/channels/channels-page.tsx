@@ -6,11 +6,11 @@ import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
+import { State } from '../../parts/state.tsx'
 import { ChannelForm } from './channel-form.tsx'
 import { stateOf } from './channel-state.ts'
 import { useChannelHealth } from './channels-query.ts'
@@ -104,10 +104,10 @@ export function ChannelsPage() {
         idOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: '/console/channels/$id', params: { id } })}
         empty={
-          <Teach title="No channel yet" action={may('catalog', 'write') ? add : undefined}>
+          <EmptyState title="No channel yet" action={may('catalog', 'write') ? add : undefined}>
             A channel is a route to a vendor, or to a server of your own: its address, its keys and its
             models.
-          </Teach>
+          </EmptyState>
         }
       />
       <Modal opened={isOpen} onClose={form.close} title="Add a channel" size="md">

@@ -4,7 +4,7 @@ import { type ReactNode, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { count, short } from '../../format/numbers.ts'
 import { Problem } from '../../parts/problem.tsx'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 import classes from './model-choice.module.css'
 
 type Place = Schema<'UpstreamModelsRequest'>

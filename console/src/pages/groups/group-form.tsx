@@ -1,11 +1,11 @@
 import { Modal } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useEditing } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/who.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
 

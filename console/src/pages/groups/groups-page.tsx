@@ -1,17 +1,17 @@
 import { Button } from '@mantine/core'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import type { GroupRow } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import type { GroupRow } from '../../api/who.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import classes from '../who/parts.module.css'
-import { budgetInWords, limitsInWords } from '../who/words.ts'
+import classes from '../access/access.module.css'
+import { budgetInWords, limitsInWords } from '../access/access-words.ts'
 import { MakeGroup } from './group-form.tsx'
 
 const publics = [
@@ -100,9 +100,9 @@ export function GroupsPage() {
   if (isMember)
     return (
       <Page title="Groups">
-        <Teach title="Groups are for admins" action={<Link to="/console/keys">Show your keys</Link>}>
+        <EmptyState title="Groups are for admins" action={<Link to="/console/keys">Show your keys</Link>}>
           An admin of the gateway says in which groups the keys of your tenant may be.
-        </Teach>
+        </EmptyState>
       </Page>
     )
   const make = may('keys', 'write') ? <Button onClick={() => setMaking(true)}>Make group</Button> : undefined
@@ -123,7 +123,7 @@ export function GroupsPage() {
         onSort={(next) => filters.set({ sort: next })}
         empty={
           filters.isAny ? (
-            <Teach
+            <EmptyState
               title="No group fits these filters"
               action={
                 <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
@@ -132,9 +132,9 @@ export function GroupsPage() {
               }
             />
           ) : (
-            <Teach title="There is no group yet" action={make}>
+            <EmptyState title="There is no group yet" action={make}>
               A group says which models and channels its keys may use, what they pay, and how much.
-            </Teach>
+            </EmptyState>
           )
         }
       />

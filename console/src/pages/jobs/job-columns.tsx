@@ -1,8 +1,8 @@
 import type { Schema } from '../../api/client.ts'
 import { count } from '../../format/numbers.ts'
+import { Clock, Duration, Money, None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Clock, Duration, Money, None } from '../../parts/values.tsx'
+import { State } from '../../parts/state.tsx'
 import { isOpen, jobTones } from './job-state.ts'
 
 type ImageJob = Schema<'AdminImageJob'>

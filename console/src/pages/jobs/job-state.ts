@@ -1,5 +1,5 @@
 import type { Schema } from '../../api/client.ts'
-import type { Tone } from '../../parts/tones.ts'
+import type { Tone } from '../../parts/tone.ts'
 
 /** How jobs are shown: by the word, and by its tone. */
 export const jobTones: Readonly<Record<string, Tone>> = {

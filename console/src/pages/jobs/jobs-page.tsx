@@ -2,17 +2,17 @@ import { Button, SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
+import { modelNamesQuery, tenantNamesQuery } from '../../api/access-queries.ts'
 import type { Schema } from '../../api/client.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
-import { modelNamesQuery, tenantNamesQuery } from '../../api/who.ts'
 import type { Texts } from '../../console-search.ts'
 import { Code } from '../../parts/code.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { gatewayUrl } from '../../site.ts'
 import { answerColumns, imageColumns } from './job-columns.tsx'
 import { JobPictures } from './job-pictures.tsx'
@@ -141,14 +141,14 @@ function useRows({ search, filters }: ListProps) {
 
 function NoMatch({ filters }: { filters: Filters }) {
   return (
-    <Teach
+    <EmptyState
       title="No job matches"
       action={
         <Button onClick={() => filters.set({ status: '', tenant_id: '', model: '' })}>Show all jobs</Button>
       }
     >
       {filters.get('model') === '' ? undefined : 'Jobs of one model are searched in the last 30 days.'}
-    </Teach>
+    </EmptyState>
   )
 }
 
@@ -161,14 +161,14 @@ function Images(props: ListProps) {
   const empty: ReactNode = filters.isAny ? (
     <NoMatch filters={filters} />
   ) : (
-    <Teach title="No image job yet">
+    <EmptyState title="No image job yet">
       <p>A request for images becomes a job. Its pictures will be here. Make one with a key:</p>
       <Code
         what="the command"
         text={`curl ${gatewayUrl}/v1/images/generations -H "authorization: Bearer $TOLLGATE_KEY" \\
   -H 'content-type: application/json' -d '{"model": "demo-image", "prompt": "a harbour at night"}'`}
       />
-    </Teach>
+    </EmptyState>
   )
   return (
     <WithSheet sheet={id === undefined ? null : <ImageSheet key={id} id={id} onClose={close} />}>
@@ -221,7 +221,7 @@ function Answers(props: ListProps) {
           filters.isAny ? (
             <NoMatch filters={filters} />
           ) : (
-            <Teach title="No answer in the background yet">
+            <EmptyState title="No answer in the background yet">
               <p>
                 A request with <span className="tg-mono">"background": true</span> becomes a job, where its
                 key keeps answers. Make one with such a key:
@@ -231,7 +231,7 @@ function Answers(props: ListProps) {
                 text={`curl ${gatewayUrl}/v1/responses -H "authorization: Bearer $TOLLGATE_KEY" \\
   -H 'content-type: application/json' -d '{"model": "demo-chat", "input": "Hello", "background": true}'`}
               />
-            </Teach>
+            </EmptyState>
           )
         }
       />

@@ -1,15 +1,15 @@
 import { Select, Stack } from '@mantine/core'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useEditing } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/who.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { ConfirmByName } from '../../parts/confirm.tsx'
 import { done } from '../../parts/toast.tsx'
-import { callersOf, counted } from '../who/words.ts'
+import { callersOf, counted } from '../access/access-words.ts'
 
 interface Act {
   of: Tagged<Key>

@@ -1,10 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useMemo, useState } from 'react'
-import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
-import { newId } from '../../api/new-id.ts'
-import { useMay, useSession } from '../../api/session.ts'
-import type { Tagged } from '../../api/tagged.ts'
 import {
   groupNamesQuery,
   type Key,
@@ -12,7 +7,12 @@ import {
   type MadeKey,
   modelNamesQuery,
   tenantNamesQuery,
-} from '../../api/who.ts'
+} from '../../api/access-queries.ts'
+import { api, ask, type Schema } from '../../api/client.ts'
+import { useEditing } from '../../api/editing.ts'
+import { newId } from '../../api/new-id.ts'
+import { useMay, useSession } from '../../api/session.ts'
+import type { Tagged } from '../../api/tagged.ts'
 import type { JsonObject } from '../../parts/fields.ts'
 import { SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'

@@ -2,9 +2,6 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, ask } from '../../api/client.ts'
-import { useList } from '../../api/list.ts'
-import { useMay, useSession } from '../../api/session.ts'
 import {
   groupNamesQuery,
   type Key,
@@ -12,19 +9,22 @@ import {
   spendHours,
   sumsQuery,
   tenantNamesQuery,
-} from '../../api/who.ts'
+} from '../../api/access-queries.ts'
+import { api, ask } from '../../api/client.ts'
+import { useList } from '../../api/list.ts'
+import { useMay, useSession } from '../../api/session.ts'
 import { count } from '../../format/numbers.ts'
 import { useColumnChoice } from '../../parts/column-choice.ts'
 import { ColumnsMenu } from '../../parts/columns-menu.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Clock, Moment, Money, None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Clock, Moment, Money, None } from '../../parts/values.tsx'
-import classes from '../who/parts.module.css'
-import { stateOfKey } from '../who/words.ts'
+import { State } from '../../parts/state.tsx'
+import classes from '../access/access.module.css'
+import { stateOfKey } from '../access/access-words.ts'
 import { keyFilters } from './key-filters.ts'
 import { ImportKey, MakeKey } from './make-key.tsx'
 
@@ -248,7 +248,7 @@ export function KeysPage() {
         onSort={(sort) => filters.set({ sort })}
         empty={
           filters.isAny ? (
-            <Teach
+            <EmptyState
               title="No key fits these filters"
               action={
                 <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
@@ -257,10 +257,10 @@ export function KeysPage() {
               }
             />
           ) : (
-            <Teach title="There is no key yet" action={mayChange ? make : undefined}>
+            <EmptyState title="There is no key yet" action={mayChange ? make : undefined}>
               A key is what a program sends to be let in. It belongs to a tenant, which pays, and to a group,
               which says which models it may use.
-            </Teach>
+            </EmptyState>
           )
         }
       />

@@ -1,7 +1,7 @@
 import { Modal } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import type { MadeKey } from '../../api/who.ts'
+import type { MadeKey } from '../../api/access-queries.ts'
 import { ImportKeyForm, KeyForm } from './key-form.tsx'
 import { SecretOnce } from './secret-once.tsx'
 

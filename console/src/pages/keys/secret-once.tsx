@@ -1,12 +1,12 @@
 import { Button, Group, Skeleton } from '@mantine/core'
-import type { MadeKey } from '../../api/who.ts'
+import type { MadeKey } from '../../api/access-queries.ts'
 import { Code } from '../../parts/code.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { gatewayUrl } from '../../site.ts'
+import classes from '../access/access.module.css'
 import { useModels } from '../playground/choices.ts'
 import { firstSnippets } from '../playground/first-snippets.ts'
-import classes from '../who/parts.module.css'
 
 /** The secret of a new key, the only time that it is shown, and how to use it. */
 export function SecretOnce({

@@ -3,12 +3,12 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
 import { exactMoney, money } from '../../format/money.ts'
 import { count, duration } from '../../format/numbers.ts'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
-import { Moment } from '../../parts/values.tsx'
-import classes from '../who/parts.module.css'
-import { leftOf } from '../who/words.ts'
+import classes from '../access/access.module.css'
+import { leftOf } from '../access/access-words.ts'
 
 const owners = {
   key: 'this key',

@@ -3,12 +3,12 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Rows, type RowsColumn } from '../../parts/rows.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
+import { State } from '../../parts/state.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { Holds, LedgerNumbers, LedgerWords } from './ledger-state.tsx'
 import { signWords } from './ledger-words.ts'
@@ -24,9 +24,9 @@ export function LedgerPage() {
       {may('health') ? (
         <Live />
       ) : (
-        <Teach title="You may not read this">
+        <EmptyState title="You may not read this">
           The ledger belongs to the whole gateway. Operators see it: ask one of them.
-        </Teach>
+        </EmptyState>
       )}
     </Page>
   )

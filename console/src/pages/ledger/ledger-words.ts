@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { bytes, count, duration } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tones.ts'
+import type { Tone } from '../../parts/tone.ts'
 
 type LedgerState = Schema<'LedgerState'>
 

@@ -1,7 +1,7 @@
 import { ChevronDownIcon, ChevronRightIcon } from '@primer/octicons-react'
 import { type ReactNode, useMemo, useState } from 'react'
 import type { Schema } from '../../api/client.ts'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 import classes from './body-compare.module.css'
 import { BodyLeaf, BodyNode } from './body-node.tsx'
 import { bodyOf } from './body-tree.ts'

@@ -1,7 +1,8 @@
 import type { ReactNode } from 'react'
+import { Clock, Duration, Money, None, Tokens } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid.tsx'
-import { State, type Tone } from '../../parts/tone.tsx'
-import { Clock, Duration, Money, None, Tokens } from '../../parts/values.tsx'
+import { State } from '../../parts/state.tsx'
+import type { Tone } from '../../parts/tone.ts'
 import type { Row } from './log-query.ts'
 
 /** How a row ended, in words: `200`, `529 upstream_overloaded`, `cancelled`. */

@@ -2,7 +2,7 @@ import { Button } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import type { Texts } from '../../console-search.ts'
 import { Code } from '../../parts/code.tsx'
-import { Teach } from '../../parts/teach.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { gatewayUrl } from '../../site.ts'
 import { filtersOf, withoutFilters } from './log-filters.ts'
 
@@ -10,16 +10,16 @@ import { filtersOf, withoutFilters } from './log-filters.ts'
 export function LogEmpty({ search, onChange }: { search: Texts; onChange(search: Texts): void }) {
   if (filtersOf(search).length > 0) {
     return (
-      <Teach
+      <EmptyState
         title="No request of this time matches"
         action={<Button onClick={() => onChange(withoutFilters(search))}>Remove all filters</Button>}
       >
         Remove a filter above, or choose more time.
-      </Teach>
+      </EmptyState>
     )
   }
   return (
-    <Teach
+    <EmptyState
       title="No request in this time"
       action={<Link to="/console/set-up">Set up a key and a channel</Link>}
     >
@@ -30,6 +30,6 @@ export function LogEmpty({ search, onChange }: { search: Texts; onChange(search:
   -H 'content-type: application/json' \\
   -d '{"model": "demo-chat", "messages": [{"role": "user", "content": "Hello"}]}'`}
       />
-    </Teach>
+    </EmptyState>
   )
 }

@@ -1,6 +1,6 @@
 import { Stack } from '@mantine/core'
 import type { Schema } from '../../api/client.ts'
-import { Moment, Money } from '../../parts/values.tsx'
+import { Moment, Money } from '../../parts/formatted-values.tsx'
 import { BodyView } from './body-view.tsx'
 import classes from './log-tabs.module.css'
 

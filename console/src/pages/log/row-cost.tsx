@@ -1,5 +1,5 @@
 import type { Schema } from '../../api/client.ts'
-import { Money } from '../../parts/values.tsx'
+import { Money } from '../../parts/formatted-values.tsx'
 import { costLines } from './cost-lines.ts'
 import classes from './row-cost.module.css'
 

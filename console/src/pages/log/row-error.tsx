@@ -1,5 +1,5 @@
 import type { Schema } from '../../api/client.ts'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { toneOf } from './log-columns.tsx'
 import classes from './log-tabs.module.css'
 

@@ -8,12 +8,12 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { short } from '../../format/numbers.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { None } from '../../parts/values.tsx'
+import { State } from '../../parts/state.tsx'
 import { ModelForm } from './model-form.tsx'
 import { shortPrice } from './prices.ts'
 
@@ -115,9 +115,9 @@ export function ModelsPage() {
         idOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: '/console/models/$id', params: { id } })}
         empty={
-          <Teach title="No model yet" action={may('catalog', 'write') ? add : undefined}>
+          <EmptyState title="No model yet" action={may('catalog', 'write') ? add : undefined}>
             A model is a name that clients use, with its sizes and its price. Channels offer it.
-          </Teach>
+          </EmptyState>
         }
       />
       <Modal opened={isOpen} onClose={form.close} title="Add a model">

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import type { Texts } from '../../console-search.ts'
-import type { Tone } from '../../parts/tones.ts'
+import type { Tone } from '../../parts/tone.ts'
 
 type ErrorGroup = Pick<
   Schema<'LogErrors'>['data'][number],

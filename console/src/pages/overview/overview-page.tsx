@@ -10,7 +10,7 @@ import { rangeOf } from '../../format/range.ts'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { Breakdown } from './breakdown.tsx'
-import { NowWrong } from './now-wrong.tsx'
+import { CurrentProblems } from './current-problems.tsx'
 import { NumbersRow } from './numbers-row.tsx'
 import { useTerms } from './overview-query.ts'
 import { TenantChoice } from './tenant-choice.tsx'
@@ -71,7 +71,7 @@ export function OverviewPage() {
         </>
       }
     >
-      <NowWrong terms={terms} search={search} />
+      <CurrentProblems terms={terms} search={search} />
       <NumbersRow terms={terms} search={search} />
       <Suspense fallback={<Skeleton height={192} radius={6} />}>
         <Charts terms={terms} search={search} onRange={go} />

@@ -5,11 +5,11 @@ import { useEffect, useState } from 'react'
 import type { Schema } from '../../api/client.ts'
 import { type Session, useMay, useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Snippets } from '../../parts/snippets.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { gatewayUrl } from '../../site.ts'
 import { curlSnippet } from '../../snippets/curl.ts'
 import { sdkSnippets } from '../../snippets/sdks.ts'
@@ -125,10 +125,10 @@ export function PlaygroundPage() {
   if (!found.isPending && found.error === null && found.keys.length === 0 && typed === '')
     return (
       <Page title="Playground">
-        <Teach title="No key yet">
+        <EmptyState title="No key yet">
           A request is made under a key. When there is one, you can try any of its models here, without its
           secret.
-        </Teach>
+        </EmptyState>
       </Page>
     )
   return (

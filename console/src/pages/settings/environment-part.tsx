@@ -5,7 +5,7 @@ import { count } from '../../format/numbers.ts'
 import { FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Section } from '../../parts/page.tsx'
 import { Rows, type RowsColumn } from '../../parts/rows.tsx'
-import { State } from '../../parts/tone.tsx'
+import { State } from '../../parts/state.tsx'
 import { grouped, matches, settingWords } from './setting-groups.ts'
 import classes from './settings.module.css'
 

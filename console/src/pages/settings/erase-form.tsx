@@ -1,7 +1,7 @@
 import { Autocomplete, Button, Group, Select, Stack, Switch, TextInput } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
-import { tenantNamesQuery } from '../../api/who.ts'
+import { tenantNamesQuery } from '../../api/access-queries.ts'
 import { Problem } from '../../parts/problem.tsx'
 import type { ErasureRequest } from './erasure-words.ts'
 

@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { count } from '../../format/numbers.ts'
-import type { Tone } from '../../parts/tones.ts'
+import type { Tone } from '../../parts/tone.ts'
 
 export type Erasure = Schema<'Erasure'>
 export type ErasureRequest = Schema<'ErasureRequest'>

@@ -8,11 +8,11 @@ import { useMay } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
 import { ConfirmByName } from '../../parts/confirm.tsx'
+import { Moment, None } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
 import { ListRows, type RowsColumn } from '../../parts/rows.tsx'
+import { State } from '../../parts/state.tsx'
 import { done } from '../../parts/toast.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Moment, None } from '../../parts/values.tsx'
 import { EraseForm } from './erase-form.tsx'
 import {
   countsWords,

@@ -5,11 +5,11 @@ import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { forgetSession } from '../../api/session.ts'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { done } from '../../parts/toast.tsx'
-import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
-import { DoorFrame } from './door-frame.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
 
 const passwordLength = 12
 
@@ -25,14 +25,14 @@ export function LinkPage() {
   })
   if (token === '') {
     return (
-      <DoorFrame title="The link is not whole">
+      <SignInFrame title="The link is not whole">
         Open the whole link, with everything behind the sign #.
-      </DoorFrame>
+      </SignInFrame>
     )
   }
   if (link.isError) {
     return (
-      <DoorFrame title="This link does not work">
+      <SignInFrame title="This link does not work">
         <Stack gap={12}>
           <Problem error={link.error} />
           <Text fz={13}>
@@ -41,7 +41,7 @@ export function LinkPage() {
           </Text>
           <Link to="/console/sign-in">Sign in</Link>
         </Stack>
-      </DoorFrame>
+      </SignInFrame>
     )
   }
   if (link.data === undefined) return <Waiting rows={4} />
@@ -97,7 +97,7 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
     }
   })
   return (
-    <DoorFrame title={titles[link.purpose]}>
+    <SignInFrame title={titles[link.purpose]}>
       <form onSubmit={use}>
         <Stack gap={12}>
           <TextInput
@@ -132,6 +132,6 @@ function SetPassword({ token, link }: { token: string; link: Schema<'OpenLink'> 
           </Text>
         </Stack>
       </form>
-    </DoorFrame>
+    </SignInFrame>
   )
 }

@@ -6,7 +6,7 @@ import { useState } from 'react'
 import { ApiError, api, ask } from '../../api/client.ts'
 import { forgetSession } from '../../api/session.ts'
 import { Problem } from '../../parts/problem.tsx'
-import { DoorFrame } from './door-frame.tsx'
+import { SignInFrame } from './sign-in-frame.tsx'
 
 /** Sign in with a password, and a second factor where one is set up; or by the operator's own sign-on. */
 export function SignInPage() {
@@ -41,7 +41,7 @@ export function SignInPage() {
     }
   })
   return (
-    <DoorFrame title="Sign in">
+    <SignInFrame title="Sign in">
       <form onSubmit={signIn}>
         <Stack gap={12}>
           <TextInput
@@ -85,7 +85,7 @@ export function SignInPage() {
           ) : null}
         </Stack>
       </form>
-    </DoorFrame>
+    </SignInFrame>
   )
 }
 

@@ -2,16 +2,16 @@ import { Button, Group, Modal, SegmentedControl, Stack, TextInput } from '@manti
 import { useForm } from '@mantine/form'
 import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
+import type { Tenant } from '../../api/access-queries.ts'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
 import { newId } from '../../api/new-id.ts'
-import type { Tenant } from '../../api/who.ts'
 import { exactMoney } from '../../format/money.ts'
 import { formErrors } from '../../parts/form-errors.ts'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Problem } from '../../parts/problem.tsx'
+import { Notice } from '../../parts/state.tsx'
 import { done } from '../../parts/toast.tsx'
-import { Notice } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
-import { sumOf } from '../who/words.ts'
+import { sumOf } from '../access/access-words.ts'
 
 /**
  * Books a top-up or an adjustment. The page makes the entry's id when the dialog opens and keeps it until the gateway has

@@ -2,20 +2,20 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
+import { balanceQuery, spendHours, sumsQuery, type Tenant } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { balanceQuery, spendHours, sumsQuery, type Tenant } from '../../api/who.ts'
 import { count } from '../../format/numbers.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
+import { Moment, Money, None } from '../../parts/formatted-values.tsx'
 import type { Column } from '../../parts/grid.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Moment, Money, None } from '../../parts/values.tsx'
-import classes from '../who/parts.module.css'
-import { limitsInWords } from '../who/words.ts'
+import { State } from '../../parts/state.tsx'
+import classes from '../access/access.module.css'
+import { limitsInWords } from '../access/access-words.ts'
 import { MakeTenant } from './tenant-form.tsx'
 
 const states = [
@@ -145,7 +145,7 @@ function AllTenants() {
         onSort={(sort) => filters.set({ sort })}
         empty={
           filters.isAny ? (
-            <Teach
+            <EmptyState
               title="No tenant fits these filters"
               action={
                 <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
@@ -154,9 +154,9 @@ function AllTenants() {
               }
             />
           ) : (
-            <Teach title="There is no tenant yet" action={may('tenants', 'write') ? make : undefined}>
+            <EmptyState title="There is no tenant yet" action={may('tenants', 'write') ? make : undefined}>
               A tenant is a customer, a team or a product: it has keys, limits and money of its own.
-            </Teach>
+            </EmptyState>
           )
         }
       />

@@ -7,13 +7,13 @@ import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { ListRows, Rows } from '../../parts/rows.tsx'
-import { Teach } from '../../parts/teach.tsx'
+import { State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
-import { State } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { type UserAct, UserActs } from './user-acts.tsx'
 import { InviteForm, LinkOnce, RoleForm } from './user-forms.tsx'
@@ -27,9 +27,9 @@ export function UsersPage() {
   if (!may('users'))
     return (
       <Page title="Users">
-        <Teach title="Owners and admins see the users">
+        <EmptyState title="Owners and admins see the users">
           Ask an owner of the gateway if somebody else shall sign in.
-        </Teach>
+        </EmptyState>
       </Page>
     )
   return <AllUsers />

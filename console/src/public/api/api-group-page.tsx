@@ -3,8 +3,8 @@ import { ArrowLeftIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { useEffect } from 'react'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { site } from '../../site.ts'
 import classes from './api.module.css'
@@ -29,7 +29,10 @@ export function ApiGroupPage() {
           <Problem error={error} doing="Read the endpoints" onAgain={() => void refetch()} />
         )
       ) : group === undefined ? (
-        <Teach title="There are no such endpoints" action={<Link to="/docs/api">See all endpoints</Link>} />
+        <EmptyState
+          title="There are no such endpoints"
+          action={<Link to="/docs/api">See all endpoints</Link>}
+        />
       ) : (
         <Group key={id} document={data} group={group} />
       )}

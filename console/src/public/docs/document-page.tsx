@@ -2,8 +2,8 @@ import { type DocPage, groups, type PageLink } from 'virtual:docs'
 import { useDocumentTitle } from '@mantine/hooks'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useLocation } from '@tanstack/react-router'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { site } from '../../site.ts'
 import { Article } from './article.tsx'
@@ -75,9 +75,9 @@ function NoDocument({ path }: { path: string }) {
   useDocumentTitle(`No such page · ${site.name}`)
   return (
     <div className={classes.page}>
-      <Teach title="There is no such document" action={<Link to="/docs">See all documents</Link>}>
+      <EmptyState title="There is no such document" action={<Link to="/docs">See all documents</Link>}>
         Nothing stands at <code>{path}</code>. Press <kbd>/</kbd> to search.
-      </Teach>
+      </EmptyState>
     </div>
   )
 }

@@ -2,8 +2,8 @@ import { Skeleton } from '@mantine/core'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { count } from '../../format/numbers.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { site } from '../../site.ts'
 import { allModels, byVendor, type Catalog, type Model } from '../models/catalog.ts'
 import classes from './home-page.module.css'
@@ -77,9 +77,9 @@ function Vendor({ vendor, models }: { vendor: string; models: readonly Model[] }
 /** No group of the gateway is public, or it has no models. */
 export function NoModels() {
   return (
-    <Teach title="The models here are not public">
+    <EmptyState title="The models here are not public">
       With a key, <code>GET /v1/models</code> lists the models that you may use, and their prices. Operators:
       a group with <code>public: true</code> shows its models here, to everybody.
-    </Teach>
+    </EmptyState>
   )
 }

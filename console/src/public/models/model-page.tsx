@@ -5,10 +5,10 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { day, inUtc } from '../../format/moments.ts'
 import { Copy } from '../../parts/copy.tsx'
+import { EmptyState } from '../../parts/empty-state.tsx'
+import { None, Tokens } from '../../parts/formatted-values.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import { None, Tokens } from '../../parts/values.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { site } from '../../site.ts'
 import { SnippetTabs } from '../snippet-tabs.tsx'
@@ -36,10 +36,10 @@ export function ModelPage() {
       ) : error !== null && data === undefined ? (
         <Problem error={error} doing="Read the models" onAgain={() => void refetch()} />
       ) : first === undefined ? (
-        <Teach title="There is no such public model">
+        <EmptyState title="There is no such public model">
           No public group has a model <code>{id}</code>. With a key, <code>GET /v1/models</code> lists the
           models that you may use.
-        </Teach>
+        </EmptyState>
       ) : (
         <Shown model={first.model} offers={offers} />
       )}

@@ -5,8 +5,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import type { Texts } from '../../console-search.ts'
 import { count } from '../../format/numbers.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 import { site } from '../../site.ts'
 import { NoModels } from '../home/home-models.tsx'
@@ -101,7 +101,7 @@ function List({ catalog }: { catalog: Catalog }) {
         .
       </p>
       {rows.length === 0 ? (
-        <Teach
+        <EmptyState
           title="No model fits"
           action={
             <UnstyledButton
@@ -113,7 +113,7 @@ function List({ catalog }: { catalog: Catalog }) {
           }
         >
           Each model here lacks a word or a feature that you chose.
-        </Teach>
+        </EmptyState>
       ) : (
         <ModelTable models={rows} search={search} onSort={(sort) => change({ sort })} />
       )}

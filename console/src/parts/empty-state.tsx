@@ -1,8 +1,8 @@
 import type { ReactNode } from 'react'
-import classes from './teach.module.css'
+import classes from './empty-state.module.css'
 
 /** An empty page teaches: what will be here, and the one thing to do. */
-export function Teach({
+export function EmptyState({
   title,
   children,
   action,
@@ -12,7 +12,7 @@ export function Teach({
   action?: ReactNode
 }) {
   return (
-    <div className={classes.teach}>
+    <div className={classes.empty}>
       <h2>{title}</h2>
       {children === undefined ? null : <div className={classes.words}>{children}</div>}
       {action}

@@ -1,10 +1,10 @@
 import { Skeleton } from '@mantine/core'
 import type { ReactNode } from 'react'
 import { ApiError } from '../../api/client.ts'
+import { EmptyState } from '../../parts/empty-state.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { Teach } from '../../parts/teach.tsx'
-import classes from './parts.module.css'
+import classes from './access.module.css'
 
 /** What stands in place of one tenant, key or group while it is read, and where it cannot be. */
 export function NotThere({
@@ -22,9 +22,9 @@ export function NotThere({
   return (
     <Page title={what}>
       {isUnknown ? (
-        <Teach title={`There is no such ${what.toLowerCase()}`} action={back}>
+        <EmptyState title={`There is no such ${what.toLowerCase()}`} action={back}>
           Its address is wrong, or you may not see it.
-        </Teach>
+        </EmptyState>
       ) : error === null || error === undefined ? (
         <div role="status" aria-label="Loading" className={classes.late}>
           <Skeleton height={40} />

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { spendHours, sumsQuery } from '../../api/who.ts'
+import { spendHours, sumsQuery } from '../../api/access-queries.ts'
 import { exactMoney } from '../../format/money.ts'
 import { count } from '../../format/numbers.ts'
+import { Money, None, Tokens } from '../../parts/formatted-values.tsx'
 import { WaitingRows } from '../../parts/list-grid.tsx'
 import { Section } from '../../parts/page.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
 import { Rows } from '../../parts/rows.tsx'
-import { Money, None, Tokens } from '../../parts/values.tsx'
-import classes from './parts.module.css'
+import classes from './access.module.css'
 
 /** What a tenant, a key or a group has spent in the last 30 days, by model, with the way to the requests. */
 export function SpendByModel({

@@ -2,9 +2,9 @@ import { Link } from '@tanstack/react-router'
 import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { count, share } from '../../format/numbers.ts'
+import { Moment } from '../../parts/formatted-values.tsx'
 import { usePart } from '../../parts/page-parts.tsx'
-import { Notice } from '../../parts/tone.tsx'
-import { Moment } from '../../parts/values.tsx'
+import { Notice } from '../../parts/state.tsx'
 import classes from './overview.module.css'
 import { errorOutcomes, inLog } from './overview-address.ts'
 import {
@@ -17,7 +17,7 @@ import {
 } from './overview-query.ts'
 
 /** Is anything wrong? In words, the worst first, each with the way to it. */
-export function NowWrong({ terms, search }: { terms: Terms; search: Texts }) {
+export function CurrentProblems({ terms, search }: { terms: Terms; search: Texts }) {
   const may = useMay()
   const health = useHealth(may('health'))
   const episodes = useOpenEpisodes(may('alerts'))

@@ -1,9 +1,7 @@
 import { AlertIcon, CheckCircleIcon, CircleIcon, InfoIcon, XCircleIcon } from '@primer/octicons-react'
 import type { ReactNode } from 'react'
-import classes from './tone.module.css'
-import type { Tone } from './tones.ts'
-
-export type { Tone } from './tones.ts'
+import classes from './state.module.css'
+import type { Tone } from './tone.ts'
 
 const shapes = {
   good: CheckCircleIcon,

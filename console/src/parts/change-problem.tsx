@@ -4,7 +4,7 @@ import { isChangedMeanwhile } from '../api/tagged.ts'
 import { changesOf, membersOf } from './changes.ts'
 import { ChangesTable } from './changes-table.tsx'
 import { Problem } from './problem.tsx'
-import { Notice } from './tone.tsx'
+import { Notice } from './state.tsx'
 
 /**
  * The error of a change. Where somebody else was quicker it says so, shows what differs, and lets the user go on with what was

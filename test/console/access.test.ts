@@ -1,8 +1,14 @@
 import { expect, test } from 'vitest'
 import { newId } from '../../console/src/api/new-id.ts'
+import {
+  callersOf,
+  leftOf,
+  limitsInWords,
+  stateOfKey,
+  sumOf,
+} from '../../console/src/pages/access/access-words.ts'
 import { keyFilters } from '../../console/src/pages/keys/key-filters.ts'
 import { pageOfLink } from '../../console/src/pages/users/link-address.ts'
-import { callersOf, leftOf, limitsInWords, stateOfKey, sumOf } from '../../console/src/pages/who/words.ts'
 
 test('the id of an entry is a UUID', () => {
   expect(newId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)

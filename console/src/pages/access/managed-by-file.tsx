@@ -1,4 +1,4 @@
-import { Notice } from '../../parts/tone.tsx'
+import { Notice } from '../../parts/state.tsx'
 
 /** Rows of gateway.yaml cannot be changed here. */
 export function ManagedByFile({ what, name }: { what: 'tenant' | 'key' | 'group'; name: string }) {

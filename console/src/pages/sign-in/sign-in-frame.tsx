@@ -1,10 +1,10 @@
 import { useDocumentTitle } from '@mantine/hooks'
 import type { ReactNode } from 'react'
 import { site } from '../../site.ts'
-import classes from './door-frame.module.css'
+import classes from './sign-in-frame.module.css'
 
 /** The frame of the pages before somebody is signed in. */
-export function DoorFrame({ title, children }: { title: string; children: ReactNode }) {
+export function SignInFrame({ title, children }: { title: string; children: ReactNode }) {
   useDocumentTitle(`${title} · ${site.name}`)
   return (
     <main className={classes.door}>

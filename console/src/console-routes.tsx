@@ -1,4 +1,5 @@
 import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import type { ComponentType } from 'react'
 import { sessionQuery } from './api/session.ts'
 import { textsOf } from './console-search.ts'
 import { rootRoute } from './root-route.tsx'
@@ -12,14 +13,14 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
-/** The token stands behind the `#`, which browsers do not send: opening the link leaves it in no log. The page then calls the API with it. */
+/** Browsers do not send what follows the `#`, so the token is in no log. The page then calls the API with it. */
 const link = createRoute({
   getParentRoute: () => rootRoute,
   path: '/console/link',
   component: lazyRouteComponent(() => import('./pages/sign-in/link-page.tsx'), 'LinkPage'),
 })
 
-/** All pages for people who are signed in. Nobody else gets to see their frame. */
+/** All pages for people who are signed in. Others do not see their frame. */
 const frame = createRoute({
   getParentRoute: () => rootRoute,
   id: 'console',
@@ -34,189 +35,50 @@ const frame = createRoute({
   pendingMinMs: 0,
 })
 
-const overview = createRoute({
-  getParentRoute: () => frame,
-  path: '/console',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
-})
+/** A page in the frame. Its code is loaded when it is opened. */
+function page<const Path extends string, Name extends string>(
+  path: Path,
+  load: () => Promise<Record<Name, ComponentType>>,
+  name: Name,
+) {
+  return createRoute({
+    getParentRoute: () => frame,
+    path,
+    validateSearch: textsOf,
+    component: lazyRouteComponent(load, name),
+  })
+}
 
-const log = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/log',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/log/log-page.tsx'), 'LogPage'),
-})
-
-/** A row that is open beside the others has an address of its own. */
-const logRow = createRoute({ getParentRoute: () => log, path: '/$id' })
-
-const jobs = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/jobs',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/jobs/jobs-page.tsx'), 'JobsPage'),
-})
-
-/** A row that is open beside the others has an address of its own. */
-const jobsRow = createRoute({ getParentRoute: () => jobs, path: '/$id' })
-
-const alerts = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/alerts',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/alerts/alerts-page.tsx'), 'AlertsPage'),
-})
-
-/** A row that is open beside the others has an address of its own. */
-const alertsRow = createRoute({ getParentRoute: () => alerts, path: '/$id' })
-
-const audit = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/audit',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
-})
-
-/** A row that is open beside the others has an address of its own. */
-const auditRow = createRoute({ getParentRoute: () => audit, path: '/$id' })
-
-const playground = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/playground',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
-})
-
-const tenants = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/tenants',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/tenants/tenants-page.tsx'), 'TenantsPage'),
-})
-
-const tenant = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/tenants/$id',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/tenants/tenant-page.tsx'), 'TenantPage'),
-})
-
-const keys = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/keys',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
-})
-
-const key = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/keys/$id',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/keys/key-page.tsx'), 'KeyPage'),
-})
-
-const groups = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/groups',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/groups/groups-page.tsx'), 'GroupsPage'),
-})
-
-const group = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/groups/$id',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/groups/group-page.tsx'), 'GroupPage'),
-})
-
-const users = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/users',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/users/users-page.tsx'), 'UsersPage'),
-})
-
-const channels = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/channels',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
-})
-
-const channel = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/channels/$id',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/channels/channel-page.tsx'), 'ChannelPage'),
-})
-
-const models = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/models',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/models/models-page.tsx'), 'ModelsPage'),
-})
-
-const model = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/models/$id',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/models/model-page.tsx'), 'ModelPage'),
-})
-
-const setUp = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/set-up',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/set-up/set-up-page.tsx'), 'SetUpPage'),
-})
-
-const ledger = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/ledger',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/ledger/ledger-page.tsx'), 'LedgerPage'),
-})
-
-const settings = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/settings',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
-})
-
-const account = createRoute({
-  getParentRoute: () => frame,
-  path: '/console/account',
-  validateSearch: textsOf,
-  component: lazyRouteComponent(() => import('./pages/account/account-page.tsx'), 'AccountPage'),
-})
+const log = page('/console/log', () => import('./pages/log/log-page.tsx'), 'LogPage')
+const jobs = page('/console/jobs', () => import('./pages/jobs/jobs-page.tsx'), 'JobsPage')
+const alerts = page('/console/alerts', () => import('./pages/alerts/alerts-page.tsx'), 'AlertsPage')
+const audit = page('/console/audit', () => import('./pages/audit/audit-page.tsx'), 'AuditPage')
 
 export const consoleRoutes = [
   signIn,
   link,
   frame.addChildren([
-    overview,
-    log.addChildren([logRow]),
-    jobs.addChildren([jobsRow]),
-    alerts.addChildren([alertsRow]),
-    audit.addChildren([auditRow]),
-    playground,
-    tenants,
-    tenant,
-    keys,
-    key,
-    groups,
-    group,
-    users,
-    channels,
-    channel,
-    models,
-    model,
-    setUp,
-    ledger,
-    settings,
-    account,
+    page('/console', () => import('./pages/overview/overview-page.tsx'), 'OverviewPage'),
+    // A row that is open beside the others has an address of its own.
+    log.addChildren([createRoute({ getParentRoute: () => log, path: '/$id' })]),
+    jobs.addChildren([createRoute({ getParentRoute: () => jobs, path: '/$id' })]),
+    alerts.addChildren([createRoute({ getParentRoute: () => alerts, path: '/$id' })]),
+    audit.addChildren([createRoute({ getParentRoute: () => audit, path: '/$id' })]),
+    page('/console/playground', () => import('./pages/playground/playground-page.tsx'), 'PlaygroundPage'),
+    page('/console/tenants', () => import('./pages/tenants/tenants-page.tsx'), 'TenantsPage'),
+    page('/console/tenants/$id', () => import('./pages/tenants/tenant-page.tsx'), 'TenantPage'),
+    page('/console/keys', () => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+    page('/console/keys/$id', () => import('./pages/keys/key-page.tsx'), 'KeyPage'),
+    page('/console/groups', () => import('./pages/groups/groups-page.tsx'), 'GroupsPage'),
+    page('/console/groups/$id', () => import('./pages/groups/group-page.tsx'), 'GroupPage'),
+    page('/console/users', () => import('./pages/users/users-page.tsx'), 'UsersPage'),
+    page('/console/channels', () => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
+    page('/console/channels/$id', () => import('./pages/channels/channel-page.tsx'), 'ChannelPage'),
+    page('/console/models', () => import('./pages/models/models-page.tsx'), 'ModelsPage'),
+    page('/console/models/$id', () => import('./pages/models/model-page.tsx'), 'ModelPage'),
+    page('/console/set-up', () => import('./pages/set-up/set-up-page.tsx'), 'SetUpPage'),
+    page('/console/ledger', () => import('./pages/ledger/ledger-page.tsx'), 'LedgerPage'),
+    page('/console/settings', () => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
+    page('/console/account', () => import('./pages/account/account-page.tsx'), 'AccountPage'),
   ]),
 ]

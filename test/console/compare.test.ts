@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { compare, type Part, sameHead } from '../../console/src/pages/log/compare.ts'
+import { compare, sameHead } from '../../console/src/pages/log/compare.ts'
 import {
   addedInWords,
   countsInWords,
   groupsOf,
   removedInWords,
 } from '../../console/src/pages/log/compare-words.ts'
+import type { Part } from '../../console/src/pages/log/compared-part.ts'
 
 /** Each part that differs, in a line: `- top_k`, `+ messages[0] <- system`. */
 function told(parts: readonly Part[]): string[] {

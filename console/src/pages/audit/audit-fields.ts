@@ -52,7 +52,7 @@ export function queryOf(search: Texts, now: Date): Record<string, string> {
   }
 }
 
-export interface Place {
+export interface Destination {
   to: string
   /** Who may not read this has no way to it. */
   area: Area
@@ -72,7 +72,7 @@ export function placeOf({
   resource: string
   resource_id: string
   after: unknown
-}): Place | undefined {
+}): Destination | undefined {
   if (/\.(delete|end)$/.test(action) && (after === null || after === undefined)) return undefined
   switch (resource) {
     case 'tenant':

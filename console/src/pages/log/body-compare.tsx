@@ -5,8 +5,9 @@ import { Notice } from '../../parts/state.tsx'
 import classes from './body-compare.module.css'
 import { BodyLeaf, BodyNode } from './body-node.tsx'
 import { bodyOf } from './body-tree.ts'
-import { compare, isMoved, isWithin, type Part, sameHead } from './compare.ts'
+import { compare, isMoved, isWithin, sameHead } from './compare.ts'
 import { addedInWords, countsInWords, groupsOf, removedInWords, unchanged } from './compare-words.ts'
+import type { Part } from './compared-part.ts'
 import { Notes } from './log-tabs.tsx'
 
 type Note = Schema<'TranslationNote'>

@@ -1,5 +1,6 @@
 import { count } from '../../format/numbers.ts'
-import { type Comparison, isMoved, type Part } from './compare.ts'
+import { type Comparison, isMoved } from './compare.ts'
+import type { Part } from './compared-part.ts'
 
 /** `1 added, 2 moved; 42 unchanged members`. */
 export function countsInWords({ same, ...others }: Comparison['counts']): string {

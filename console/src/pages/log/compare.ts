@@ -1,22 +1,7 @@
+import type { Part } from './compared-part.ts'
 import { equalItems } from './equal-items.ts'
-import { isBranch, isRecord, memberPath, TooLarge, Values } from './json-values.ts'
+import { isBranch, isRecord, JsonValues, memberPath, TooLarge } from './json-values.ts'
 import { linkMoved } from './link-moved.ts'
-
-/** A member of the first body, of the second, or of both. A path is that of the first body, but for what the second one alone has. */
-export type Part = { name: string; path: string } & (
-  | { kind: 'same'; value: unknown; members: number }
-  | { kind: 'added'; value: unknown; moved: readonly Move[] }
-  | { kind: 'removed'; value: unknown; moved: readonly Move[] }
-  | { kind: 'changed'; before: unknown; after: unknown }
-  /** Both have it, and parts of it differ. */
-  | { kind: 'inside'; parts: readonly Part[] }
-)
-
-/** A value, or one inside of a value, that stood at `from` in the first body and stands at `to` in the second. */
-export interface Move {
-  from: string
-  to: string
-}
 
 export interface Comparison {
   parts: readonly Part[]
@@ -36,7 +21,7 @@ export function compare(
   after: unknown,
   isLost: (path: string) => boolean = () => false,
 ): Comparison | undefined {
-  const values = new Values()
+  const values = new JsonValues()
   try {
     values.idOf(before)
     values.idOf(after)
@@ -61,7 +46,7 @@ interface Pair {
   after: unknown
 }
 
-function partOf(pair: Pair, values: Values): Part {
+function partOf(pair: Pair, values: JsonValues): Part {
   const { name, path, before, after } = pair
   const id = values.idOf(before)
   if (id === values.idOf(after))
@@ -80,7 +65,7 @@ interface PairOf<Value> extends Pair {
 
 function recordParts(
   { path, there, before, after }: PairOf<Record<string, unknown>>,
-  values: Values,
+  values: JsonValues,
 ): Part[] {
   const at = (name: string) => memberPath(path, name)
   const thereAt = (name: string) => memberPath(there, name)
@@ -97,7 +82,7 @@ function recordParts(
   ]
 }
 
-function listParts({ path, there, before, after }: PairOf<readonly unknown[]>, values: Values): Part[] {
+function listParts({ path, there, before, after }: PairOf<readonly unknown[]>, values: JsonValues): Part[] {
   const parts: Part[] = []
   let [old, next] = [0, 0]
   const both = (a: number, b: number) =>

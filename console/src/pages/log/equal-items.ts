@@ -1,4 +1,4 @@
-import type { Values } from './json-values.ts'
+import type { JsonValues } from './json-values.ts'
 
 /** Cells of the table that aligns two lists. Of longer lists only the heads and tails that are equal are found. */
 const cellsMax = 250_000
@@ -7,7 +7,7 @@ const cellsMax = 250_000
 export function equalItems(
   before: readonly unknown[],
   after: readonly unknown[],
-  values: Values,
+  values: JsonValues,
 ): [number, number][] {
   const [a, b] = [before.map((item) => values.idOf(item)), after.map((item) => values.idOf(item))]
   const shorter = Math.min(a.length, b.length)

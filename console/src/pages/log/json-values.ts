@@ -6,7 +6,7 @@ const depthMax = 200
 export class TooLarge extends Error {}
 
 /** Gives equal values the same number, whatever the order of their members. */
-export class Values {
+export class JsonValues {
   readonly #ids = new Map<string, number>()
   readonly #known = new Map<object, number>()
   /** By number: how many members without members of their own. */

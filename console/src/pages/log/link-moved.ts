@@ -1,5 +1,5 @@
-import type { Move, Part } from './compare.ts'
-import { entriesOf, isBranch, memberPath, type Values } from './json-values.ts'
+import type { Move, Part } from './compared-part.ts'
+import { entriesOf, isBranch, type JsonValues, memberPath } from './json-values.ts'
 
 interface Place {
   path: string
@@ -10,7 +10,7 @@ interface Place {
 /** Tells where a value stands that went from one place to another: one that was removed once, and came once. */
 export function linkMoved(
   parts: readonly Part[],
-  values: Values,
+  values: JsonValues,
   isLost: (path: string) => boolean,
 ): readonly Part[] {
   /** By value. Undefined: more than one. */

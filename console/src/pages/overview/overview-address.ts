@@ -1,6 +1,6 @@
 import type { Texts } from '../../console-search.ts'
 import { rangeOf } from '../../format/range.ts'
-import type { By, Terms } from './overview-query.ts'
+import type { BreakdownSort, By, Terms } from './overview-query.ts'
 
 /** The parts of the table, as the address names them. */
 export const tabs: readonly { tab: string; by: By; title: string; one: string; notForMembers?: true }[] = [
@@ -11,19 +11,20 @@ export const tabs: readonly { tab: string; by: By; title: string; one: string; n
 ]
 
 /** The columns that the table can be sorted by: their names in the address and the API. */
-export const sorts = [
+export const sorts: readonly { sort: BreakdownSort | undefined; title: string }[] = [
   { sort: '-requests', title: 'Requests' },
   { sort: '-errors', title: 'Errors' },
   { sort: undefined, title: 'Total, p50' },
   { sort: '-latency', title: 'Total, p95' },
   { sort: '-tokens', title: 'Tokens' },
   { sort: '-cost', title: 'Spend' },
-] as const
-
-export type Sort = Exclude<(typeof sorts)[number]['sort'], undefined>
+]
 
 /** What the table shows. What an address does not say, or says wrongly, is the first tab and the most requests. */
-export function tableOf(search: Texts, isMember: boolean): { tab: (typeof tabs)[number]; sort: Sort } {
+export function tableOf(
+  search: Texts,
+  isMember: boolean,
+): { tab: (typeof tabs)[number]; sort: BreakdownSort } {
   const allowed = tabs.filter(({ notForMembers }) => !isMember || notForMembers !== true)
   const [first = { tab: 'models', by: 'model', title: 'Models', one: 'Model' }] = allowed
   return {
@@ -33,7 +34,10 @@ export function tableOf(search: Texts, isMember: boolean): { tab: (typeof tabs)[
 }
 
 /** The address with another tab or order; the usual ones are left out of it. */
-export function withTable(search: Texts, { tab, sort }: { tab?: string | null; sort?: Sort }): Texts {
+export function withTable(
+  search: Texts,
+  { tab, sort }: { tab?: string | null; sort?: BreakdownSort },
+): Texts {
   const { tab: tabBefore, sort: sortBefore, ...rest } = search
   const next = { tab: tab ?? tabBefore, sort: sort ?? sortBefore }
   return {

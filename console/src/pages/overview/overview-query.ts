@@ -6,13 +6,15 @@ import { keptFor } from '../../api/kept.ts'
 import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { momentsOf, type RangeSearch, rangeOf } from '../../format/range.ts'
-import type { Sort } from './overview-address.ts'
 
 export type Sums = Schema<'SummarySums'>
 export type Step = Schema<'SummaryTimeline'>['step']
 
 /** What a breakdown is by. */
 export type By = 'model' | 'channel' | 'tenant' | 'key'
+
+/** Orders that a breakdown is read in. */
+export type BreakdownSort = '-requests' | '-errors' | '-latency' | '-tokens' | '-cost'
 
 export const usualLast = '24h'
 const liveMs = 5_000
@@ -117,7 +119,7 @@ export function useTimeline(
   })
 }
 
-export function useBreakdown(terms: Terms, by: By, sort: Sort) {
+export function useBreakdown(terms: Terms, by: By, sort: BreakdownSort) {
   const { from, to } = terms
   return useQuery({
     ...common(['breakdown', terms.tenant_id ?? null, terms.chosen, by], sort, from, to),

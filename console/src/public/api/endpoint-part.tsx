@@ -1,12 +1,18 @@
 import { Copy } from '../../parts/copy.tsx'
 import { gatewayUrl } from '../../site.ts'
 import classes from './api.module.css'
-import { anchorOf, type Endpoint, type OpenApi, type Parameter, resolved } from './openapi-document.ts'
+import {
+  anchorOf,
+  type DocumentedEndpoint,
+  type OpenApi,
+  type Parameter,
+  resolved,
+} from './openapi-document.ts'
 import { SchemaFold, typeOf } from './schema-view.tsx'
 import { Words } from './words.tsx'
 
 /** One endpoint: who may call it, its parameters, its body, what it answers. */
-export function EndpointPart({ document, endpoint }: { document: OpenApi; endpoint: Endpoint }) {
+export function EndpointPart({ document, endpoint }: { document: OpenApi; endpoint: DocumentedEndpoint }) {
   const { method, path, operation } = endpoint
   const parameters = (operation.parameters ?? []).map((one) => resolved(document, one))
   const id = anchorOf(endpoint)

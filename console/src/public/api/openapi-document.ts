@@ -7,7 +7,7 @@ export interface OpenApi {
   components: Record<'schemas' | 'parameters' | 'responses' | 'headers', Record<string, unknown>>
 }
 
-export interface Schema {
+export interface JsonSchema {
   $ref?: string
   type?: string | string[]
   const?: unknown
@@ -22,13 +22,13 @@ export interface Schema {
   minItems?: number
   maxItems?: number
   pattern?: string
-  properties?: Record<string, Schema>
+  properties?: Record<string, JsonSchema>
   required?: string[]
-  additionalProperties?: boolean | Schema
-  items?: Schema
-  anyOf?: Schema[]
-  oneOf?: Schema[]
-  allOf?: Schema[]
+  additionalProperties?: boolean | JsonSchema
+  items?: JsonSchema
+  anyOf?: JsonSchema[]
+  oneOf?: JsonSchema[]
+  allOf?: JsonSchema[]
 }
 
 export interface Parameter {
@@ -37,11 +37,11 @@ export interface Parameter {
   in: 'path' | 'query' | 'header'
   required?: boolean
   description?: string
-  schema?: Schema
+  schema?: JsonSchema
 }
 
 interface Content {
-  content?: Record<string, { schema?: Schema }>
+  content?: Record<string, { schema?: JsonSchema }>
 }
 
 export interface Operation {
@@ -56,7 +56,7 @@ export interface Operation {
   responses: Record<string, Content & { $ref?: string; description?: string }>
 }
 
-export interface Endpoint {
+export interface DocumentedEndpoint {
   method: string
   path: string
   operation: Operation
@@ -66,7 +66,7 @@ export interface EndpointGroup {
   /** In the address. */
   id: string
   title: string
-  endpoints: Endpoint[]
+  endpoints: DocumentedEndpoint[]
 }
 
 export const openApiQuery = queryOptions({
@@ -125,6 +125,6 @@ export function resolved<T extends { $ref?: string; description?: string }>(docu
 }
 
 /** The anchor of an endpoint on its page. */
-export function anchorOf({ operation }: Endpoint): string {
+export function anchorOf({ operation }: DocumentedEndpoint): string {
   return operation.operationId
 }

@@ -1,7 +1,7 @@
 import { ChevronRightIcon } from '@primer/octicons-react'
 import { useState } from 'react'
 import classes from './api.module.css'
-import { type OpenApi, resolved, type Schema } from './openapi-document.ts'
+import { type JsonSchema, type OpenApi, resolved } from './openapi-document.ts'
 import { Words } from './words.tsx'
 
 /** A body that unfolds. Nothing of it is drawn before: schemas may contain themselves. */
@@ -15,7 +15,7 @@ export function SchemaFold({
   document: OpenApi
   title: string
   type: string
-  schema: Schema
+  schema: JsonSchema
   words?: string | undefined
 }) {
   const [isOpen, setIsOpen] = useState(false)
@@ -36,7 +36,7 @@ export function SchemaFold({
   )
 }
 
-function Members({ document, schema }: { document: OpenApi; schema: Schema }) {
+function Members({ document, schema }: { document: OpenApi; schema: JsonSchema }) {
   const { properties, required, additionalProperties, items, description } = flat(document, schema)
   const names = Object.entries(properties ?? {})
   if (names.length === 0 && items !== undefined) return <Members document={document} schema={items} />
@@ -74,7 +74,7 @@ function Member({
 }: {
   document: OpenApi
   name: string
-  schema: Schema
+  schema: JsonSchema
   isRequired: boolean
 }) {
   const [isOpen, setIsOpen] = useState(false)
@@ -106,14 +106,14 @@ function Member({
   )
 }
 
-function hasMembers(document: OpenApi, schema: Schema): boolean {
+function hasMembers(document: OpenApi, schema: JsonSchema): boolean {
   const { properties, items } = flat(document, schema)
   if (properties !== undefined) return Object.keys(properties).length > 0
   return items === undefined ? false : hasMembers(document, items)
 }
 
 /** Without references, and with the members of all alternatives: a reader wants to see what there can be. */
-function flat(document: OpenApi, schema: Schema): Schema {
+function flat(document: OpenApi, schema: JsonSchema): JsonSchema {
   const one = resolved(document, schema)
   const parts = [...(one.anyOf ?? []), ...(one.oneOf ?? []), ...(one.allOf ?? [])]
   if (parts.length === 0) return one
@@ -128,14 +128,14 @@ function flat(document: OpenApi, schema: Schema): Schema {
 }
 
 /** `integer, 1 to 200, 50 unless given`. */
-export function typeOf(document: OpenApi, schema: Schema): string {
+export function typeOf(document: OpenApi, schema: JsonSchema): string {
   const one = resolved(document, schema)
   const words = [nameOf(document, one), boundsOf(one)]
   if (one.default !== undefined && one.default !== null) words.push(`${String(one.default)} unless given`)
   return words.filter((word) => word !== '').join(', ')
 }
 
-function nameOf(document: OpenApi, schema: Schema): string {
+function nameOf(document: OpenApi, schema: JsonSchema): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const)
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
   const parts = [...(schema.anyOf ?? []), ...(schema.oneOf ?? [])]
@@ -149,7 +149,7 @@ function nameOf(document: OpenApi, schema: Schema): string {
   return schema.format === undefined ? types : `${types} (${schema.format})`
 }
 
-function boundsOf(schema: Schema): string {
+function boundsOf(schema: JsonSchema): string {
   const { minimum, maximum, maxLength, maxItems } = schema
   // JSON Schema's own bounds of integers say nothing.
   const isReal = (bound: number | undefined) =>

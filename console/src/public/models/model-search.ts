@@ -4,14 +4,14 @@ import { type Feature, features } from './features.ts'
 import { comparePrices } from './prices.ts'
 
 export const sorts = ['name', 'context', 'output', 'input-price', 'output-price'] as const
-export type Sort = (typeof sorts)[number]
+export type ModelSort = (typeof sorts)[number]
 
 /** What the address of the models' page says. */
 export interface ModelSearch {
   words: string
   features: readonly Feature[]
   group: string | undefined
-  sort: Sort
+  sort: ModelSort
   isDescending: boolean
 }
 
@@ -40,7 +40,7 @@ export function found(models: readonly Model[], search: ModelSearch): Model[] {
 }
 
 /** What nobody knows comes last, whichever way the rest goes. */
-function compare(a: Model, b: Model, sort: Sort, sign: number): number {
+function compare(a: Model, b: Model, sort: ModelSort, sign: number): number {
   const [first, second] = [sortedBy(a, sort), sortedBy(b, sort)]
   if (first === null || second === null) return Number(first === null) - Number(second === null)
   if (typeof first === 'number' && typeof second === 'number') return sign * (first - second)
@@ -48,7 +48,7 @@ function compare(a: Model, b: Model, sort: Sort, sign: number): number {
   return sign * comparePrices(String(first), String(second))
 }
 
-function sortedBy(model: Model, sort: Sort): string | number | null {
+function sortedBy(model: Model, sort: ModelSort): string | number | null {
   switch (sort) {
     case 'name':
       return model.id

@@ -6,14 +6,14 @@ import { count, short } from '../../format/numbers.ts'
 import { None } from '../../parts/formatted-values.tsx'
 import { type Model, otherVendor, vendorOf } from './catalog.ts'
 import { mainFeatures } from './features.ts'
-import type { ModelSearch, Sort } from './model-search.ts'
+import type { ModelSearch, ModelSort } from './model-search.ts'
 import classes from './models.module.css'
 import { usd } from './prices.ts'
 
 /** So many rows are drawn at once. */
 const rowsAtOnce = 200
 
-const columns: readonly { sort: Sort; title: string; isNumber: boolean }[] = [
+const columns: readonly { sort: ModelSort; title: string; isNumber: boolean }[] = [
   { sort: 'name', title: 'Model', isNumber: false },
   { sort: 'input-price', title: 'Input $/M', isNumber: true },
   { sort: 'output-price', title: 'Output $/M', isNumber: true },

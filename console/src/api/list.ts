@@ -7,6 +7,11 @@ export interface ListPage<Row> {
   next_cursor: string | null
 }
 
+/** The part of a query that names a page: the first one has no cursor. */
+export interface PageAt {
+  cursor?: string
+}
+
 /** What a list shows: all rows that were read so far, and how to read more. */
 export interface List<Row, Page extends ListPage<Row> = ListPage<Row>> {
   rows: readonly Row[]
@@ -24,7 +29,7 @@ export interface List<Row, Page extends ListPage<Row> = ListPage<Row>> {
 /** Reads a list page by page, from the top; `more()` reads the next one. `queryKey` has every filter. */
 export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options: {
   queryKey: QueryKey
-  readPage(cursor: string | undefined, signal: AbortSignal): Promise<Page>
+  readPage(page: PageAt, signal: AbortSignal): Promise<Page>
   enabled?: boolean
   /** In how many ms to read it again, or false. Every page is read: it is asked only while there is one. */
   live?(rows: readonly Row[]): number | false
@@ -34,7 +39,8 @@ export function useList<Row, Page extends ListPage<Row> = ListPage<Row>>(options
     queryKey: options.queryKey,
     enabled: options.enabled ?? true,
     initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => options.readPage(pageParam, signal),
+    queryFn: ({ pageParam: cursor, signal }) =>
+      options.readPage(cursor === undefined ? {} : { cursor }, signal),
     getNextPageParam: (last) => last.next_cursor ?? undefined,
     // Comparing each page with what was there before would cost more with each page.
     structuralSharing: false,

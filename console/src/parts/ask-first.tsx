@@ -1,15 +1,19 @@
-import { Button, Group, Modal, Stack } from '@mantine/core'
+import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
 import { type ReactNode, useState } from 'react'
 import type { Editing } from '../api/editing.ts'
 import type { IfMatch } from '../api/tagged.ts'
 import { ChangeProblem } from './change-problem.tsx'
 
-/** Before something that can be undone, or that touches one thing only: says what will happen. `verb` is the button. */
+/**
+ * Says what will happen, before it does. `verb` is the button: "Revoke key". What cannot be undone is confirmed by typing its
+ * `name`. While `act` fails the dialog stays, with the reason.
+ */
 export function AskFirst({
   opened,
   onClose,
   verb,
-  isBad = false,
+  name,
+  isBad = name !== undefined,
   editing,
   act,
   children,
@@ -17,20 +21,24 @@ export function AskFirst({
   opened: boolean
   onClose(): void
   verb: string
+  name?: string
   isBad?: boolean
   /** Of what it changes, for the `header` of `act`. A second press goes on from what stands then. */
   editing?: Editing<unknown>
   act(header: IfMatch): Promise<void>
   children: ReactNode
 }) {
+  const [typed, setTyped] = useState('')
   const [isBusy, setBusy] = useState(false)
   const [error, setError] = useState<unknown>()
+  const isRight = name === undefined || typed.trim() === name
   const close = () => {
+    setTyped('')
     setError(undefined)
     onClose()
   }
   const go = async () => {
-    if (isBusy) return
+    if (!isRight || isBusy) return
     setBusy(true)
     setError(undefined)
     try {
@@ -42,20 +50,48 @@ export function AskFirst({
       setBusy(false)
     }
   }
+  const content = (
+    <Stack gap={12}>
+      <div>{children}</div>
+      {name === undefined ? null : (
+        <TextInput
+          label={`Type ${name} to go on`}
+          value={typed}
+          onChange={(event) => setTyped(event.currentTarget.value)}
+          autoComplete="off"
+          data-autofocus
+        />
+      )}
+      <ChangeProblem error={error} editing={editing} doing={verb} />
+      <Group justify="flex-end" gap={8}>
+        <Button variant="default" onClick={close} data-autofocus={name === undefined || undefined}>
+          Keep it
+        </Button>
+        <Button
+          disabled={!isRight}
+          loading={isBusy}
+          {...(isBad ? { color: 'red' } : {})}
+          {...(name === undefined ? { onClick: () => void go() } : { type: 'submit' })}
+        >
+          {verb}
+        </Button>
+      </Group>
+    </Stack>
+  )
   return (
     <Modal opened={opened} onClose={close} title={`${verb}?`} size="md">
-      <Stack gap={12}>
-        <div>{children}</div>
-        <ChangeProblem error={error} editing={editing} doing={verb} />
-        <Group justify="flex-end" gap={8}>
-          <Button variant="default" onClick={close} data-autofocus>
-            Keep it
-          </Button>
-          <Button onClick={() => void go()} loading={isBusy} {...(isBad ? { color: 'red' } : {})}>
-            {verb}
-          </Button>
-        </Group>
-      </Stack>
+      {name === undefined ? (
+        content
+      ) : (
+        <form
+          onSubmit={(event) => {
+            event.preventDefault()
+            void go()
+          }}
+        >
+          {content}
+        </form>
+      )}
     </Modal>
   )
 }

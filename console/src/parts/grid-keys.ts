@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import type { Column, GridProps } from './grid.tsx'
+import type { Column, GridProps } from './grid-props.ts'
 import { done } from './toast.tsx'
 import { isTyping } from './typing.ts'
 

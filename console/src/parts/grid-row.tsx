@@ -2,7 +2,7 @@ import { ActionIcon, Tooltip } from '@mantine/core'
 import { DiffRemovedIcon, FilterIcon } from '@primer/octicons-react'
 import { memo, useState } from 'react'
 import classes from './grid.module.css'
-import type { Column } from './grid.tsx'
+import type { Column } from './grid-props.ts'
 import type { Tone } from './tone.ts'
 
 interface GridRowProps<Row> {

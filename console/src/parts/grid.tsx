@@ -1,131 +1,26 @@
 import { useMediaQuery } from '@mantine/hooks'
 import { ArrowDownIcon, ArrowUpIcon } from '@primer/octicons-react'
-import {
-  columnOrderingFeature,
-  columnVisibilityFeature,
-  createColumnHelper,
-  type RowData,
-  tableFeatures,
-  useTable,
-} from '@tanstack/react-table'
 import { useVirtualizer } from '@tanstack/react-virtual'
-import { type ReactNode, useCallback, useEffect, useId, useMemo, useRef } from 'react'
-import type { ColumnChoice } from './column-choice.ts'
+import { useCallback, useEffect, useId, useMemo, useRef } from 'react'
 import classes from './grid.module.css'
 import { useGridKeys } from './grid-keys.ts'
+import type { Column, GridProps } from './grid-props.ts'
 import { cellId, GridRow } from './grid-row.tsx'
-import type { Tone } from './tone.ts'
-
-/** One column of a grid. */
-export interface Column<Row> {
-  id: string
-  /** With the unit: "first token, ms" has none in its cells. */
-  head: string
-  /** The same in full, for screen readers and on hover. */
-  about?: string
-  /** In px; with `grows` the least. */
-  width: number
-  grows?: boolean
-  /** `right`: numbers. */
-  align?: 'right'
-  /** `above`: the row before this one. */
-  cell(row: Row, above: Row | undefined): ReactNode
-  /** Not shown until the reader chooses it. */
-  isExtra?: boolean
-  /** Left out on a phone. */
-  isWide?: boolean
-  /** What the rows can be filtered by; undefined: nothing. */
-  value?(row: Row): string | undefined
-  /** The name that the API sorts by. */
-  sort?: string
-}
-
-export interface GridProps<Row> {
-  /** For screen readers: "Requests". */
-  label: string
-  columns: readonly Column<Row>[]
-  rows: readonly Row[]
-  idOf(row: Row): string
-  /** Which columns are shown, in which order; absent: those that are not extra. */
-  choice?: ColumnChoice
-  /** The row that is open beside the grid. */
-  openId?: string | undefined
-  onOpen?(row: Row): void
-  /** A row that is an error or a warning. The cells must say it in words too. */
-  toneOf?(row: Row): Tone | undefined
-  /** Called when the end comes near. */
-  onMore?(): void
-  /** As the API takes it: a minus before the name turns the order round. */
-  sort?: string
-  onSort?(sort: string): void
-  /** `F` (keep) and `Shift+F` (leave out) on a cell, and the two buttons in it under the pointer. */
-  onFilter?(column: string, row: Row, keeps: boolean): void
-  /** The reader scrolls, or moves in the grid: a live grid must not move now. */
-  onTouch?(isAtTop: boolean): void
-  /** Behind the last row: "All 41,208 rows", a progress, an error. */
-  foot?: ReactNode
-}
 
 const rowHeight = 32
 const headHeight = 34
 const footHeight = 44
 const rowsFromEnd = 30
 
-const features = tableFeatures({ columnVisibilityFeature, columnOrderingFeature })
-
 /**
  * Rows by the thousand, of which only those in sight are in the page. Keys: `J`/`K` and arrows move, `Enter` opens, `Esc`
  * leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id.
  */
-export function Grid<Row extends RowData>(props: GridProps<Row>) {
-  const {
-    label,
-    columns,
-    rows,
-    idOf,
-    choice,
-    openId,
-    onOpen,
-    onMore,
-    onTouch,
-    toneOf,
-    onFilter,
-    sort,
-    onSort,
-    foot,
-  } = props
+export function Grid<Row>(props: GridProps<Row>) {
+  const { label, rows, idOf, openId, onOpen, onMore, onTouch, toneOf, onFilter, sort, onSort, foot } = props
   const scroller = useRef<HTMLDivElement>(null)
   const prefix = useId()
-  const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
-  const helper = useMemo(() => createColumnHelper<typeof features, Row>(), [])
-  const definitions = useMemo(
-    () => helper.columns(columns.map(({ id, head }) => helper.display({ id, header: head }))),
-    [columns, helper],
-  )
-  const data = useMemo(() => [...rows], [rows])
-  const visibility = useMemo(
-    () =>
-      Object.fromEntries(
-        columns.map(({ id, isExtra, isWide }) => [
-          id,
-          (choice?.shown === undefined ? isExtra !== true : choice.shown.includes(id)) &&
-            !(isPhone && isWide === true),
-        ]),
-      ),
-    [columns, choice?.shown, isPhone],
-  )
-  const table = useTable({
-    features,
-    columns: definitions,
-    data,
-    getRowId: idOf,
-    state: {
-      columnVisibility: visibility,
-      columnOrder: choice?.shown === undefined ? [] : [...choice.shown],
-    },
-  })
-  const byId = useMemo(() => new Map(columns.map((column) => [column.id, column])), [columns])
-  const shown = table.getVisibleLeafColumns().flatMap(({ id }) => byId.get(id) ?? [])
+  const shown = useShownColumns(props)
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => scroller.current,
@@ -209,6 +104,17 @@ export function Grid<Row extends RowData>(props: GridProps<Row>) {
       {foot === undefined ? null : <div className={classes.foot}>{foot}</div>}
     </div>
   )
+}
+
+/** The columns that the reader chose, in that order, without those that a phone has no room for. */
+function useShownColumns<Row>({ columns, choice }: GridProps<Row>): readonly Column<Row>[] {
+  const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false })
+  return useMemo(() => {
+    const chosen =
+      choice?.shown?.flatMap((id) => columns.find((column) => column.id === id) ?? []) ??
+      columns.filter(({ isExtra }) => isExtra !== true)
+    return chosen.filter(({ isWide }) => !(isPhone && isWide === true))
+  }, [columns, choice?.shown, isPhone])
 }
 
 function Head<Row>({

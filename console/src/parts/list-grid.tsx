@@ -1,9 +1,9 @@
 import { Skeleton } from '@mantine/core'
-import type { RowData } from '@tanstack/react-table'
 import type { ReactNode } from 'react'
 import type { List } from '../api/list.ts'
 import { count } from '../format/numbers.ts'
-import { Grid, type GridProps } from './grid.tsx'
+import { Grid } from './grid.tsx'
+import type { GridProps } from './grid-props.ts'
 import classes from './list-grid.module.css'
 import { Problem } from './problem.tsx'
 
@@ -16,7 +16,7 @@ interface ListGridProps<Row> extends Omit<GridProps<Row>, 'rows' | 'onMore' | 'f
 }
 
 /** A list of the API as a grid: waiting, empty, failed, and more at its end. */
-export function ListGrid<Row extends RowData>({ list, empty, things, ...grid }: ListGridProps<Row>) {
+export function ListGrid<Row>({ list, empty, things, ...grid }: ListGridProps<Row>) {
   const { rows, isPending, isMoreComing, isWhole, error, more, again } = list
   if (rows.length === 0 && error !== null && error !== undefined)
     return <Problem error={error} onAgain={again} />

@@ -25,14 +25,14 @@ export function ApiTokens() {
   const queryKey = ['account', 'tokens', session.id]
   const list = useList<Schema<'ApiToken'>>({
     queryKey,
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/api-tokens', {
           params: {
             query: {
               limit: 50,
               ...(session.kind === 'user' && session.id !== null ? { user_id: session.id } : {}),
-              ...(cursor === undefined ? {} : { cursor }),
+              ...page,
             },
           },
           signal,

@@ -1,6 +1,6 @@
 import { duration } from '../../format/numbers.ts'
 import { Clock, Duration, None } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import type { Episode, Rule } from './alerts-query.ts'
 import { kindOf } from './rule-fields.ts'

@@ -1,6 +1,6 @@
 import { Button, Modal, Tabs } from '@mantine/core'
 import { PlusIcon } from '@primer/octicons-react'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useMay, useSession } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
@@ -10,6 +10,7 @@ import { Code } from '../../parts/code.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { useOpenRow } from '../../parts/open-row.ts'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
@@ -94,20 +95,8 @@ export function AlertsPage() {
   )
 }
 
-/** The row that is open beside a list, and how another one is opened. */
-function useOpenRow(search: Texts) {
-  const { id } = useParams({ strict: false })
-  const navigate = useNavigate()
-  return {
-    id,
-    close: () => void navigate({ to: '/console/alerts', search }),
-    open: (row: { id: string }) =>
-      void navigate({ to: '/console/alerts/$id', params: { id: row.id }, search, replace: id !== undefined }),
-  }
-}
-
 function Now({ search, add }: { search: Texts; add: ReactNode }) {
-  const { id, close } = useOpenRow(search)
+  const { id, close } = useOpenRow('/console/alerts', search)
   const list = useOpenEpisodes()
   const watched = useIsWatched(true)
   return (
@@ -158,7 +147,7 @@ function HistoryFilters({ filters, search }: { filters: Filters; search: Texts }
 }
 
 function History({ search, filters }: { search: Texts; filters: Filters }) {
-  const { id, close, open } = useOpenRow(search)
+  const { id, close, open } = useOpenRow('/console/alerts', search)
   const [asOf] = useState(() => new Date())
   const list = useEpisodeHistory(search, asOf)
   return (
@@ -196,7 +185,7 @@ function History({ search, filters }: { search: Texts; filters: Filters }) {
 }
 
 function Rules({ search, add, onSecret }: { search: Texts; add: ReactNode; onSecret(secret: string): void }) {
-  const { id, close, open } = useOpenRow(search)
+  const { id, close, open } = useOpenRow('/console/alerts', search)
   const { role } = useSession()
   const tenantName = useTenantName()
   const list = useRules()

@@ -16,21 +16,16 @@ export function useOpenEpisodes() {
   return useList<Episode>({
     queryKey: ['alert-episodes', 'open'],
     live: () => liveMs,
-    readPage: (cursor, signal) => {
-      const read = (acknowledged: 'true' | 'false') => (from: string | undefined) =>
-        ask(
-          api.GET('/admin/v1/alerts/episodes', {
-            params: {
-              query: {
-                open: 'true',
-                acknowledged,
-                limit: 50,
-                ...(from === undefined ? {} : { cursor: from }),
-              },
-            },
-            signal,
-          }),
-        )
+    readPage: ({ cursor }, signal) => {
+      const read = (acknowledged: 'true' | 'false') => (from: string | undefined) => {
+        const query = {
+          open: 'true' as const,
+          acknowledged,
+          limit: 50,
+          ...(from === undefined ? {} : { cursor: from }),
+        }
+        return ask(api.GET('/admin/v1/alerts/episodes', { params: { query }, signal }))
+      }
       return inTurn(cursor, read('false'), read('true'))
     },
   })
@@ -48,12 +43,10 @@ export function useEpisodeHistory(search: Texts, asOf: Date) {
   }
   return useList<Episode>({
     queryKey: ['alert-episodes', 'history', query],
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/alerts/episodes', {
-          params: {
-            query: { ...query, open: 'false', limit: 100, ...(cursor === undefined ? {} : { cursor }) },
-          },
+          params: { query: { ...query, open: 'false', limit: 100, ...page } },
           signal,
         }),
       ),
@@ -63,13 +56,8 @@ export function useEpisodeHistory(search: Texts, asOf: Date) {
 export function useRules() {
   return useList<Rule>({
     queryKey: ['alert-rules', 'list'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/alerts', {
-          params: { query: { sort: 'name', limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/alerts', { params: { query: { sort: 'name', limit: 100, ...page } }, signal })),
   })
 }
 

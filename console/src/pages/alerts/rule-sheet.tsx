@@ -9,7 +9,6 @@ import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../ap
 import { useTenantName } from '../../api/tenant-names.ts'
 import { duration } from '../../format/numbers.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
-import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Facts } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
@@ -190,7 +189,7 @@ function Actions({
         The new secret is shown once. For 24 hours the messages are signed with the former one too: give the
         new one to {rule.webhook?.host ?? 'the receiver'} by then.
       </AskFirst>
-      <ConfirmByName
+      <AskFirst
         opened={asks === 'delete'}
         onClose={close}
         verb="Delete the rule"
@@ -205,7 +204,7 @@ function Actions({
       >
         Its open episodes close, and nobody is told any more when it holds. Its past episodes stay in the
         history.
-      </ConfirmByName>
+      </AskFirst>
     </>
   )
 }

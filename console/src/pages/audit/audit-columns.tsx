@@ -1,6 +1,6 @@
 import type { Schema } from '../../api/client.ts'
 import { Clock, None } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { wordsOfAction } from './action-words.ts'
 import { resourceTitle } from './audit-fields.ts'
 

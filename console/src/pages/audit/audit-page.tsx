@@ -1,6 +1,6 @@
 import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { tenantNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
@@ -12,6 +12,7 @@ import { rangeOf } from '../../format/range.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { useOpenRow } from '../../parts/open-row.ts'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
@@ -27,20 +28,14 @@ const noFilter = Object.fromEntries([...filterNames, 'last', 'from', 'to'].map((
 /** Who changed what, and what it was before. */
 export function AuditPage() {
   const search: Texts = useSearch({ strict: false })
-  const { id } = useParams({ strict: false })
-  const navigate = useNavigate()
+  const { id, open, close } = useOpenRow('/console/audit', search)
   const filters = useFilters(Object.keys(noFilter))
   const [asOf] = useState(() => new Date())
   const query = useMemo(() => queryOf(search, asOf), [search, asOf])
   const list = useList<Line>({
     queryKey: ['audit', 'list', query],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/audit', {
-          params: { query: { ...query, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/audit', { params: { query: { ...query, limit: 100, ...page } }, signal })),
   })
   const showAll = <Button onClick={() => filters.set(noFilter)}>Show all changes</Button>
   const keep = (column: string, line: Line, keeps: boolean) => {
@@ -60,12 +55,7 @@ export function AuditPage() {
       <WithSheet
         sheet={
           id === undefined ? null : (
-            <AuditSheet
-              key={id}
-              id={id}
-              line={list.rows.find((line) => line.id === id)}
-              onClose={() => void navigate({ to: '/console/audit', search })}
-            />
+            <AuditSheet key={id} id={id} line={list.rows.find((line) => line.id === id)} onClose={close} />
           )
         }
       >
@@ -76,14 +66,7 @@ export function AuditPage() {
           columns={auditColumns}
           idOf={idOf}
           openId={id}
-          onOpen={(line) =>
-            void navigate({
-              to: '/console/audit/$id',
-              params: { id: line.id },
-              search,
-              replace: id !== undefined,
-            })
-          }
+          onOpen={open}
           onFilter={keep}
           sort={sortOf(search)}
           onSort={(sort) => filters.set({ sort })}

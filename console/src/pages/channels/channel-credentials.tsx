@@ -4,8 +4,8 @@ import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { duration } from '../../format/numbers.ts'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { ChangeForm } from '../../parts/change-form.tsx'
-import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Section } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import { done } from '../../parts/toast.tsx'
@@ -99,7 +99,7 @@ export function ChannelCredentials({
           }}
         />
       </Modal>
-      <ConfirmByName
+      <AskFirst
         opened={removes !== undefined}
         onClose={() => setRemoves(undefined)}
         verb="Remove the credential"
@@ -118,7 +118,7 @@ export function ChannelCredentials({
       >
         Requests that run with it end as they are. New ones use the other {channel.credentials.length - 1}{' '}
         credentials of this channel.
-      </ConfirmByName>
+      </AskFirst>
     </Section>
   )
 }

@@ -5,7 +5,7 @@ import { useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -208,7 +208,7 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
       <Button variant="default" color="red" onClick={() => setDeleting(true)}>
         Delete the channel
       </Button>
-      <ConfirmByName
+      <AskFirst
         opened={isDeleting}
         onClose={() => setDeleting(false)}
         verb="Delete the channel"
@@ -222,7 +222,7 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'Channel'>> }) {
       >
         It gets no more requests. Its {channel.credentials.length} credentials and its models are erased. Its
         rows stay in the log.
-      </ConfirmByName>
+      </AskFirst>
     </>
   )
 }

@@ -1,15 +1,8 @@
-import { Button, Modal } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { PlusIcon } from '@primer/octicons-react'
-import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { useMay } from '../../api/session.ts'
-import { EmptyState } from '../../parts/empty-state.tsx'
-import type { Column } from '../../parts/grid.tsx'
-import { ListGrid } from '../../parts/list-grid.tsx'
-import { Page } from '../../parts/page.tsx'
+import { CatalogList } from '../../parts/catalog-list.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import { ChannelForm } from './channel-form.tsx'
 import { stateOf } from './channel-state.ts'
@@ -19,21 +12,25 @@ type Channel = Schema<'Channel'>
 
 /** Where requests go, and whether it answers. */
 export function ChannelsPage() {
-  const may = useMay()
-  const navigate = useNavigate()
-  const [isOpen, form] = useDisclosure(false)
-  const health = useChannelHealth().data
   const list = useList<Channel>({
     queryKey: ['channels', 'all'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/channels', {
-          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/channels', { params: { query: { limit: 100, ...page } }, signal })),
   })
-  const columns = useMemo<readonly Column<Channel>[]>(() => {
+  return (
+    <CatalogList
+      one="channel"
+      list={list}
+      columns={useColumns()}
+      about="A channel is a route to a vendor, or to a server of your own: its address, its keys and its models."
+      form={(onMade) => <ChannelForm onMade={({ id }) => onMade(id)} />}
+    />
+  )
+}
+
+function useColumns(): readonly Column<Channel>[] {
+  const health = useChannelHealth().data
+  return useMemo<readonly Column<Channel>[]>(() => {
     const of = ({ id }: Channel) => health?.channels.find((channel) => channel.id === id)
     return [
       { id: 'name', head: 'Name', width: 136, grows: true, cell: ({ name }) => name },
@@ -89,37 +86,6 @@ export function ChannelsPage() {
       { id: 'managed', head: 'Managed by', width: 88, isWide: true, cell: ({ managed_by }) => managed_by },
     ]
   }, [health])
-  const add = (
-    <Button leftSection={<PlusIcon size={14} />} onClick={form.open}>
-      Add a channel
-    </Button>
-  )
-  return (
-    <Page wide title="Channels" actions={may('catalog', 'write') ? add : undefined}>
-      <ListGrid
-        label="Channels"
-        things="channels"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/console/channels/$id', params: { id } })}
-        empty={
-          <EmptyState title="No channel yet" action={may('catalog', 'write') ? add : undefined}>
-            A channel is a route to a vendor, or to a server of your own: its address, its keys and its
-            models.
-          </EmptyState>
-        }
-      />
-      <Modal opened={isOpen} onClose={form.close} title="Add a channel" size="md">
-        <ChannelForm
-          onMade={({ id }) => {
-            form.close()
-            void navigate({ to: '/console/channels/$id', params: { id } })
-          }}
-        />
-      </Modal>
-    </Page>
-  )
 }
 
 function modelsOf(models: Channel['models']): string {

@@ -8,7 +8,7 @@ import { useEditing } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { ListRows } from '../../parts/rows.tsx'
@@ -19,7 +19,7 @@ import { budgetInWords, counted, limitsInWords } from '../access/access-words.ts
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
-import { KeyState } from '../keys/keys-page.tsx'
+import { KeyName, KeyState } from '../keys/key-cells.tsx'
 import { MakeKey } from '../keys/make-key.tsx'
 import { EditGroup } from './group-form.tsx'
 import { listed } from './groups-page.tsx'
@@ -45,13 +45,8 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
   const isFile = of.managed_by === 'file'
   const list = useList<Key>({
     queryKey: ['keys', 'of group', of.id],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/keys', {
-          params: { query: { group: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/keys', { params: { query: { group: of.id, limit: 50, ...page } }, signal })),
   })
   return (
     <Page
@@ -126,14 +121,7 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
           idOf={({ id }) => id}
           none="No key is in this group."
           columns={[
-            {
-              head: 'Name',
-              cell: ({ id, name }) => (
-                <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
-                  {name}
-                </Link>
-              ),
-            },
+            { head: 'Name', cell: (key) => <KeyName of={key} /> },
             { head: 'Tenant', cell: ({ tenant }) => tenant },
             { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },
           ]}
@@ -142,7 +130,7 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
       <SpendByModel of={{ group: of.id }} filter={{ group_id: of.id }} />
       {dialog === 'edit' ? <EditGroup of={tagged} opened onClose={close} /> : null}
       <MakeKey opened={dialog === 'key'} onClose={close} group={of.name} />
-      <ConfirmByName
+      <AskFirst
         opened={dialog === 'delete'}
         onClose={close}
         verb="Delete group"
@@ -158,7 +146,7 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
         {list.rows.length === 0
           ? 'No key is in it. Its settings are gone after that.'
           : `${counted(list.rows.length, 'key')}${list.isWhole ? '' : ' or more'} of it must move to another group first, revoked ones too: the gateway refuses to delete it before.`}
-      </ConfirmByName>
+      </AskFirst>
     </Page>
   )
 }

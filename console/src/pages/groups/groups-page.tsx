@@ -6,11 +6,13 @@ import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.ts'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import classes from '../access/access.module.css'
+import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
 import { budgetInWords, limitsInWords } from '../access/access-words.ts'
 import { MakeGroup } from './group-form.tsx'
 
@@ -19,12 +21,6 @@ const publics = [
   { value: 'true', label: 'Public' },
   { value: 'false', label: 'Not public' },
 ]
-const managers = [
-  { value: '', label: 'Any manager' },
-  { value: 'admin', label: 'Managed here' },
-  { value: 'file', label: 'Managed by the file' },
-]
-
 const columns: Column<GroupRow>[] = [
   {
     id: 'name',
@@ -78,24 +74,17 @@ export function GroupsPage() {
   const navigate = useNavigate()
   const filters = useFilters(['search', 'public', 'managed_by'])
   const [isMaking, setMaking] = useState(false)
-  const [search, isPublic, managed] = ['search', 'public', 'managed_by'].map(filters.get)
-  const sort = (['name', '-name'] as const).find((known) => known === filters.get('sort'))
   const asked = {
-    ...(search ? { search } : {}),
-    ...(isPublic === 'true' || isPublic === 'false' ? { public: isPublic as 'true' | 'false' } : {}),
-    ...(managed === 'file' || managed === 'admin' ? { managed_by: managed as 'file' | 'admin' } : {}),
-    ...(sort === undefined ? {} : { sort }),
+    ...textOf(filters.get, 'search'),
+    ...choiceOf(filters.get, 'public', yesOrNo),
+    ...choiceOf(filters.get, 'managed_by', managers),
+    ...choiceOf(filters.get, 'sort', ['name', '-name']),
   }
   const list = useList<GroupRow>({
     queryKey: ['groups', 'list', asked],
     enabled: !isMember,
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/groups', {
-          params: { query: { ...asked, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/groups', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
   })
   if (isMember)
     return (
@@ -110,7 +99,7 @@ export function GroupsPage() {
     <Page title="Groups" wide actions={make}>
       <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
         <ChoiceFilter filters={filters} name="public" label="Public" options={publics} />
-        <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
+        <ManagedByFilter filters={filters} />
       </FilterBar>
       <ListGrid
         label="Groups"
@@ -123,14 +112,7 @@ export function GroupsPage() {
         onSort={(next) => filters.set({ sort: next })}
         empty={
           filters.isAny ? (
-            <EmptyState
-              title="No group fits these filters"
-              action={
-                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
-                  Show all groups
-                </Button>
-              }
-            />
+            <NoneFits what="group" />
           ) : (
             <EmptyState title="There is no group yet" action={make}>
               A group says which models and channels its keys may use, what they pay, and how much.

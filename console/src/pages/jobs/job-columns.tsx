@@ -1,7 +1,7 @@
 import type { Schema } from '../../api/client.ts'
 import { count } from '../../format/numbers.ts'
 import { Clock, Duration, Money, None } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import { isOpen, jobTones } from './job-state.ts'
 

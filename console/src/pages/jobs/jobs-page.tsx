@@ -1,6 +1,6 @@
 import { Button, SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
 import { modelNamesQuery, tenantNamesQuery } from '../../api/access-queries.ts'
 import type { Schema } from '../../api/client.ts'
@@ -11,6 +11,7 @@ import { Code } from '../../parts/code.tsx'
 import { EmptyState } from '../../parts/empty-state.tsx'
 import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
+import { useOpenRow } from '../../parts/open-row.ts'
 import { Page } from '../../parts/page.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { gatewayUrl } from '../../site.ts'
@@ -120,15 +121,10 @@ interface ListProps {
 
 /** What both lists do with rows. */
 function useRows({ search, filters }: ListProps) {
-  const { id } = useParams({ strict: false })
   const { role } = useSession()
-  const navigate = useNavigate()
   return {
-    id,
+    ...useOpenRow('/console/jobs', search),
     seesTenants: role !== 'member',
-    open: (job: { id: string }) =>
-      void navigate({ to: '/console/jobs/$id', params: { id: job.id }, search, replace: id !== undefined }),
-    close: () => void navigate({ to: '/console/jobs', search }),
     /** `F` on a cell. */
     keep(column: string, job: { status: string; model: string; tenant_id: string }, keeps: boolean) {
       if (!keeps) return

@@ -22,13 +22,8 @@ export function useImageJobs(search: Texts) {
   return useList<Schema<'AdminImageJob'>>({
     queryKey: ['image-jobs', 'list', query],
     live: jobsAgainMs,
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/image-jobs', {
-          params: { query: { ...query, limit: 60, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/image-jobs', { params: { query: { ...query, limit: 60, ...page } }, signal })),
   })
 }
 
@@ -37,10 +32,10 @@ export function useAnswerJobs(search: Texts) {
   return useList<Schema<'AdminBackgroundAnswer'>>({
     queryKey: ['background-answers', 'list', query],
     live: jobsAgainMs,
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/background-answers', {
-          params: { query: { ...query, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
+          params: { query: { ...query, limit: 100, ...page } },
           signal,
         }),
       ),

@@ -7,7 +7,6 @@ import { useEditing } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
-import { ConfirmByName } from '../../parts/confirm.tsx'
 import { done } from '../../parts/toast.tsx'
 import { callersOf, counted } from '../access/access-words.ts'
 
@@ -105,7 +104,7 @@ export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDon
   const editing = useKeyEditing(newest, opened)
   const of = editing.base
   return (
-    <ConfirmByName
+    <AskFirst
       opened={opened}
       onClose={onClose}
       verb="Revoke key"
@@ -118,7 +117,7 @@ export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDon
       }}
     >
       The gateway refuses this key and its sub-keys for ever. It cannot be undone. <UsedBy of={of} />
-    </ConfirmByName>
+    </AskFirst>
   )
 }
 

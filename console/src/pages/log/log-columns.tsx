@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 import { Clock, Duration, Money, None, Tokens } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import type { Tone } from '../../parts/tone.ts'
 import type { Row } from './log-query.ts'

@@ -44,7 +44,7 @@ export function useLogRows(
 ): List<Row, LogPageData> {
   return useList<Row, LogPageData>({
     queryKey: ['log', filters, from, to, sort],
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/requests', {
           params: {
@@ -54,7 +54,7 @@ export function useLogRows(
               to,
               limit: pageRows,
               ...(sort === undefined ? {} : { sort }),
-              ...(cursor === undefined ? {} : { cursor }),
+              ...page,
             },
           },
           signal,

@@ -6,7 +6,7 @@ import { api, ask, type Schema } from '../../api/client.ts'
 import { useMay } from '../../api/session.ts'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { count } from '../../format/numbers.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { Moment, None } from '../../parts/formatted-values.tsx'
 import { JsonEditor } from '../../parts/json-editor.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -143,7 +143,7 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
       <Button variant="default" color="red" onClick={() => setDeleting(true)}>
         Delete the model
       </Button>
-      <ConfirmByName
+      <AskFirst
         opened={isDeleting}
         onClose={() => setDeleting(false)}
         verb="Delete the model"
@@ -157,7 +157,7 @@ function Switches({ tagged }: { tagged: Tagged<Schema<'AdminModelDetails'>> }) {
       >
         Requests for it become a 404. The gateway refuses the deletion while a group, a key or another model
         names it. Its rows stay in the log.
-      </ConfirmByName>
+      </AskFirst>
     </>
   )
 }

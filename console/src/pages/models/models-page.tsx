@@ -1,18 +1,11 @@
-import { Button, Modal } from '@mantine/core'
-import { useDisclosure } from '@mantine/hooks'
-import { PlusIcon } from '@primer/octicons-react'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
 import { useMemo } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { useMay } from '../../api/session.ts'
 import { short } from '../../format/numbers.ts'
-import { EmptyState } from '../../parts/empty-state.tsx'
+import { CatalogList } from '../../parts/catalog-list.tsx'
 import { None } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
-import { ListGrid } from '../../parts/list-grid.tsx'
-import { Page } from '../../parts/page.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { State } from '../../parts/state.tsx'
 import { ModelForm } from './model-form.tsx'
 import { shortPrice } from './prices.ts'
@@ -21,24 +14,28 @@ type Model = Schema<'AdminModel'>
 
 /** What clients may ask for, who answers it, and for how much. */
 export function ModelsPage() {
-  const may = useMay()
-  const navigate = useNavigate()
-  const [isOpen, form] = useDisclosure(false)
   const list = useList<Model>({
     queryKey: ['models', 'all'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/models', {
-          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/models', { params: { query: { limit: 100, ...page } }, signal })),
   })
+  return (
+    <CatalogList
+      one="model"
+      list={list}
+      columns={useColumns()}
+      about="A model is a name that clients use, with its sizes and its price. Channels offer it."
+      form={(onMade) => <ModelForm onMade={onMade} />}
+    />
+  )
+}
+
+function useColumns(): readonly Column<Model>[] {
   const offers = useQuery({
     queryKey: ['offers', 'all'],
     queryFn: ({ signal }) => ask(api.GET('/admin/v1/offers', { params: { query: { limit: 200 } }, signal })),
   })
-  const columns = useMemo<readonly Column<Model>[]>(() => {
+  return useMemo<readonly Column<Model>[]>(() => {
     const channels = new Map<string, string[]>()
     for (const { model, channel } of offers.data?.data ?? []) {
       channels.set(model, [...(channels.get(model) ?? []), channel])
@@ -100,34 +97,4 @@ export function ModelsPage() {
       { id: 'managed', head: 'Managed by', width: 96, isWide: true, cell: ({ managed_by }) => managed_by },
     ]
   }, [offers.data])
-  const add = (
-    <Button leftSection={<PlusIcon size={14} />} onClick={form.open}>
-      Add a model
-    </Button>
-  )
-  return (
-    <Page wide title="Models" actions={may('catalog', 'write') ? add : undefined}>
-      <ListGrid
-        label="Models"
-        things="models"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/console/models/$id', params: { id } })}
-        empty={
-          <EmptyState title="No model yet" action={may('catalog', 'write') ? add : undefined}>
-            A model is a name that clients use, with its sizes and its price. Channels offer it.
-          </EmptyState>
-        }
-      />
-      <Modal opened={isOpen} onClose={form.close} title="Add a model">
-        <ModelForm
-          onMade={(id) => {
-            form.close()
-            void navigate({ to: '/console/models/$id', params: { id } })
-          }}
-        />
-      </Modal>
-    </Page>
-  )
 }

@@ -71,12 +71,9 @@ export function ArchivePart() {
     queryKey: ['archive'],
     live: (files) =>
       files.some(({ state }) => state === 'writing' || state === 'verified') ? 3_000 : 15_000,
-    readPage: async (cursor, signal) => {
+    readPage: async (page, signal) => {
       const state = await ask(
-        api.GET('/admin/v1/archive', {
-          params: { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
+        api.GET('/admin/v1/archive', { params: { query: { limit: 50, ...page } }, signal }),
       )
       return { ...state.files, state }
     },

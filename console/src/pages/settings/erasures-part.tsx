@@ -7,7 +7,6 @@ import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
-import { ConfirmByName } from '../../parts/confirm.tsx'
 import { Moment, None } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
 import { ListRows, type RowsColumn } from '../../parts/rows.tsx'
@@ -33,13 +32,8 @@ export function ErasuresPart() {
   const list = useList<Erasure>({
     queryKey: ['erasures'],
     live: (erasures) => (erasures.some(isUnderWay) ? 3_000 : 30_000),
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/erasures', {
-          params: { query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/erasures', { params: { query: { limit: 50, ...page } }, signal })),
   })
   const begin = useMutation({
     mutationFn: (body: ErasureRequest) => ask(api.POST('/admin/v1/erasures', { body })),
@@ -97,7 +91,7 @@ export function ErasuresPart() {
           }}
         />
       </Modal>
-      <ConfirmByName
+      <AskFirst
         opened={asked !== undefined}
         onClose={() => setAsked(undefined)}
         verb="Erase data"
@@ -108,7 +102,7 @@ export function ErasuresPart() {
       >
         <p>{words?.goes} It does not come back.</p>
         <p>{words?.stays} Backups, upstreams and logs of processes are not reached.</p>
-      </ConfirmByName>
+      </AskFirst>
       <AskFirst
         opened={toStop !== undefined}
         onClose={() => setToStop(undefined)}

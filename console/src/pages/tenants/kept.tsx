@@ -22,10 +22,10 @@ export function KeptAnswers({ of }: { of: Tenant }) {
   const queryKey = ['tenants', 'answers', of.id]
   const list = useList<Schema<'AdminKeptAnswer'>>({
     queryKey,
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/tenants/{id}/kept-answers', {
-          params: { path: { id: of.id }, query: { limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
+          params: { path: { id: of.id }, query: { limit: 50, ...page } },
           signal,
         }),
       ),
@@ -87,12 +87,9 @@ export function Files({ of }: { of: Tenant }) {
   const queryKey = ['tenants', 'files', of.id]
   const list = useList<Schema<'AdminFile'>>({
     queryKey,
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
-        api.GET('/admin/v1/files', {
-          params: { query: { tenant_id: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
+        api.GET('/admin/v1/files', { params: { query: { tenant_id: of.id, limit: 50, ...page } }, signal }),
       ),
   })
   return (

@@ -10,7 +10,7 @@ import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { exactMoney, money } from '../../format/money.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { ChoiceFilter, useFilters } from '../../parts/filters.tsx'
 import { Moment, Money, None } from '../../parts/formatted-values.tsx'
 import { Section } from '../../parts/page.tsx'
@@ -79,7 +79,7 @@ export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
         onClose={() => setBooking(false)}
         balance={data?.balance_nano_usd}
       />
-      <ConfirmByName
+      <AskFirst
         opened={isUnlimiting}
         onClose={() => setUnlimiting(false)}
         verb="Remove the balance limit"
@@ -97,7 +97,7 @@ export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
         }}
       >
         Its keys may then spend without a bound, except for their budgets. What they spend is still recorded.
-      </ConfirmByName>
+      </AskFirst>
     </Section>
   )
 }
@@ -136,7 +136,7 @@ export function Entries({ of }: { of: Tenant }) {
   const hasCharges = filters.get('charges') === 'true'
   const list = useList<Schema<'Entry'>>({
     queryKey: ['tenants', 'entries', of.id, kind, hasCharges],
-    readPage: (cursor, signal) =>
+    readPage: (page, signal) =>
       ask(
         api.GET('/admin/v1/tenants/{id}/entries', {
           params: {
@@ -145,7 +145,7 @@ export function Entries({ of }: { of: Tenant }) {
               limit: 50,
               charges: hasCharges ? 'true' : 'false',
               ...(kind === '' ? {} : { kind: kind as Schema<'Entry'>['kind'] }),
-              ...(cursor === undefined ? {} : { cursor }),
+              ...page,
             },
           },
           signal,

@@ -8,7 +8,7 @@ import { useEditing } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
-import { ConfirmByName } from '../../parts/confirm.tsx'
+import { AskFirst } from '../../parts/ask-first.tsx'
 import { Copy } from '../../parts/copy.tsx'
 import { useFilters } from '../../parts/filters.tsx'
 import { Moment, Money } from '../../parts/formatted-values.tsx'
@@ -20,7 +20,7 @@ import { counted, limitsInWords } from '../access/access-words.ts'
 import { ManagedByFile } from '../access/managed-by-file.tsx'
 import { NotThere } from '../access/not-there.tsx'
 import { SpendByModel } from '../access/spend-by-model.tsx'
-import { KeyState } from '../keys/keys-page.tsx'
+import { KeyName, KeyState } from '../keys/key-cells.tsx'
 import { MakeKey } from '../keys/make-key.tsx'
 import { Files, KeptAnswers } from './kept.tsx'
 import { EditTenant } from './tenant-form.tsx'
@@ -150,13 +150,8 @@ function TenantKeys({ of }: { of: Tenant }) {
   const [isMaking, setMaking] = useState(false)
   const list = useList<Key>({
     queryKey: ['keys', 'of tenant', of.id],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/keys', {
-          params: { query: { tenant: of.id, limit: 50, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/keys', { params: { query: { tenant: of.id, limit: 50, ...page } }, signal })),
   })
   const sums = useQuery(sumsQuery({ by: 'key', hours: spendHours, tenant: of.id }))
   return (
@@ -182,14 +177,7 @@ function TenantKeys({ of }: { of: Tenant }) {
         idOf={({ id }) => id}
         none="It has no key yet. Nobody can call in its name."
         columns={[
-          {
-            head: 'Name',
-            cell: ({ id, name }) => (
-              <Link className={classes.link} to="/console/keys/$id" params={{ id }}>
-                {name}
-              </Link>
-            ),
-          },
+          { head: 'Name', cell: (key) => <KeyName of={key} /> },
           { head: 'State', keeps: true, cell: (key) => <KeyState of={key} /> },
           { head: 'Group', cell: ({ group }) => group },
           { head: 'Expires', keeps: true, cell: ({ expires_at }) => <Moment at={expires_at} none="never" /> },
@@ -230,7 +218,7 @@ function DisableTenant({
   const keys = sums.data?.data.filter(({ requests }) => requests > 0).length ?? 0
   const verb = of.disabled ? 'Enable tenant' : 'Disable tenant'
   return (
-    <ConfirmByName
+    <AskFirst
       opened={opened}
       onClose={onClose}
       verb={verb}
@@ -263,6 +251,6 @@ function DisableTenant({
           </strong>
         </>
       )}
-    </ConfirmByName>
+    </AskFirst>
   )
 }

@@ -2,20 +2,22 @@ import { Button } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { Link, Navigate, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
-import { balanceQuery, spendHours, sumsQuery, type Tenant } from '../../api/access-queries.ts'
+import { balanceQuery, type Tenant } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
-import { count } from '../../format/numbers.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
+import { choiceOf, managers, textOf, yesOrNo } from '../../parts/filter-values.ts'
 import { ChoiceFilter, FilterBar, SearchField, useFilters } from '../../parts/filters.tsx'
 import { Moment, Money, None } from '../../parts/formatted-values.tsx'
-import type { Column } from '../../parts/grid.tsx'
+import type { Column } from '../../parts/grid-props.ts'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { Page } from '../../parts/page.tsx'
 import { State } from '../../parts/state.tsx'
 import classes from '../access/access.module.css'
+import { ManagedByFilter, NoneFits } from '../access/access-filters.tsx'
 import { limitsInWords } from '../access/access-words.ts'
+import { useSpendCells } from '../access/spend-cells.tsx'
 import { MakeTenant } from './tenant-form.tsx'
 
 const states = [
@@ -27,11 +29,6 @@ const moneys = [
   { value: '', label: 'With or without limit' },
   { value: 'true', label: 'Limited to a balance' },
   { value: 'false', label: 'Not limited' },
-]
-const managers = [
-  { value: '', label: 'Any manager' },
-  { value: 'admin', label: 'Managed here' },
-  { value: 'file', label: 'Managed by the file' },
 ]
 const sorts = ['name', '-name', 'created_at', '-created_at'] as const
 
@@ -51,20 +48,45 @@ function AllTenants() {
   const asked = askedOf(filters.get)
   const list = useList<Tenant>({
     queryKey: ['tenants', 'list', asked],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/tenants', {
-          params: { query: { ...asked, limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/tenants', { params: { query: { ...asked, limit: 100, ...page } }, signal })),
   })
-  const sums = useQuery(sumsQuery({ by: 'tenant', hours: spendHours }))
-  const sumOf = (id: string) => sums.data?.data.find(({ tenant_id }) => tenant_id === id)
   const make = <Button onClick={() => setMaking(true)}>Make tenant</Button>
-  const unknown =
-    sums.data === undefined ? 'Not read yet.' : 'None of the 200 costliest tenants of the last 30 days.'
-  const columns: Column<Tenant>[] = [
+  const columns = useColumns()
+  return (
+    <Page title="Tenants" wide actions={may('tenants', 'write') ? make : undefined}>
+      <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
+        <ChoiceFilter filters={filters} name="disabled" label="State" options={states} />
+        <ChoiceFilter filters={filters} name="limited" label="Money" options={moneys} />
+        <ManagedByFilter filters={filters} />
+      </FilterBar>
+      <ListGrid
+        label="Tenants"
+        things="tenants"
+        list={list}
+        columns={columns}
+        idOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: '/console/tenants/$id', params: { id } })}
+        sort={filters.get('sort') || 'name'}
+        onSort={(sort) => filters.set({ sort })}
+        empty={
+          filters.isAny ? (
+            <NoneFits what="tenant" />
+          ) : (
+            <EmptyState title="There is no tenant yet" action={may('tenants', 'write') ? make : undefined}>
+              A tenant is a customer, a team or a product: it has keys, limits and money of its own.
+            </EmptyState>
+          )
+        }
+      />
+      <MakeTenant opened={isMaking} onClose={() => setMaking(false)} />
+    </Page>
+  )
+}
+
+function useColumns(): Column<Tenant>[] {
+  const { requests, spend } = useSpendCells('tenant')
+  return [
     {
       id: 'name',
       head: 'Name',
@@ -85,12 +107,7 @@ function AllTenants() {
       width: 112,
       align: 'right',
       isWide: true,
-      cell: ({ id }) => {
-        const row = sumOf(id)
-        if (row === undefined)
-          return sums.data?.other === null ? <Money nanoUsd="0" /> : <None why={unknown} />
-        return <Money nanoUsd={row.cost_nano_usd} />
-      },
+      cell: ({ id }) => spend(id),
     },
     {
       id: 'requests',
@@ -98,16 +115,7 @@ function AllTenants() {
       width: 128,
       align: 'right',
       isWide: true,
-      cell: ({ id }) => {
-        const row = sumOf(id)
-        return row !== undefined ? (
-          count(row.requests)
-        ) : sums.data?.other === null ? (
-          '0'
-        ) : (
-          <None why={unknown} />
-        )
-      },
+      cell: ({ id }) => requests(id),
     },
     {
       id: 'limits',
@@ -127,42 +135,6 @@ function AllTenants() {
       cell: ({ created_at }) => <Moment at={created_at} />,
     },
   ]
-  return (
-    <Page title="Tenants" wide actions={may('tenants', 'write') ? make : undefined}>
-      <FilterBar filters={filters} first={<SearchField filters={filters} label="Search names" />}>
-        <ChoiceFilter filters={filters} name="disabled" label="State" options={states} />
-        <ChoiceFilter filters={filters} name="limited" label="Money" options={moneys} />
-        <ChoiceFilter filters={filters} name="managed_by" label="Managed by" options={managers} />
-      </FilterBar>
-      <ListGrid
-        label="Tenants"
-        things="tenants"
-        list={list}
-        columns={columns}
-        idOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: '/console/tenants/$id', params: { id } })}
-        sort={filters.get('sort') || 'name'}
-        onSort={(sort) => filters.set({ sort })}
-        empty={
-          filters.isAny ? (
-            <EmptyState
-              title="No tenant fits these filters"
-              action={
-                <Button variant="default" onClick={() => void navigate({ to: '.', search: {} as never })}>
-                  Show all tenants
-                </Button>
-              }
-            />
-          ) : (
-            <EmptyState title="There is no tenant yet" action={may('tenants', 'write') ? make : undefined}>
-              A tenant is a customer, a team or a product: it has keys, limits and money of its own.
-            </EmptyState>
-          )
-        }
-      />
-      <MakeTenant opened={isMaking} onClose={() => setMaking(false)} />
-    </Page>
-  )
 }
 
 export function TenantState({ of }: { of: Tenant }) {
@@ -179,13 +151,11 @@ function Balance({ of }: { of: Tenant }) {
 }
 
 function askedOf(get: (name: string) => string) {
-  const [search, disabled, limited, managed] = ['search', 'disabled', 'limited', 'managed_by'].map(get)
-  const sort = sorts.find((known) => known === get('sort'))
   return {
-    ...(search ? { search } : {}),
-    ...(disabled === 'true' || disabled === 'false' ? { disabled: disabled as 'true' | 'false' } : {}),
-    ...(limited === 'true' || limited === 'false' ? { limited: limited as 'true' | 'false' } : {}),
-    ...(managed === 'file' || managed === 'admin' ? { managed_by: managed as 'file' | 'admin' } : {}),
-    ...(sort === undefined ? {} : { sort }),
+    ...textOf(get, 'search'),
+    ...choiceOf(get, 'disabled', yesOrNo),
+    ...choiceOf(get, 'limited', yesOrNo),
+    ...choiceOf(get, 'managed_by', managers),
+    ...choiceOf(get, 'sort', sorts),
   }
 }

@@ -3,7 +3,6 @@ import type { ReactNode } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { IfMatch, Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
-import { ConfirmByName } from '../../parts/confirm.tsx'
 import { done } from '../../parts/toast.tsx'
 import { useUserEditing } from './user-query.ts'
 
@@ -29,7 +28,7 @@ export function UserActs({
   const reread = () => queryClient.invalidateQueries({ queryKey: ['users'] })
   if (act === 'delete') {
     return (
-      <ConfirmByName
+      <AskFirst
         opened
         onClose={onClose}
         verb="Delete user"
@@ -43,7 +42,7 @@ export function UserActs({
       >
         {email} cannot sign in any more. The API tokens of this person end, and their saved views are deleted.
         The audit log keeps what they did.
-      </ConfirmByName>
+      </AskFirst>
     )
   }
   const isOn = user.disabled_at === null

@@ -47,13 +47,8 @@ function AllUsers() {
   const close = () => setChosen(undefined)
   const list = useList<User>({
     queryKey: ['users', 'list'],
-    readPage: (cursor, signal) =>
-      ask(
-        api.GET('/admin/v1/users', {
-          params: { query: { limit: 100, ...(cursor === undefined ? {} : { cursor }) } },
-          signal,
-        }),
-      ),
+    readPage: (page, signal) =>
+      ask(api.GET('/admin/v1/users', { params: { query: { limit: 100, ...page } }, signal })),
   })
   return (
     <Page

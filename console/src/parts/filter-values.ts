@@ -1,0 +1,20 @@
+type Get = (name: string) => string
+
+/** A filter of the address as a parameter of the API; left out where it is empty. */
+export function textOf<Name extends string>(get: Get, name: Name): Partial<Record<Name, string>> {
+  const value = get(name)
+  return value === '' ? {} : ({ [name]: value } as Record<Name, string>)
+}
+
+/** The same for a filter with known values; another one is left out. */
+export function choiceOf<const Name extends string, const Value extends string>(
+  get: Get,
+  name: Name,
+  values: readonly Value[],
+): Partial<Record<Name, Value>> {
+  const value = values.find((known) => known === get(name))
+  return value === undefined ? {} : ({ [name]: value } as Record<Name, Value>)
+}
+
+export const managers = ['file', 'admin'] as const
+export const yesOrNo = ['true', 'false'] as const

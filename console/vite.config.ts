@@ -34,8 +34,8 @@ export default defineConfig(({ command }) => {
 })
 
 /**
- * Writes each text file a second and a third time: as Brotli and as gzip. The gateway compresses nothing itself. This reads
- * what is on the disk: vite changes the code of a bundle until it writes it.
+ * Writes each text file a second and a third time: as Brotli and as gzip. The gateway compresses nothing
+ * itself. This reads what is on the disk: vite changes the code of a bundle until it writes it.
  */
 function compressed(): Plugin {
   const least = 256

@@ -48,7 +48,10 @@ export function highlighted({ language, text }: Fence): string {
   return html.replace(/^\$ /gm, '<span class="prompt">$ </span>')
 }
 
-/** What the copy button takes: commands without their prompt sign and without what they print. Undefined: nothing to copy. */
+/**
+ * What the copy button takes: commands without their prompt sign and without what they print. Undefined:
+ * nothing to copy.
+ */
 export function copied({ language, text }: Fence): string | undefined {
   if (language === '' || language === 'text') return undefined
   if (!hasPrompts(language, text)) return text

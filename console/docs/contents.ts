@@ -15,8 +15,8 @@ export interface Contents {
 }
 
 /**
- * The order of the documents, from docs/contents.json. A pattern such as `clients/*.md` stands for all files that no group
- * names; so a new document has a place at once.
+ * The order of the documents, from docs/contents.json. A pattern such as `clients/*.md` stands for all files
+ * that no group names; so a new document has a place at once.
  */
 export function readContents(docs: string): Contents {
   const written = JSON.parse(readFileSync(join(docs, 'contents.json'), 'utf8')) as Group[]

@@ -153,7 +153,9 @@ function retarget(tokens: Token[], around: Around): void {
   }
 }
 
-/** Blocks of code with nothing between them become one, which shows tabs when a reader wants only one of them. */
+/**
+ * Blocks of code with nothing between them become one, which shows tabs when a reader wants only one of them.
+ */
 function joinFences(tokens: Token[]): Token[] {
   const joined: Token[] = []
   for (const token of tokens) {

@@ -10,8 +10,8 @@ const pagePrefix = 'virtual:docs/'
 const snippetsId = 'virtual:snippets'
 
 /**
- * The documents in `docs` as modules: `virtual:docs` is the table of contents, and each page is a chunk of its own. Beside
- * them stand the index of the search, the pictures, the Markdown as it is, and llms.txt.
+ * The documents in `docs` as modules: `virtual:docs` is the table of contents, and each page is a chunk of
+ * its own. Beside them stand the index of the search, the pictures, the Markdown as it is, and llms.txt.
  */
 export function documentsPlugin(docs: string): Plugin {
   const folder = resolve(docs)

@@ -13,7 +13,9 @@ const signIn = createRoute({
   component: lazyRouteComponent(() => import('./pages/sign-in/sign-in-page.tsx'), 'SignInPage'),
 })
 
-/** Browsers do not send what follows the `#`, so the token is in no log. The page then calls the API with it. */
+/**
+ * Browsers do not send what follows the `#`, so the token is in no log. The page then calls the API with it.
+ */
 const link = createRoute({
   getParentRoute: () => rootRoute,
   path: '/console/link',

@@ -15,11 +15,12 @@ import { cssVariables, theme } from './theme.ts'
 const root = document.getElementById('root')
 if (root === null) throw new Error('index.html has no #root')
 
-// For the style sheet that keeps the page from scrolling behind a dialog: https://www.npmjs.com/package/get-nonce
+// For the style sheet that keeps the page from scrolling behind a dialog:
+// https://www.npmjs.com/package/get-nonce
 Object.assign(globalThis, { __webpack_nonce__: site.nonce })
 
-// To the sign-in, which leads back. It loads all anew: nothing stays of what the former person has read. After a change that is
-// refused the page stays, with what somebody has typed.
+// To the sign-in, which leads back. It loads all anew: nothing stays of what the former person has read.
+// After a change that is refused the page stays, with what somebody has typed.
 queryClient.getQueryCache().config.onError = (error) => {
   const { pathname, search } = window.location
   if (isSessionEnded(error))

@@ -1,8 +1,8 @@
 import type { CSSVariablesResolver } from '@mantine/core'
 
 /**
- * The colours of both schemes, by what they are for. Each text colour has a contrast of 4.5 or more on `ground`, `raised`
- * and `sunk` of its scheme: `theme.test.ts` computes it.
+ * The colours of both schemes, by what they are for. Each text colour has a contrast of 4.5 or more on
+ * `ground`, `raised` and `sunk` of its scheme: `theme.test.ts` computes it.
  */
 export const palette = {
   light: {

@@ -1,7 +1,10 @@
 import { createTheme, type MantineColorsTuple } from '@mantine/core'
 import { colorVars } from './theme-colors.ts'
 
-/** The one accent, a calm blue-green. White on shade 7 has a contrast of 5.5, shade 3 on the dark ground one of 9. */
+/**
+ * The one accent, a calm blue-green. White on shade 7 has a contrast of 5.5, shade 3 on the dark ground one
+ * of 9.
+ */
 const accent: MantineColorsTuple = [
   '#e6f7f6',
   '#cdeeeb',
@@ -17,7 +20,9 @@ const accent: MantineColorsTuple = [
 
 const mono = 'ui-monospace, SFMono-Regular, Menlo, Consolas, "Liberation Mono", monospace'
 
-/** Sizes, spacing and radius are those of the brief, and no others: 12/13/14/16/20/28 px, steps of 4 px, 6 px. */
+/**
+ * Sizes, spacing and radius are those of the brief, and no others: 12/13/14/16/20/28 px, steps of 4 px, 6 px.
+ */
 export const theme = createTheme({
   colors: { accent },
   primaryColor: 'accent',

@@ -2,7 +2,10 @@ import { queryOptions } from '@tanstack/react-query'
 import { api, ask, type Schema } from './client.ts'
 import { askTagged } from './tagged.ts'
 
-/** Reads of tenants, keys and groups that several pages need. A change of one of them calls `queryClient.invalidateQueries`. */
+/**
+ * Reads of tenants, keys and groups that several pages need. A change of one of them calls
+ * `queryClient.invalidateQueries`.
+ */
 export type Tenant = Schema<'Tenant'>
 export type Key = Schema<'Key'>
 export type ListedKey = Schema<'ListedKey'>

@@ -3,13 +3,16 @@ import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from './tagged
 
 /** A resource while somebody changes it in a form or a dialog. */
 export interface Editing<Data> {
-  /** What the change is made against: as it was read when the form was opened, or what stood after a conflict. */
+  /**
+   * What the change is made against: as it was read when the form was opened, or what stood after a conflict.
+   */
   base: Data
   /** What stands now, where somebody else was quicker. */
   now: Data | undefined
   /**
-   * Runs a change under the ETag of `base`, or of `now` if `isAgain`. Where it is refused with a 412, `now` is read. Rejects with
-   * the error of `run`, or of the reading: a 404 says that somebody else has deleted it.
+   * Runs a change under the ETag of `base`, or of `now` if `isAgain`. Where it is refused with a 412, `now`
+   * is read. Rejects with the error of `run`, or of the reading: a 404 says that somebody else has deleted
+   * it.
    */
   change<Result>(run: (header: IfMatch) => Promise<Result>, isAgain?: boolean): Promise<Result>
   /** The next change is made against what stands now. */
@@ -17,8 +20,9 @@ export interface Editing<Data> {
 }
 
 /**
- * All forms and dialogs that change a resource begin here. A page may read the resource anew in the background: while
- * `isTouched`, the form keeps what its user has seen, with that ETag. Default: from its first render on.
+ * All forms and dialogs that change a resource begin here. A page may read the resource anew in the
+ * background: while `isTouched`, the form keeps what its user has seen, with that ETag. Default: from its
+ * first render on.
  */
 export function useEditing<Data>(
   newest: Tagged<Data>,

@@ -6,7 +6,8 @@ export const queryClient = new QueryClient({
   defaultOptions: {
     queries: {
       staleTime: 5_000,
-      // A browser that believes to be offline may still reach a gateway on its own machine or network: ask it.
+      // A browser that believes to be offline may still reach a gateway on its own machine or network: ask
+      // it.
       networkMode: 'always',
       // An answer with an error is an answer: only silence and a busy gateway are asked again.
       retry: (failures, error) =>

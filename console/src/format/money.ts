@@ -1,8 +1,8 @@
 const perUsd = 1_000_000_000n
 
 /**
- * Nano-USD, as the API gives them in digits, in the reader's locale: up to the first two digits that matter, so never
- * `$0.00` for money that was spent. `$0.00042`, `$1.25`, `$12,480`.
+ * Nano-USD, as the API gives them in digits, in the reader's locale: up to the first two digits that matter,
+ * so never `$0.00` for money that was spent. `$0.00042`, `$1.25`, `$12,480`.
  */
 export function money(nanoUsd: string): string {
   const amount = BigInt(nanoUsd)

@@ -1,6 +1,9 @@
 import { clock, day, isSameDay } from './moments.ts'
 
-/** A time that a page shows, as its address has it: the last so many minutes, a day, or from one moment to another. */
+/**
+ * A time that a page shows, as its address has it: the last so many minutes, a day, or from one moment to
+ * another.
+ */
 export interface RangeSearch {
   last?: string
   from?: string
@@ -24,7 +27,10 @@ export const days = [
   { last: 'yesterday', title: 'Yesterday', ago: 1 },
 ] as const
 
-/** The moments of a range, as the API takes them. `now`: the end of a range that is "the last so many minutes". */
+/**
+ * The moments of a range, as the API takes them. `now`: the end of a range that is "the last so many
+ * minutes".
+ */
 export function momentsOf(
   { last, from, to }: RangeSearch,
   now: Date,

@@ -5,8 +5,8 @@ import type { IfMatch } from '../api/tagged.ts'
 import { ChangeProblem } from './change-problem.tsx'
 
 /**
- * Says what will happen, before it does. `verb` is the button: "Revoke key". What cannot be undone is confirmed by typing its
- * `name`. While `act` fails the dialog stays, with the reason.
+ * Says what will happen, before it does. `verb` is the button: "Revoke key". What cannot be undone is
+ * confirmed by typing its `name`. While `act` fails the dialog stays, with the reason.
  */
 export function AskFirst({
   opened,

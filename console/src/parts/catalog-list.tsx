@@ -10,7 +10,9 @@ import type { Column } from './grid-props.ts'
 import { ListGrid } from './list-grid.tsx'
 import { Page } from './page.tsx'
 
-/** The page of all channels or all models: a row opens its own page, and so does the one that the dialog adds. */
+/**
+ * The page of all channels or all models: a row opens its own page, and so does the one that the dialog adds.
+ */
 export function CatalogList<Row extends { id: string }>({
   one,
   list,

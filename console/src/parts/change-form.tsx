@@ -3,7 +3,10 @@ import type { FormEvent, ReactNode } from 'react'
 import type { Editing } from '../api/editing.ts'
 import { ChangeProblem } from './change-problem.tsx'
 
-/** A form of its own fields, whose change goes through `useEditing`. Under the fields stands what went wrong, and the button. */
+/**
+ * A form of its own fields, whose change goes through `useEditing`. Under the fields stands what went wrong,
+ * and the button.
+ */
 export function ChangeForm<Data>({
   save,
   send,
@@ -23,7 +26,10 @@ export function ChangeForm<Data>({
   verb: string
   /** What the user wants, as the API has it. */
   yours?: unknown
-  /** Takes over what stands now: `keeps` with what was typed, else without. Absent: nothing of the form can differ. */
+  /**
+   * Takes over what stands now: `keeps` with what was typed, else without. Absent: nothing of the form can
+   * differ.
+   */
   onTake?: (keeps: boolean) => void
   /** The fields themselves show what is wrong. */
   hidesProblem?: boolean

@@ -7,8 +7,8 @@ import { Problem } from './problem.tsx'
 import { Notice } from './state.tsx'
 
 /**
- * The error of a change. Where somebody else was quicker it says so, shows what differs, and lets the user go on with what was
- * typed. It stands in all forms and dialogs whose changes go through `useEditing`.
+ * The error of a change. Where somebody else was quicker it says so, shows what differs, and lets the user go
+ * on with what was typed. It stands in all forms and dialogs whose changes go through `useEditing`.
  */
 export function ChangeProblem<Data>({
   error,
@@ -23,7 +23,9 @@ export function ChangeProblem<Data>({
   editing: Editing<Data> | undefined
   /** What failed, for other errors: "Save key". */
   doing?: string
-  /** What the user wants, as the API has it: where that is not what was read, it stands beside what differs. */
+  /**
+   * What the user wants, as the API has it: where that is not what was read, it stands beside what differs.
+   */
   yours?: unknown
   /** Keeps what was typed, upon what stands now. Absent: the verb of the dialog does it. */
   onGoOn?: () => void

@@ -8,8 +8,8 @@ export interface Change {
 }
 
 /**
- * Every member that differs. A thing that was not there has only added ones. Of two lists of texts only the texts that came
- * or went are told.
+ * Every member that differs. A thing that was not there has only added ones. Of two lists of texts only the
+ * texts that came or went are told.
  */
 export function changesOf(before: unknown, after: unknown): Change[] {
   const [old, next] = [flat(before), flat(after)]

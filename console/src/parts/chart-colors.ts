@@ -1,4 +1,7 @@
-/** Colours of charts for both schemes, in the order in which series take them. Neighbours differ in lightness too. */
+/**
+ * Colours of charts for both schemes, in the order in which series take them. Neighbours differ in lightness
+ * too.
+ */
 const series = {
   light: ['#0b7370', '#d08a1d', '#5b5bd6', '#c2477f', '#4f8f2f', '#8a6d3b', '#2f7fb8', '#7b8794'],
   dark: ['#5fccc4', '#e9b45c', '#9a9af5', '#ee86b3', '#94cf6f', '#c9a877', '#74b8ea', '#8b99a6'],

@@ -15,7 +15,10 @@ export function seriesAt(series: readonly Stacked[], bucket: number, height: num
   return undefined
 }
 
-/** Where a key leads from a bucket; undefined: the key is none of the chart's. Without a bucket it begins at the last one. */
+/**
+ * Where a key leads from a bucket; undefined: the key is none of the chart's. Without a bucket it begins at
+ * the last one.
+ */
 export function stepTo(key: string, bucket: number | undefined, buckets: number): number | undefined {
   const last = buckets - 1
   switch (key) {

@@ -30,8 +30,8 @@ export function valuesOf(fields: readonly Field[], resource: unknown): Values {
 }
 
 /**
- * The merge patch from one state of a form to another: what did not change is left out, and what is empty becomes null, the
- * default. A map of which nothing is set any more becomes null as a whole.
+ * The merge patch from one state of a form to another: what did not change is left out, and what is empty
+ * becomes null, the default. A map of which nothing is set any more becomes null as a whole.
  */
 export function patchOf(fields: readonly Field[], before: Values, after: Values): JsonObject {
   const patch: JsonObject = {}
@@ -49,8 +49,8 @@ export function patchOf(fields: readonly Field[], before: Values, after: Values)
 }
 
 /**
- * The values of a form whose resource somebody else has changed from `before` to `now`: what the user has typed stays, and all
- * else is as it stands now.
+ * The values of a form whose resource somebody else has changed from `before` to `now`: what the user has
+ * typed stays, and all else is as it stands now.
  */
 export function rebased(
   fields: readonly Field[],

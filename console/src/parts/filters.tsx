@@ -109,8 +109,8 @@ export function ChoiceFilter({
 }
 
 /**
- * The filters of a list. On a phone those of `children` wait behind a button, which says whether one is set; `first` stays.
- * Without `filters` all stay.
+ * The filters of a list. On a phone those of `children` wait behind a button, which says whether one is set;
+ * `first` stays. Without `filters` all stay.
  */
 export function FilterBar({
   filters,

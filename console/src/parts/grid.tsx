@@ -13,8 +13,8 @@ const footHeight = 44
 const rowsFromEnd = 30
 
 /**
- * Rows by the thousand, of which only those in sight are in the page. Keys: `J`/`K` and arrows move, `Enter` opens, `Esc`
- * leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id.
+ * Rows by the thousand, of which only those in sight are in the page. Keys: `J`/`K` and arrows move, `Enter`
+ * opens, `Esc` leaves it to the page, `F`/`Shift+F` filter by the cell, `C` copies the id.
  */
 export function Grid<Row>(props: GridProps<Row>) {
   const { label, rows, idOf, openId, onOpen, onMore, onTouch, toneOf, onFilter, sort, onSort, foot } = props

@@ -8,8 +8,9 @@ import { ChangeProblem } from './change-problem.tsx'
 import { type JsonObject, mergePatch, patched, readObject } from './fields.ts'
 
 /**
- * All settings of a thing as the API takes them: nothing that the API can set is out of reach. `save` gets what was changed,
- * as a merge patch (RFC 7396), and the header for it. What is typed stays when the page reads the thing anew.
+ * All settings of a thing as the API takes them: nothing that the API can set is out of reach. `save` gets
+ * what was changed, as a merge patch (RFC 7396), and the header for it. What is typed stays when the page
+ * reads the thing anew.
  */
 export function JsonEditor<Data>({
   of,

@@ -1,7 +1,10 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { Texts } from '../console-search.ts'
 
-/** The row that is open beside a list, and how another one is opened: walking through rows leaves one step to go back. */
+/**
+ * The row that is open beside a list, and how another one is opened: walking through rows leaves one step to
+ * go back.
+ */
 export function useOpenRow(list: '/console/alerts' | '/console/audit' | '/console/jobs', search: Texts) {
   const { id } = useParams({ strict: false })
   const navigate = useNavigate()

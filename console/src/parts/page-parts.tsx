@@ -31,7 +31,10 @@ interface Registry {
 const nobody: Registry = { report: () => {}, silent: new Set() }
 const Context = createContext(nobody)
 
-/** The parts of a page. What several of them cannot read for one reason is said once, above them, and not by each. */
+/**
+ * The parts of a page. What several of them cannot read for one reason is said once, above them, and not by
+ * each.
+ */
 export function PageParts({ children }: { children: ReactNode }) {
   const [parts, setParts] = useState<ReadonlyMap<string, PartState>>(new Map())
   const [isTelling, setTelling] = useState(false)
@@ -58,9 +61,10 @@ export function PageParts({ children }: { children: ReactNode }) {
 }
 
 /**
- * What stands in place of a part that cannot be read: its problem; null where the page says it; undefined: it can be read, or
- * waits. A part that has failed stays so until it is answered, or the reader asks again: a live page asks a new question at each
- * tick, and its message must not come and go with them. `name`: "the numbers", "spend by model".
+ * What stands in place of a part that cannot be read: its problem; null where the page says it; undefined: it
+ * can be read, or waits. A part that has failed stays so until it is answered, or the reader asks again: a
+ * live page asks a new question at each tick, and its message must not come and go with them. `name`: "the
+ * numbers", "spend by model".
  */
 export function usePart(name: string, reading: Reading): ReactNode | undefined {
   const { report, silent } = useContext(Context)

@@ -5,8 +5,8 @@ import classes from './page.module.css'
 import { PageParts } from './page-parts.tsx'
 
 /**
- * The frame of a page of the console: its title, what can be done in it, and its content. `wide`: the content has the
- * whole height and scrolls itself, as a table does.
+ * The frame of a page of the console: its title, what can be done in it, and its content. `wide`: the content
+ * has the whole height and scrolls itself, as a table does.
  */
 export function Page({
   title,

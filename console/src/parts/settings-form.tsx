@@ -1,27 +1,13 @@
 import { Button, Group, SegmentedControl, Stack, Textarea } from '@mantine/core'
-import { type UseFormReturnType, useForm } from '@mantine/form'
-import { type FormEvent, useState } from 'react'
+import type { UseFormReturnType } from '@mantine/form'
 import { ApiError } from '../api/client.ts'
 import type { Editing } from '../api/editing.ts'
 import { type IfMatch, isChangedMeanwhile } from '../api/tagged.ts'
 import { ChangeProblem } from './change-problem.tsx'
-import {
-  bodyOf,
-  type Field,
-  faultsOf,
-  type JsonObject,
-  mergePatch,
-  patched,
-  patchOf,
-  readObject,
-  rebased,
-  settingsOf,
-  type Values,
-  valuesOf,
-} from './fields.ts'
-import { formErrors } from './form-errors.ts'
+import type { Field, JsonObject, Values } from './fields.ts'
 import { SettingsField } from './settings-field.tsx'
 import classes from './settings-form.module.css'
+import { fieldErrors, useSettings } from './use-settings.ts'
 
 /** Settings that stand together under a heading. */
 export interface FieldGroup {
@@ -31,8 +17,9 @@ export interface FieldGroup {
 }
 
 /**
- * Makes or changes a resource: fields for what is common, and JSON for everything that the API takes. `save` gets the body of a
- * new resource, or the merge patch to the one that stands, with the header for it. The errors of the answer land at their fields.
+ * Makes or changes a resource: fields for what is common, and JSON for everything that the API takes. `save`
+ * gets the body of a new resource, or the merge patch to the one that stands, with the header for it. The
+ * errors of the answer land at their fields.
  */
 export function SettingsForm({
   groups,
@@ -58,98 +45,17 @@ export function SettingsForm({
   onCancel?(): void
 }) {
   const fields = groups.flatMap((group) => group.fields)
-  const [began] = useState(editing?.base ?? preset ?? {})
-  const stands = editing?.base ?? began
-  const before = valuesOf(fields, stands)
-  const settings = settingsOf(names, stands)
-  const form = useForm<Values>({ initialValues: before, validate: (values) => faultsOf(fields, values) })
-  const [mode, setMode] = useState<'form' | 'json'>('form')
-  const [json, setJson] = useState('')
-  const [jsonFault, setJsonFault] = useState<string>()
-  const [error, setError] = useState<unknown>()
-  const [isBusy, setBusy] = useState(false)
-  const isNew = editing === undefined
-
-  const show = (next: 'form' | 'json') => {
-    if (next === mode) return
-    if (next === 'json') {
-      const values = form.getValues()
-      setJson(
-        JSON.stringify(
-          isNew ? bodyOf(fields, values) : patched(settings, patchOf(fields, before, values)),
-          null,
-          2,
-        ),
-      )
-    } else {
-      try {
-        const written = readObject(json)
-        form.setValues(valuesOf(fields, written))
-      } catch (fault) {
-        setJsonFault(String(fault instanceof Error ? fault.message : fault))
-        return
-      }
-    }
-    setJsonFault(undefined)
-    setError(undefined)
-    setMode(next)
-  }
-  const send = async (body: JsonObject) => {
-    setBusy(true)
-    setError(undefined)
-    try {
-      await (editing === undefined ? save(body, {}) : editing.change((header) => save(body, header)))
-    } catch (cause) {
-      setError(cause)
-      form.setErrors(fieldErrors(cause))
-    } finally {
-      setBusy(false)
-    }
-  }
-  /** Begins anew from what stands now: with what the user has typed, or without it. */
-  const goOn = (keeps: boolean) => {
-    const now = valuesOf(fields, editing?.now)
-    const nowSettings = settingsOf(names, editing?.now)
-    if (mode === 'form') {
-      form.setValues(keeps ? rebased(fields, { before, now, typed: form.getValues() }) : now)
-    } else {
-      try {
-        const own = keeps ? mergePatch(settings, readObject(json)) : {}
-        setJson(JSON.stringify(patched(nowSettings, own), null, 2))
-      } catch (fault) {
-        setJsonFault(String(fault instanceof Error ? fault.message : fault))
-        return
-      }
-    }
-    setError(undefined)
-    editing?.goOn()
-  }
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (isBusy) return
-    if (mode === 'form') {
-      if (form.validate().hasErrors) return
-      const values = form.getValues()
-      void send(isNew ? bodyOf(fields, values) : patchOf(fields, before, values))
-      return
-    }
-    try {
-      const written = readObject(json)
-      setJsonFault(undefined)
-      void send(isNew ? written : mergePatch(settings, written))
-    } catch (fault) {
-      setJsonFault(String(fault instanceof Error ? fault.message : fault))
-    }
-  }
+  const settings = useSettings({ fields, names, editing, preset, save })
+  const { form, mode, json, jsonFault, error } = settings
   return (
-    <form onSubmit={submit} noValidate>
+    <form onSubmit={settings.submit} noValidate>
       <Stack gap={16}>
         {isBrief ? null : (
           <SegmentedControl
             aria-label="How to write the settings"
             size="xs"
             value={mode}
-            onChange={(next) => show(next === 'json' ? 'json' : 'form')}
+            onChange={(next) => settings.show(next === 'json' ? 'json' : 'form')}
             data={[
               { value: 'form', label: 'Form' },
               { value: 'json', label: 'JSON' },
@@ -164,7 +70,7 @@ export function SettingsForm({
             label="All settings, as the API has them"
             description="Take a setting out, or write null, for its default."
             value={json}
-            onChange={(event) => setJson(event.currentTarget.value)}
+            onChange={(event) => settings.setJson(event.currentTarget.value)}
             autosize
             minRows={12}
             maxRows={28}
@@ -177,9 +83,9 @@ export function SettingsForm({
             error={error}
             editing={editing}
             doing={verb}
-            yours={mode === 'form' ? patchOf(fields, before, form.getValues()) : undefined}
-            onGoOn={() => goOn(true)}
-            onDrop={() => goOn(false)}
+            yours={settings.yours()}
+            onGoOn={() => settings.goOn(true)}
+            onDrop={() => settings.goOn(false)}
           />
         )}
         <Group justify="flex-end" gap={8}>
@@ -188,7 +94,7 @@ export function SettingsForm({
               Cancel
             </Button>
           )}
-          <Button type="submit" loading={isBusy}>
+          <Button type="submit" loading={settings.isBusy}>
             {verb}
           </Button>
         </Group>
@@ -238,12 +144,5 @@ function Faults({ error }: { error: ApiError }) {
         </li>
       ))}
     </ul>
-  )
-}
-
-/** An error of one name in a list, such as `scopes.0`, stands at the field of the list. */
-function fieldErrors(error: unknown): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(formErrors(error)).map(([path, detail]) => [path.replace(/\.\d+$/, ''), detail]),
   )
 }

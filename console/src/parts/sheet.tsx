@@ -4,7 +4,9 @@ import { type ReactNode, useEffect } from 'react'
 import classes from './sheet.module.css'
 import { isTyping } from './typing.ts'
 
-/** Stands beside a grid, which stays in use. Its address is that of the row that it shows. `Esc` closes it. */
+/**
+ * Stands beside a grid, which stays in use. Its address is that of the row that it shows. `Esc` closes it.
+ */
 export function Sheet({
   title,
   actions,

@@ -44,38 +44,94 @@ interface TimeChartProps {
   nameOf?(name: string): ReactNode
 }
 
+const usualHeight = 136
+
 /**
- * Values over time, drawn on a canvas. The bucket under the pointer, or the one that the arrow keys chose, shows its values in
- * the legend; a screen reader says them.
+ * Values over time, drawn on a canvas. The bucket under the pointer, or the one that the arrow keys chose,
+ * shows its values in the legend; a screen reader says them.
  */
-export function TimeChart({
-  label,
-  at,
-  stepMs,
-  series,
-  kind,
-  format,
-  height = 136,
-  onRange,
-  onPick,
-  picks = 'this time alone',
-  nameOf = (name) => name,
-}: TimeChartProps) {
+export function TimeChart(props: TimeChartProps) {
+  const {
+    label,
+    at,
+    series,
+    kind,
+    format,
+    height = usualHeight,
+    picks = 'this time alone',
+    nameOf = (name) => name,
+  } = props
+  const { box, hovered, show, pick, isChoosable } = useDrawnChart(props)
+  const hintId = useId()
+  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
+    if (event.altKey || event.ctrlKey || event.metaKey) return
+    const next = stepTo(event.key, hovered, at.length)
+    if (next !== undefined) show(next)
+    else if (event.key === 'Enter' && hovered !== undefined) pick(hovered)
+    else return
+    event.preventDefault()
+    event.stopPropagation()
+  }
+
+  const timeOf = (bucket: number) => {
+    const start = new Date(at[bucket] ?? 0)
+    return `${day(start)}, ${clock(start, false)}`
+  }
+  const valuesOf = (bucket: number) =>
+    series.map(({ name, values }) => `${name} ${legendOf(values, bucket, kind, format)}`).join(', ')
+  const keys: HTMLAttributes<HTMLDivElement> = isChoosable
+    ? {
+        role: 'slider',
+        tabIndex: 0,
+        title: `Click: ${picks}. Drag: choose a time.`,
+        'aria-label': label,
+        'aria-valuemin': 0,
+        'aria-valuemax': Math.max(0, at.length - 1),
+        'aria-valuenow': hovered ?? Math.max(0, at.length - 1),
+        'aria-valuetext':
+          hovered === undefined ? 'no time is chosen' : `${timeOf(hovered)}: ${valuesOf(hovered)}`,
+        'aria-describedby': hintId,
+        onKeyDown: onKey,
+        onBlur: () => show(undefined),
+      }
+    : { 'aria-hidden': true }
+  return (
+    <figure className={classes.chart} data-choosable={isChoosable || undefined}>
+      <figcaption className={classes.legend}>
+        <span className="tg-heard">{label}. </span>
+        {series.map(({ name, color, values }) => (
+          <span key={name} className={classes.name}>
+            <span className={classes.swatch} style={{ background: color }} aria-hidden />
+            {nameOf(name)} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
+          </span>
+        ))}
+        <span className={classes.at}>{hovered === undefined ? '' : timeOf(hovered)}</span>
+      </figcaption>
+      <div ref={box} className={classes.canvas} style={{ height }} {...keys} />
+      {isChoosable ? (
+        <span id={hintId} hidden>
+          The arrow keys choose a bar, Enter opens {picks}.
+        </span>
+      ) : null}
+    </figure>
+  )
+}
+
+/** The chart in its `box`, and the bucket under the pointer or the keys. */
+function useDrawnChart(props: TimeChartProps) {
+  const { at, stepMs, series, kind, format, height = usualHeight, onRange, onPick } = props
   const scheme: Scheme = useComputedColorScheme('light', { getInitialValueInEffect: false })
   const box = useRef<HTMLDivElement>(null)
   const [hovered, setHovered] = useState<number | undefined>(undefined)
   const drawn = useRef<uPlot | undefined>(undefined)
-  const hintId = useId()
-  const chosen = useRef({ onRange, onPick })
-  chosen.current = { onRange, onPick }
   const isChoosable = onRange !== undefined
-  const rangeOf = (bucket: number) => bucketRange(at[bucket] ?? 0, stepMs)
   const pick = (bucket: number, name?: string) => {
-    if (onPick !== undefined) onPick(rangeOf(bucket), name)
-    else onRange?.(rangeOf(bucket))
+    const range = bucketRange(at[bucket] ?? 0, stepMs)
+    if (onPick !== undefined) onPick(range, name)
+    else onRange?.(range)
   }
-  const picked = useRef(pick)
-  picked.current = pick
+  const chosen = useRef({ onRange, pick })
+  chosen.current = { onRange, pick }
   const data = useMemo(() => dataOf(at, series, kind), [at, series, kind])
 
   useEffect(() => {
@@ -138,7 +194,7 @@ export function TimeChart({
       const bucket = bucketUnder(chart)
       if (bucket === undefined) return
       const height = chart.posToVal(chart.cursor.top ?? 0, 'y')
-      picked.current(bucket, kind === 'stacked' ? seriesAt(series, bucket, height) : undefined)
+      chosen.current.pick(bucket, kind === 'stacked' ? seriesAt(series, bucket, height) : undefined)
     }
     if (isChoosable) chart.over.addEventListener('click', onClick)
     const observer = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height }))
@@ -158,58 +214,7 @@ export function TimeChart({
     const left = bucket === undefined ? -10 : chart.valToPos((at[bucket] ?? 0) / 1_000, 'x') + 1
     chart.setCursor({ left, top: bucket === undefined ? -10 : 0 }, false)
   }
-  const onKey = (event: KeyboardEvent<HTMLDivElement>) => {
-    if (event.altKey || event.ctrlKey || event.metaKey) return
-    const next = stepTo(event.key, hovered, at.length)
-    if (next !== undefined) show(next)
-    else if (event.key === 'Enter' && hovered !== undefined) pick(hovered)
-    else return
-    event.preventDefault()
-    event.stopPropagation()
-  }
-
-  const timeOf = (bucket: number) => {
-    const start = new Date(at[bucket] ?? 0)
-    return `${day(start)}, ${clock(start, false)}`
-  }
-  const valuesOf = (bucket: number) =>
-    series.map(({ name, values }) => `${name} ${legendOf(values, bucket, kind, format)}`).join(', ')
-  const keys: HTMLAttributes<HTMLDivElement> = isChoosable
-    ? {
-        role: 'slider',
-        tabIndex: 0,
-        title: `Click: ${picks}. Drag: choose a time.`,
-        'aria-label': label,
-        'aria-valuemin': 0,
-        'aria-valuemax': Math.max(0, at.length - 1),
-        'aria-valuenow': hovered ?? Math.max(0, at.length - 1),
-        'aria-valuetext':
-          hovered === undefined ? 'no time is chosen' : `${timeOf(hovered)}: ${valuesOf(hovered)}`,
-        'aria-describedby': hintId,
-        onKeyDown: onKey,
-        onBlur: () => show(undefined),
-      }
-    : { 'aria-hidden': true }
-  return (
-    <figure className={classes.chart} data-choosable={isChoosable || undefined}>
-      <figcaption className={classes.legend}>
-        <span className="tg-heard">{label}. </span>
-        {series.map(({ name, color, values }) => (
-          <span key={name} className={classes.name}>
-            <span className={classes.swatch} style={{ background: color }} aria-hidden />
-            {nameOf(name)} <span className="tg-number">{legendOf(values, hovered, kind, format)}</span>
-          </span>
-        ))}
-        <span className={classes.at}>{hovered === undefined ? '' : timeOf(hovered)}</span>
-      </figcaption>
-      <div ref={box} className={classes.canvas} style={{ height }} {...keys} />
-      {isChoosable ? (
-        <span id={hintId} hidden>
-          The arrow keys choose a bar, Enter opens {picks}.
-        </span>
-      ) : null}
-    </figure>
-  )
+  return { box, hovered, show, pick, isChoosable }
 }
 
 function bucketRange(startMs: number, stepMs: number): ChartRange {

@@ -28,7 +28,9 @@ export function done(message: string): void {
   void show({ message, color: 'accent', autoClose: 4_000 })
 }
 
-/** Says what was not done, why, and the id of the call. It stays until it is closed. `what`: "The revocation". */
+/**
+ * Says what was not done, why, and the id of the call. It stays until it is closed. `what`: "The revocation".
+ */
 export function fails(what: string, error: unknown): void {
   const detail = error instanceof Error ? error.message : String(error)
   const id = error instanceof ApiError && error.requestId !== undefined ? ` (request ${error.requestId})` : ''

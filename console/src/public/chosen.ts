@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** The label of the tab of code that somebody chose last, such as `Python`. It holds on all pages, and for later visits. */
+/**
+ * The label of the tab of code that somebody chose last, such as `Python`. It holds on all pages, and for
+ * later visits.
+ */
 const name = 'tollgate-code'
 const listeners = new Set<() => void>()
 

@@ -16,14 +16,18 @@ export function filledHtml(html: string, { gateway, model }: Values): string {
 const documented = 'http://127.0.0.1:8787'
 
 /**
- * The HTML of a document with this gateway's address in place of that of a first start. Tutorials and pages of clients are for
- * those who call it; the other documents speak of the machine that it runs on, and keep theirs.
+ * The HTML of a document with this gateway's address in place of that of a first start. Tutorials and pages
+ * of clients are for those who call it; the other documents speak of the machine that it runs on, and keep
+ * theirs.
  */
 export function addressed(html: string, path: string, gateway: string): string {
   return /^(tutorials|clients)\//.test(path) ? html.replaceAll(documented, () => escaped(gateway)) : html
 }
 
-/** A model's id stands in quotes of several languages. None of them ends early: such signs have no place in an id. */
+/**
+ * A model's id stands in quotes of several languages. None of them ends early: such signs have no place in an
+ * id.
+ */
 function inQuotes(model: string): string {
   return model.replace(/["'`\\\n\r$]/g, '_')
 }

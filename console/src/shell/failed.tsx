@@ -4,7 +4,9 @@ import { ApiError } from '../api/client.ts'
 import { Problem } from '../parts/problem.tsx'
 import classes from './failed.module.css'
 
-/** Where the reader comes back to. The link loads all anew: nothing stays of what the former person has read. */
+/**
+ * Where the reader comes back to. The link loads all anew: nothing stays of what the former person has read.
+ */
 const here = () => window.location.pathname + window.location.search
 
 /** A page that could not be shown: what happened, and a way on. */

@@ -11,7 +11,10 @@ import { placesOf } from './navigation.ts'
 
 const requestId = /^(?:req_)?([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})$/i
 
-/** `asked`: how often it was asked for; it opens each time. Pages at once; tenants, keys, channels and models as somebody types; a pasted request id opens its row. */
+/**
+ * `asked`: how often it was asked for; it opens each time. Pages at once; tenants, keys, channels and models
+ * as somebody types; a pasted request id opens its row.
+ */
 export function Palette({ asked }: { asked: number }) {
   // biome-ignore lint/correctness/useExhaustiveDependencies: it opens once for each time that it was asked for
   useEffect(() => spotlight.open(), [asked])

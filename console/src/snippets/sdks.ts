@@ -153,7 +153,10 @@ function pythonCall(
   return `stream = ${call}\nfor event in stream:\n    ${event}`
 }
 
-/** Its own words for a request: the model, the last text and the bound of the answer; the rest of the request is not in it. */
+/**
+ * Its own words for a request: the model, the last text and the bound of the answer; the rest of the request
+ * is not in it.
+ */
 function aiSdk({ origin, endpoint, request, secret }: SnippetSource): Snippet {
   const isMessages = endpoint === '/v1/messages'
   const [name, maker, method] = isMessages

@@ -6,7 +6,9 @@ export interface SnippetSource {
   endpoint: string
   /** The body, in the format of the endpoint. */
   request: Readonly<Record<string, unknown>>
-  /** A real secret, only where it is shown once. Without it, the code reads `TOLLGATE_KEY` of the environment. */
+  /**
+   * A real secret, only where it is shown once. Without it, the code reads `TOLLGATE_KEY` of the environment.
+   */
   secret?: string | undefined
 }
 

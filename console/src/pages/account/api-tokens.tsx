@@ -20,7 +20,6 @@ export function ApiTokens() {
   const session = useSession()
   const queryClient = useQueryClient()
   const [isMaking, setMaking] = useState(false)
-  const [made, setMade] = useState<Schema<'MadeApiToken'>>()
   const [chosen, setChosen] = useState<Schema<'ApiToken'>>()
   const queryKey = ['account', 'tokens', session.id]
   const list = useList<Schema<'ApiToken'>>({
@@ -39,25 +38,7 @@ export function ApiTokens() {
         }),
       ),
   })
-  const scopes = Object.entries(session.may).flatMap(([area, actions]) =>
-    (actions ?? []).map((action) => `${area}:${action}`),
-  )
-  const fields: Field[] = [
-    { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'terraform' },
-    { path: 'expires_at', label: 'Expires', kind: 'moment', about: 'On your clock; empty: never' },
-    {
-      path: 'scopes',
-      label: 'What it may',
-      kind: 'tags',
-      required: false,
-      suggestions: scopes,
-      about: '“keys:write” includes “keys:read”. It never may more than you.',
-    },
-  ]
-  const close = () => {
-    setMaking(false)
-    setMade(undefined)
-  }
+  const readAgain = () => queryClient.invalidateQueries({ queryKey })
   return (
     <Section
       title="Your API tokens"
@@ -89,41 +70,7 @@ export function ApiTokens() {
           },
         ]}
       />
-      <Modal
-        opened={isMaking}
-        onClose={close}
-        size="lg"
-        title={made === undefined ? 'Make an API token' : `The token ${made.name}`}
-        closeOnClickOutside={false}
-        closeOnEscape={made === undefined}
-      >
-        {made === undefined ? (
-          <SettingsForm
-            groups={[{ title: 'API token', fields }]}
-            names={['name', 'scopes', 'role', 'tenant_id', 'expires_at']}
-            verb="Make API token"
-            onCancel={close}
-            save={async (body) => {
-              setMade(
-                await ask(api.POST('/admin/v1/api-tokens', { body: body as Schema<'ApiTokenRequest'> })),
-              )
-              await queryClient.invalidateQueries({ queryKey })
-            }}
-          />
-        ) : (
-          <Stack gap={12}>
-            <Notice tone="warning">
-              Copy the token now. It is not shown again: the gateway stores only a hash of it.
-            </Notice>
-            <Code text={made.token} what="the token" />
-            <Code
-              text={`curl ${gatewayUrl}/admin/v1/session -H 'authorization: Bearer ${made.token}'`}
-              what="the command"
-            />
-            <Button onClick={close}>I have copied the token</Button>
-          </Stack>
-        )}
-      </Modal>
+      <MakeToken opened={isMaking} onClose={() => setMaking(false)} onMade={readAgain} />
       <AskFirst
         opened={chosen !== undefined}
         onClose={() => setChosen(undefined)}
@@ -132,12 +79,80 @@ export function ApiTokens() {
         act={async () => {
           if (chosen === undefined) return
           await ask(api.DELETE('/admin/v1/api-tokens/{id}', { params: { path: { id: chosen.id } } }))
-          await queryClient.invalidateQueries({ queryKey })
+          await readAgain()
           done(`Token ${chosen.name} is revoked`)
         }}
       >
         Programs that send the token {chosen?.name} are refused at once, for ever.
       </AskFirst>
     </Section>
+  )
+}
+
+/** Makes a token, and shows it once. */
+function MakeToken({
+  opened,
+  onClose,
+  onMade,
+}: {
+  opened: boolean
+  onClose(): void
+  onMade(): Promise<void>
+}) {
+  const { may } = useSession()
+  const [made, setMade] = useState<Schema<'MadeApiToken'>>()
+  const scopes = Object.entries(may).flatMap(([area, actions]) =>
+    (actions ?? []).map((action) => `${area}:${action}`),
+  )
+  const fields: Field[] = [
+    { path: 'name', label: 'Name', kind: 'text', required: true, placeholder: 'terraform' },
+    { path: 'expires_at', label: 'Expires', kind: 'moment', about: 'On your clock; empty: never' },
+    {
+      path: 'scopes',
+      label: 'What it may',
+      kind: 'tags',
+      required: false,
+      suggestions: scopes,
+      about: '“keys:write” includes “keys:read”. It never may more than you.',
+    },
+  ]
+  const close = () => {
+    onClose()
+    setMade(undefined)
+  }
+  return (
+    <Modal
+      opened={opened}
+      onClose={close}
+      size="lg"
+      title={made === undefined ? 'Make an API token' : `The token ${made.name}`}
+      closeOnClickOutside={false}
+      closeOnEscape={made === undefined}
+    >
+      {made === undefined ? (
+        <SettingsForm
+          groups={[{ title: 'API token', fields }]}
+          names={['name', 'scopes', 'role', 'tenant_id', 'expires_at']}
+          verb="Make API token"
+          onCancel={close}
+          save={async (body) => {
+            setMade(await ask(api.POST('/admin/v1/api-tokens', { body: body as Schema<'ApiTokenRequest'> })))
+            await onMade()
+          }}
+        />
+      ) : (
+        <Stack gap={12}>
+          <Notice tone="warning">
+            Copy the token now. It is not shown again: the gateway stores only a hash of it.
+          </Notice>
+          <Code text={made.token} what="the token" />
+          <Code
+            text={`curl ${gatewayUrl}/admin/v1/session -H 'authorization: Bearer ${made.token}'`}
+            what="the command"
+          />
+          <Button onClick={close}>I have copied the token</Button>
+        </Stack>
+      )}
+    </Modal>
   )
 }

@@ -5,7 +5,9 @@ import { useMay } from '../../api/session.ts'
 import { done, fails } from '../../parts/toast.tsx'
 import type { Episode } from './alerts-query.ts'
 
-/** The button by which somebody says that they know. Nothing where it is known, is over, or may not be said. */
+/**
+ * The button by which somebody says that they know. Nothing where it is known, is over, or may not be said.
+ */
 export function Acknowledge({ episode: { id, state, acknowledged } }: { episode: Episode }) {
   const may = useMay()
   const queries = useQueryClient()

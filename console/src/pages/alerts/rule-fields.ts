@@ -226,7 +226,9 @@ export function valuesOf(kind: Kind, condition?: Readonly<Record<string, unknown
     : values
 }
 
-/** The condition that the form says. What is empty is null where that means "each", and left out elsewhere. */
+/**
+ * The condition that the form says. What is empty is null where that means "each", and left out elsewhere.
+ */
 export function conditionOf(kind: Kind, values: FieldValues): Record<string, unknown> {
   const stated = fieldsOf(kind, values).flatMap(({ name, isOptional, isFormOnly }): [string, unknown][] => {
     if (isFormOnly === true) return []

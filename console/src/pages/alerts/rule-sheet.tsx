@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { type Editing, useEditing } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
@@ -90,6 +90,8 @@ function RuleFacts({ rule }: { rule: Rule }) {
   )
 }
 
+type Asked = 'change' | 'delete' | 'secret' | 'off' | undefined
+
 function Actions({
   rule: newest,
   isTesting,
@@ -103,26 +105,14 @@ function Actions({
   onSecret(secret: string): void
   onDeleted(): void
 }) {
+  const [asks, setAsks] = useState<Asked>(undefined)
+  const { readAgain, turn } = useRuleChanges()
   const queries = useQueryClient()
-  const [asks, setAsks] = useState<'change' | 'delete' | 'secret' | 'off' | undefined>(undefined)
-  const close = () => setAsks(undefined)
   const read = () => queries.fetchQuery({ ...ruleQuery(newest.data.id), staleTime: 0 })
   const editing = useEditing(newest, read, asks !== undefined)
   const rule = editing.base
-  const path = { id: rule.id }
-  const readAgain = () =>
-    Promise.all(
-      [['alert-rules'], ['alert-episodes'], ['open-episodes']].map((queryKey) =>
-        queries.invalidateQueries({ queryKey }),
-      ),
-    )
-  const turn = async (enabled: boolean, header: IfMatch) => {
-    await ask(api.PATCH('/admin/v1/alerts/{id}', { params: { path, header }, body: { enabled } }))
-    done(enabled ? `The rule ${rule.name} is watched` : `The rule ${rule.name} is turned off`)
-    await readAgain()
-  }
   const turnOn = useMutation({
-    mutationFn: () => turn(true, ifMatch(newest.etag)),
+    mutationFn: () => turn(rule, true, ifMatch(newest.etag)),
     onError: async (error) => {
       fails('Turning on the rule', error)
       if (isChangedMeanwhile(error)) await readAgain()
@@ -155,27 +145,75 @@ function Actions({
       <Button variant="default" c="var(--tg-bad)" onClick={() => setAsks('delete')}>
         Delete the rule
       </Button>
-      <Modal opened={asks === 'change'} onClose={close} title="Change the rule" size="lg">
+      <RuleDialogs
+        asks={asks}
+        onClose={() => setAsks(undefined)}
+        editing={editing}
+        onSecret={onSecret}
+        onDeleted={onDeleted}
+      />
+    </>
+  )
+}
+
+function useRuleChanges() {
+  const queries = useQueryClient()
+  const readAgain = () =>
+    Promise.all(
+      [['alert-rules'], ['alert-episodes'], ['open-episodes']].map((queryKey) =>
+        queries.invalidateQueries({ queryKey }),
+      ),
+    )
+  return {
+    readAgain,
+    async turn({ id, name }: Rule, enabled: boolean, header: IfMatch) {
+      await ask(api.PATCH('/admin/v1/alerts/{id}', { params: { path: { id }, header }, body: { enabled } }))
+      done(enabled ? `The rule ${name} is watched` : `The rule ${name} is turned off`)
+      await readAgain()
+    },
+  }
+}
+
+/** What is asked before a rule changes. */
+function RuleDialogs({
+  asks,
+  onClose,
+  editing,
+  onSecret,
+  onDeleted,
+}: {
+  asks: Asked
+  onClose(): void
+  editing: Editing<Rule>
+  onSecret(secret: string): void
+  onDeleted(): void
+}) {
+  const { readAgain, turn } = useRuleChanges()
+  const rule = editing.base
+  const path = { id: rule.id }
+  return (
+    <>
+      <Modal opened={asks === 'change'} onClose={onClose} title="Change the rule" size="lg">
         <RuleForm
           editing={editing}
           onDone={(secret) => {
-            close()
+            onClose()
             if (secret !== undefined) onSecret(secret)
           }}
         />
       </Modal>
       <AskFirst
         opened={asks === 'off'}
-        onClose={close}
+        onClose={onClose}
         verb="Turn off"
         editing={editing}
-        act={(header) => turn(false, header)}
+        act={(header) => turn(rule, false, header)}
       >
         Its open episodes close, and nobody is told about new ones. You can turn it on again.
       </AskFirst>
       <AskFirst
         opened={asks === 'secret'}
-        onClose={close}
+        onClose={onClose}
         verb="Make a new secret"
         editing={editing}
         act={async (header) => {
@@ -191,7 +229,7 @@ function Actions({
       </AskFirst>
       <AskFirst
         opened={asks === 'delete'}
-        onClose={close}
+        onClose={onClose}
         verb="Delete the rule"
         name={rule.name}
         editing={editing}

@@ -3,7 +3,10 @@ import { count, duration } from '../../format/numbers.ts'
 
 type Condition = Schema<'AlertCondition'>
 
-/** A condition as a sentence without its point: `More than 5 % of the requests of a channel fail within 5 min`. */
+/**
+ * A condition as a sentence without its point: `More than 5 % of the requests of a channel fail within 5
+ * min`.
+ */
 export function ruleWords(condition: Condition): string {
   switch (condition.kind) {
     case 'error_rate':

@@ -1,4 +1,7 @@
-/** What each action of the audit log is, in words that come before the name of the thing: "Revoked key ci". One line for each. */
+/**
+ * What each action of the audit log is, in words that come before the name of the thing: "Revoked key ci".
+ * One line for each.
+ */
 export const actionWords: Readonly<Record<string, string>> = {
   'alert.acknowledge': 'Acknowledged',
   'alert.change': 'Changed',

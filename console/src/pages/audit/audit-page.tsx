@@ -144,7 +144,9 @@ function AuditFilters({
   )
 }
 
-/** Users to choose from, for those who may see them. Others may still follow a link with a user, and leave it. */
+/**
+ * Users to choose from, for those who may see them. Others may still follow a link with a user, and leave it.
+ */
 function UserFilter({ filters }: { filters: Filters }) {
   const may = useMay()
   const chosen = filters.get('user_id')

@@ -1,6 +1,6 @@
 import { Button, Modal, PasswordInput } from '@mantine/core'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { duration } from '../../format/numbers.ts'
@@ -15,7 +15,10 @@ import { useChannelEditing } from './channels-query.ts'
 type Credential = Schema<'ChannelCredential'>
 type Cooldown = Schema<'Health'>['channels'][number]['cooldowns'][number]
 
-/** Write-only: of each one the last four characters are shown, and whether it rests. In the order of their use. */
+/**
+ * Write-only: of each one the last four characters are shown, and whether it rests. In the order of their
+ * use.
+ */
 export function ChannelCredentials({
   tagged,
   cooldowns,
@@ -46,41 +49,24 @@ export function ChannelCredentials({
         <span className="tg-quiet">It has none: its server wants none.</span>
       ) : null}
       <ul className={classes.list}>
-        {channel.credentials.map((credential) => {
-          const rest = cooldowns.filter((cooldown) => cooldown.credential === credential.id)
-          return (
-            <li key={credential.id}>
-              {credential.last_four === null ? (
-                <span className="tg-quiet">too short to show its end</span>
-              ) : (
-                <span className="tg-mono">…{credential.last_four}</span>
-              )}
-              <span className="tg-quiet">id {credential.id}</span>
-              <span className={classes.grows}>
-                {rest.length === 0 ? (
-                  <State tone="good">in use</State>
-                ) : (
-                  rest.map(({ why, model, left_ms }) => (
-                    <State key={`${why} ${model}`} tone={why === 'limited' ? 'warning' : 'bad'}>
-                      {why}
-                      {model === null ? '' : ` for ${model}`}, rests {duration(left_ms)} more
-                    </State>
-                  ))
-                )}
-              </span>
-              {mayChange ? (
-                <>
-                  <Button variant="subtle" onClick={() => setEdits({ replaces: credential })}>
-                    Replace
-                  </Button>
-                  <Button variant="subtle" color="red" onClick={() => setRemoves(credential)}>
-                    Remove
-                  </Button>
-                </>
-              ) : null}
-            </li>
-          )
-        })}
+        {channel.credentials.map((credential) => (
+          <CredentialLine
+            key={credential.id}
+            credential={credential}
+            cooldowns={cooldowns.filter((cooldown) => cooldown.credential === credential.id)}
+          >
+            {mayChange ? (
+              <>
+                <Button variant="subtle" onClick={() => setEdits({ replaces: credential })}>
+                  Replace
+                </Button>
+                <Button variant="subtle" color="red" onClick={() => setRemoves(credential)}>
+                  Remove
+                </Button>
+              </>
+            ) : null}
+          </CredentialLine>
+        ))}
       </ul>
       <Modal
         opened={edits !== undefined}
@@ -120,6 +106,41 @@ export function ChannelCredentials({
         credentials of this channel.
       </AskFirst>
     </Section>
+  )
+}
+
+/** How it ends, and why it rests. `children`: what can be done with it. */
+function CredentialLine({
+  credential: { id, last_four },
+  cooldowns,
+  children,
+}: {
+  credential: Credential
+  cooldowns: readonly Cooldown[]
+  children: ReactNode
+}) {
+  return (
+    <li>
+      {last_four === null ? (
+        <span className="tg-quiet">too short to show its end</span>
+      ) : (
+        <span className="tg-mono">…{last_four}</span>
+      )}
+      <span className="tg-quiet">id {id}</span>
+      <span className={classes.grows}>
+        {cooldowns.length === 0 ? (
+          <State tone="good">in use</State>
+        ) : (
+          cooldowns.map(({ why, model, left_ms }) => (
+            <State key={`${why} ${model}`} tone={why === 'limited' ? 'warning' : 'bad'}>
+              {why}
+              {model === null ? '' : ` for ${model}`}, rests {duration(left_ms)} more
+            </State>
+          ))
+        )}
+      </span>
+      {children}
+    </li>
   )
 }
 

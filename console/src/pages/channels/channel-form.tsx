@@ -19,7 +19,10 @@ import { makeModels } from './make-models.ts'
 import { ModelChoice } from './model-choice.tsx'
 import { formats, vendors } from './vendors.ts'
 
-/** Adds a channel: who serves it, the key, and the models. Everything else has a default, and its place on the channel's page. */
+/**
+ * Adds a channel: who serves it, the key, and the models. Everything else has a default, and its place on the
+ * channel's page.
+ */
 export function ChannelForm({ onMade }: { onMade(channel: Schema<'Channel'>): void }) {
   const queries = useQueryClient()
   const form = useForm<ChannelValues>({ initialValues: newChannel, validate: channelFaults })

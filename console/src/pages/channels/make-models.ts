@@ -3,8 +3,8 @@ import { ApiError, api, ask } from '../../api/client.ts'
 const atOnce = 4
 
 /**
- * Makes the models that are new, without a price: a channel can only offer models that there are. `tell` gets the number of those that are
- * there.
+ * Makes the models that are new, without a price: a channel can only offer models that there are. `tell` gets
+ * the number of those that are there.
  */
 export async function makeModels(ids: readonly string[], tell: (done: number) => void): Promise<void> {
   const rest = ids.values()

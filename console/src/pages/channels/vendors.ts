@@ -2,7 +2,10 @@ import type { Schema } from '../../api/client.ts'
 
 export type Vendor = NonNullable<Schema<'ChannelRequest'>['vendor']>
 
-/** Vendors whose formats and addresses the gateway knows (docs/reference/models.md). `own`: a server that one runs oneself. */
+/**
+ * Vendors whose formats and addresses the gateway knows (docs/reference/models.md). `own`: a server that one
+ * runs oneself.
+ */
 export const vendors: readonly { vendor: Vendor; title: string; kind: 'vendor' | 'own' }[] = [
   { vendor: 'openai', title: 'OpenAI', kind: 'vendor' },
   { vendor: 'anthropic', title: 'Anthropic', kind: 'vendor' },

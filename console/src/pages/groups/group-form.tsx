@@ -8,6 +8,7 @@ import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
+import { budgetFields, limitFields } from '../access/bound-fields.ts'
 
 /** Every setting of a group that the API takes, for the JSON of the form. */
 export const groupSettings = [
@@ -25,13 +26,6 @@ export const groupSettings = [
   'total_limits',
   'budget',
 ] as const
-
-const three = (path: string) =>
-  [
-    { path: `${path}.requests_per_minute`, label: 'Requests a minute', kind: 'integer' },
-    { path: `${path}.tokens_per_minute`, label: 'Tokens a minute', kind: 'integer' },
-    { path: `${path}.concurrency`, label: 'Requests at once', kind: 'integer' },
-  ] as const
 
 export function groupFields(models: readonly string[], channels: readonly string[]): FieldGroup[] {
   return [
@@ -78,21 +72,17 @@ export function groupFields(models: readonly string[], channels: readonly string
     {
       title: 'Limits of each key',
       about: 'For keys without limits of their own. Empty: unbounded.',
-      fields: three('limits'),
+      fields: limitFields('limits'),
     },
     {
       title: 'Limits of all its keys together',
       about: 'Of all tenants. Empty: unbounded.',
-      fields: three('total_limits'),
+      fields: limitFields('total_limits'),
     },
     {
       title: 'Budget of all its keys together',
       about: 'In USD. Days and months are those of UTC. Empty: no bound.',
-      fields: [
-        { path: 'budget.day', label: 'A day', kind: 'usd' },
-        { path: 'budget.month', label: 'A month', kind: 'usd' },
-        { path: 'budget.total', label: 'In all', kind: 'usd', about: 'Sums up the whole log first' },
-      ],
+      fields: budgetFields('Sums up the whole log first'),
     },
     {
       title: 'What is kept, and more',

@@ -68,45 +68,7 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
       {isFile ? <ManagedByFile what="group" name={of.name} /> : null}
       {of.description === null ? null : <p className="tg-quiet">{of.description}</p>}
       <Section title="Settings">
-        <div className={classes.columns}>
-          <Facts
-            facts={[
-              ['Models', listed(of.models)],
-              ['Channels', listed(of.channels)],
-              ['Prices', `times ${of.price_multiplier}`],
-              ['Limits of each key', limitsInWords(of.limits) ?? 'unbounded'],
-              ['Limits of all keys', limitsInWords(of.total_limits) ?? 'unbounded'],
-              ['Budget', budgetInWords(of.budget) ?? 'none'],
-            ]}
-          />
-          <Facts
-            facts={[
-              ['Answers in the log', of.capture_answers ? 'kept' : 'not kept'],
-              [
-                'Answers for later',
-                of.responses.store ? `kept for ${counted(of.responses.days ?? 30, 'day')}` : 'not kept',
-              ],
-              [
-                'When a client leaves',
-                of.client_gone.policy === 'drain'
-                  ? `reads on for ${of.client_gone.seconds} s`
-                  : 'ends the call',
-              ],
-              [
-                'When it leaves before the answer',
-                of.client_gone.unseen === 'hold' ? 'money is held first' : 'an estimate is charged',
-              ],
-              ['Priority of images', of.image_priority],
-              ['Managed by', isFile ? 'gateway.yaml' : 'admins'],
-              [
-                'Id',
-                <span key="id" className="tg-mono">
-                  {of.id} <Copy text={of.id} what="the id" />
-                </span>,
-              ],
-            ]}
-          />
-        </div>
+        <GroupFacts of={of} />
       </Section>
       <Section
         title="Keys"
@@ -148,5 +110,47 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
           : `${counted(list.rows.length, 'key')}${list.isWhole ? '' : ' or more'} of it must move to another group first, revoked ones too: the gateway refuses to delete it before.`}
       </AskFirst>
     </Page>
+  )
+}
+
+function GroupFacts({ of }: { of: GroupRow }) {
+  return (
+    <div className={classes.columns}>
+      <Facts
+        facts={[
+          ['Models', listed(of.models)],
+          ['Channels', listed(of.channels)],
+          ['Prices', `times ${of.price_multiplier}`],
+          ['Limits of each key', limitsInWords(of.limits) ?? 'unbounded'],
+          ['Limits of all keys', limitsInWords(of.total_limits) ?? 'unbounded'],
+          ['Budget', budgetInWords(of.budget) ?? 'none'],
+        ]}
+      />
+      <Facts
+        facts={[
+          ['Answers in the log', of.capture_answers ? 'kept' : 'not kept'],
+          [
+            'Answers for later',
+            of.responses.store ? `kept for ${counted(of.responses.days ?? 30, 'day')}` : 'not kept',
+          ],
+          [
+            'When a client leaves',
+            of.client_gone.policy === 'drain' ? `reads on for ${of.client_gone.seconds} s` : 'ends the call',
+          ],
+          [
+            'When it leaves before the answer',
+            of.client_gone.unseen === 'hold' ? 'money is held first' : 'an estimate is charged',
+          ],
+          ['Priority of images', of.image_priority],
+          ['Managed by', of.managed_by === 'file' ? 'gateway.yaml' : 'admins'],
+          [
+            'Id',
+            <span key="id" className="tg-mono">
+              {of.id} <Copy text={of.id} what="the id" />
+            </span>,
+          ],
+        ]}
+      />
+    </div>
   )
 }

@@ -5,8 +5,9 @@ const spareMs = 60_000
 const linksMax = 2_000
 
 /**
- * The address by which a page of this gateway shows an image; undefined: it is in a bucket, from where the pages' policy loads
- * nothing. A link of the API may name another host for the same gateway (`PUBLIC_URL`), so only its path counts.
+ * The address by which a page of this gateway shows an image; undefined: it is in a bucket, from where the
+ * pages' policy loads nothing. A link of the API may name another host for the same gateway (`PUBLIC_URL`),
+ * so only its path counts.
  */
 export function ownAddress(link: string): string | undefined {
   if (!URL.canParse(link)) return undefined
@@ -15,8 +16,8 @@ export function ownAddress(link: string): string | undefined {
 }
 
 /**
- * Keeps the first link of each image while it works. Each reading of a job gives new ones, and a live page must not load its
- * pictures again every two seconds.
+ * Keeps the first link of each image while it works. Each reading of a job gives new ones, and a live page
+ * must not load its pictures again every two seconds.
  */
 export function linkMemory(now: () => number = Date.now): (link: string) => string | undefined {
   const kept = new Map<string, { address: string; until: number }>()

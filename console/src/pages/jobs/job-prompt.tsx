@@ -6,8 +6,8 @@ import { promptOf } from './job-state.ts'
 import classes from './jobs.module.css'
 
 /**
- * What the client asked for. Jobs do not tell it: the log keeps it, redacted, and only where the key allows that. So there is
- * none until the job has ended.
+ * What the client asked for. Jobs do not tell it: the log keeps it, redacted, and only where the key allows
+ * that. So there is none until the job has ended.
  */
 export function JobPrompt({ id }: { id: string }) {
   const may = useMay()

@@ -15,12 +15,17 @@ export function isOpen(status: string): boolean {
   return status === 'queued' || status === 'running'
 }
 
-/** In how many ms a list is read again: soon while a job of it is under way, and for new ones now and then. */
+/**
+ * In how many ms a list is read again: soon while a job of it is under way, and for new ones now and then.
+ */
 export function jobsAgainMs(jobs: readonly { status: string }[]): number {
   return jobs.some(({ status }) => isOpen(status)) ? 2_000 : 15_000
 }
 
-/** What happens to a job and its money when it is cancelled: docs/reference/images.md, docs/reference/endpoints.md. */
+/**
+ * What happens to a job and its money when it is cancelled: docs/reference/images.md,
+ * docs/reference/endpoints.md.
+ */
 export function cancelWords(kind: 'image' | 'answer', { status }: { status: string }): string {
   if (status === 'queued') {
     return 'It still waits, so nothing was made of it. The money that it holds is given back, and it costs nothing.'

@@ -24,7 +24,10 @@ const graces = [
   { value: '2592000', label: 'In 30 days' },
 ]
 
-/** Gives the key a new secret. The former one works on for a while, so that programs can be changed one by one. */
+/**
+ * Gives the key a new secret. The former one works on for a while, so that programs can be changed one by
+ * one.
+ */
 export function RotateKey({ of: newest, opened, onClose, onMade }: Act & { onMade(made: MadeKey): void }) {
   const editing = useKeyEditing(newest, opened)
   const of = editing.base

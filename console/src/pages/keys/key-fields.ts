@@ -1,4 +1,5 @@
 import type { FieldGroup } from '../../parts/settings-form.tsx'
+import { budgetFields, limitFields } from '../access/bound-fields.ts'
 
 /** Every setting of a key that the API takes, for the JSON of the form. */
 export const keySettings = [
@@ -35,59 +36,9 @@ const yesNo = [
 ]
 
 /** The form of a key. The first groups are what most keys need. */
-export function keyFields({ tenants, groups, models, isImport = false, isNew }: KeyChoices): FieldGroup[] {
+export function keyFields(choices: KeyChoices): FieldGroup[] {
   return [
-    {
-      title: 'Who it is',
-      fields: [
-        {
-          path: 'name',
-          label: 'Name',
-          kind: 'text',
-          required: true,
-          placeholder: 'ci',
-          about: 'Unique in its tenant',
-        },
-        ...(tenants === undefined
-          ? []
-          : [
-              {
-                path: 'tenant',
-                label: 'Tenant',
-                kind: 'choice' as const,
-                required: true,
-                about: 'Who pays',
-                options: tenants.map((name) => ({ value: name, label: name })),
-              },
-            ]),
-        {
-          path: 'group',
-          label: 'Group',
-          kind: 'choice',
-          about: 'Models, channels and prices',
-          options: [
-            ...(isNew && (groups.length === 0 || groups.includes('default'))
-              ? [{ value: '', label: 'default' }]
-              : []),
-            ...groups
-              .filter((name) => !isNew || name !== 'default')
-              .map((name) => ({ value: name, label: name })),
-          ],
-        },
-        ...(isImport
-          ? [
-              {
-                path: 'secret',
-                label: 'Secret',
-                kind: 'secret' as const,
-                required: true,
-                about: '16 to 512 visible characters',
-              },
-            ]
-          : []),
-        { path: 'expires_at', label: 'Expires', kind: 'moment', about: 'On your clock; empty: never' },
-      ],
-    },
+    whoItIs(choices),
     {
       title: 'What it may use',
       fields: [
@@ -96,7 +47,7 @@ export function keyFields({ tenants, groups, models, isImport = false, isNew }: 
           label: 'Models',
           kind: 'tags',
           about: 'Empty: all models of its group',
-          suggestions: models,
+          suggestions: choices.models,
         },
         {
           path: 'allowed_cidrs',
@@ -110,67 +61,115 @@ export function keyFields({ tenants, groups, models, isImport = false, isNew }: 
     {
       title: 'Limits',
       about: 'All three empty: the limits of its group. One of them set: the others are unbounded.',
-      fields: [
-        { path: 'limits.requests_per_minute', label: 'Requests a minute', kind: 'integer' },
-        { path: 'limits.tokens_per_minute', label: 'Tokens a minute', kind: 'integer' },
-        { path: 'limits.concurrency', label: 'Requests at once', kind: 'integer' },
-      ],
+      fields: limitFields('limits'),
     },
     {
       title: 'Budget',
       about: 'In USD, beside the budget of its group. Days and months are those of UTC. Empty: no bound.',
-      fields: [
-        { path: 'budget.day', label: 'A day', kind: 'usd' },
-        { path: 'budget.month', label: 'A month', kind: 'usd' },
-        { path: 'budget.total', label: 'In all', kind: 'usd' },
+      fields: budgetFields(),
+    },
+    whatIsKept,
+  ]
+}
+
+function whoItIs({ tenants, groups, isImport = false, isNew }: KeyChoices): FieldGroup {
+  return {
+    title: 'Who it is',
+    fields: [
+      {
+        path: 'name',
+        label: 'Name',
+        kind: 'text',
+        required: true,
+        placeholder: 'ci',
+        about: 'Unique in its tenant',
+      },
+      ...(tenants === undefined
+        ? []
+        : [
+            {
+              path: 'tenant',
+              label: 'Tenant',
+              kind: 'choice' as const,
+              required: true,
+              about: 'Who pays',
+              options: tenants.map((name) => ({ value: name, label: name })),
+            },
+          ]),
+      {
+        path: 'group',
+        label: 'Group',
+        kind: 'choice',
+        about: 'Models, channels and prices',
+        options: [
+          ...(isNew && (groups.length === 0 || groups.includes('default'))
+            ? [{ value: '', label: 'default' }]
+            : []),
+          ...groups
+            .filter((name) => !isNew || name !== 'default')
+            .map((name) => ({ value: name, label: name })),
+        ],
+      },
+      ...(isImport
+        ? [
+            {
+              path: 'secret',
+              label: 'Secret',
+              kind: 'secret' as const,
+              required: true,
+              about: '16 to 512 visible characters',
+            },
+          ]
+        : []),
+      { path: 'expires_at', label: 'Expires', kind: 'moment', about: 'On your clock; empty: never' },
+    ],
+  }
+}
+
+const whatIsKept: FieldGroup = {
+  title: 'What is kept, and more',
+  fields: [
+    {
+      path: 'capture',
+      label: 'Bodies in the log',
+      kind: 'choice',
+      options: [
+        { value: '', label: 'Content (default)' },
+        { value: 'content', label: 'Content, without secrets' },
+        { value: 'shape', label: 'Their shape only' },
+        { value: 'none', label: 'Nothing' },
       ],
     },
     {
-      title: 'What is kept, and more',
-      fields: [
-        {
-          path: 'capture',
-          label: 'Bodies in the log',
-          kind: 'choice',
-          options: [
-            { value: '', label: 'Content (default)' },
-            { value: 'content', label: 'Content, without secrets' },
-            { value: 'shape', label: 'Their shape only' },
-            { value: 'none', label: 'Nothing' },
-          ],
-        },
-        {
-          path: 'capture_answers',
-          label: 'Answers in the log',
-          kind: 'choice',
-          isBoolean: true,
-          options: [...orGroup, ...yesNo],
-        },
-        {
-          path: 'responses.store',
-          label: 'Keep answers for later requests',
-          kind: 'choice',
-          isBoolean: true,
-          options: [...orGroup, ...yesNo],
-        },
-        { path: 'responses.days', label: 'Days to keep them', kind: 'integer', placeholder: '30' },
-        {
-          path: 'usage_scope',
-          label: 'Rows, jobs and files it sees',
-          kind: 'choice',
-          options: [
-            { value: '', label: 'Those of its tenant (default)' },
-            { value: 'tenant', label: 'Those of its tenant' },
-            { value: 'key', label: 'Its own' },
-          ],
-        },
-        { path: 'sub_keys', label: 'Sub-keys at once', kind: 'integer', about: 'Empty: it may make none' },
-        {
-          path: 'strict',
-          label: 'Strict: refuse what translation would drop',
-          kind: 'switch',
-        },
+      path: 'capture_answers',
+      label: 'Answers in the log',
+      kind: 'choice',
+      isBoolean: true,
+      options: [...orGroup, ...yesNo],
+    },
+    {
+      path: 'responses.store',
+      label: 'Keep answers for later requests',
+      kind: 'choice',
+      isBoolean: true,
+      options: [...orGroup, ...yesNo],
+    },
+    { path: 'responses.days', label: 'Days to keep them', kind: 'integer', placeholder: '30' },
+    {
+      path: 'usage_scope',
+      label: 'Rows, jobs and files it sees',
+      kind: 'choice',
+      options: [
+        { value: '', label: 'Those of its tenant (default)' },
+        { value: 'tenant', label: 'Those of its tenant' },
+        { value: 'key', label: 'Its own' },
       ],
     },
-  ]
+    { path: 'sub_keys', label: 'Sub-keys at once', kind: 'integer', about: 'Empty: it may make none' },
+    {
+      path: 'strict',
+      label: 'Strict: refuse what translation would drop',
+      kind: 'switch',
+    },
+  ],
 }

@@ -8,8 +8,8 @@ const sorts = [
 ]
 
 /**
- * The parameters of the list of keys for what is in the address. `expires` counts days from the end of today, `new_network` back
- * from its start.
+ * The parameters of the list of keys for what is in the address. `expires` counts days from the end of today,
+ * `new_network` back from its start.
  */
 export function keyFilters(get: (name: string) => string, now: Date = new Date()) {
   const state = get('state')

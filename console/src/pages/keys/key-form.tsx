@@ -20,9 +20,9 @@ import { Waiting } from '../../shell/waiting.tsx'
 import { keyFields, keySettings } from './key-fields.ts'
 
 /**
- * Makes a key. `tenant` (id or name): the tenant is not asked for. `onMade` gets the key with its secret, which must be shown
- * then: `SecretOnce` does. The form sends one Idempotency-Key, so that a second click makes no second key. `isBrief`: only who it is
- * is asked.
+ * Makes a key. `tenant` (id or name): the tenant is not asked for. `onMade` gets the key with its secret,
+ * which must be shown then: `SecretOnce` does. The form sends one Idempotency-Key, so that a second click
+ * makes no second key. `isBrief`: only who it is is asked.
  */
 export function KeyForm({
   tenant,
@@ -145,8 +145,9 @@ export function EditKeyForm({
 }
 
 /**
- * What a field may offer. A member may not list groups: those that keys of its tenant are in are the ones that it may use.
- * Undefined: not read yet. What cannot be read is not offered; the JSON takes it all the same.
+ * What a field may offer. A member may not list groups: those that keys of its tenant are in are the ones
+ * that it may use. Undefined: not read yet. What cannot be read is not offered; the JSON takes it all the
+ * same.
  */
 function useChoices(
   needsTenants: boolean,

@@ -6,7 +6,8 @@ import { ImportKeyForm, KeyForm } from './key-form.tsx'
 import { SecretOnce } from './secret-once.tsx'
 
 /**
- * The dialog that makes a key, and then shows its secret. A click beside it does not close it while the secret stands there.
+ * The dialog that makes a key, and then shows its secret. A click beside it does not close it while the
+ * secret stands there.
  */
 export function MakeKey({
   opened,

@@ -17,7 +17,10 @@ type Verification = Schema<'LedgerVerification'>
 
 const key = ['ledger', 'verification']
 
-/** Recomputes the ledger. The gateway does it: it goes on when the page is left, and any page shows how far it is. */
+/**
+ * Recomputes the ledger. The gateway does it: it goes on when the page is left, and any page shows how far it
+ * is.
+ */
 export function VerifyLedger() {
   const may = useMay()
   const queries = useQueryClient()

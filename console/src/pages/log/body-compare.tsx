@@ -12,7 +12,10 @@ import { Notes } from './log-tabs.tsx'
 
 type Note = Schema<'TranslationNote'>
 
-/** The body that the client sent beside the one that the channel got, member by member. What is equal is folded. */
+/**
+ * The body that the client sent beside the one that the channel got, member by member. What is equal is
+ * folded.
+ */
 export function BodyCompare({ sent, got, notes }: { sent: string; got: unknown; notes: readonly Note[] }) {
   const compared = useMemo(() => {
     const body = bodyOf(sent)
@@ -59,7 +62,10 @@ function isAtRow(parts: readonly Part[], note: Note): boolean {
 }
 
 const atOnce = 100
-/** What has more members begins folded, but for the members of the body itself: many at once would make the page slow. */
+/**
+ * What has more members begins folded, but for the members of the body itself: many at once would make the
+ * page slow.
+ */
 const openMax = 20
 
 function Parts({ parts, notes, depth }: { parts: readonly Part[]; notes: readonly Note[]; depth: number }) {

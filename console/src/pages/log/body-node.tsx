@@ -64,7 +64,10 @@ export function BodyNode({
   )
 }
 
-/** A value without members: a long text is cut, and a picture is shown. `sameHead`: so many of its first characters are left out. */
+/**
+ * A value without members: a long text is cut, and a picture is shown. `sameHead`: so many of its first
+ * characters are left out.
+ */
 export function BodyLeaf({
   value,
   words = '',

@@ -5,7 +5,9 @@ import { linkMoved } from './link-moved.ts'
 
 export interface Comparison {
   parts: readonly Part[]
-  /** How many of each kind; `same`: members without members of their own. `moved` are not among the removed. */
+  /**
+   * How many of each kind; `same`: members without members of their own. `moved` are not among the removed.
+   */
   counts: Record<'added' | 'removed' | 'changed' | 'moved' | 'same', number>
 }
 
@@ -13,8 +15,9 @@ export interface Comparison {
 const lookAhead = 100
 
 /**
- * Two JSON values, member by member. Items of lists are aligned, so that one more at the head is one added item. `isLost`: whether what stood at a
- * path of the first is known to be in the second no more, so that an equal value elsewhere is another one. Undefined: they are too large.
+ * Two JSON values, member by member. Items of lists are aligned, so that one more at the head is one added
+ * item. `isLost`: whether what stood at a path of the first is known to be in the second no more, so that an
+ * equal value elsewhere is another one. Undefined: they are too large.
  */
 export function compare(
   before: unknown,
@@ -131,7 +134,9 @@ function listParts({ path, there, before, after }: PairOf<readonly unknown[]>, v
   return parts
 }
 
-/** Whether two items that differ may be the same thing in two forms: messages of one role, parts of one type. */
+/**
+ * Whether two items that differ may be the same thing in two forms: messages of one role, parts of one type.
+ */
 function isAlike(before: unknown, after: unknown): boolean {
   if (!isRecord(before) || !isRecord(after)) return isBranch(before) === isBranch(after)
   for (const name of ['role', 'type'])
@@ -171,7 +176,10 @@ export function isWithin(path: string, outer: string): boolean {
   return path === outer || path.startsWith(`${outer}.`) || path.startsWith(`${outer}[`)
 }
 
-/** Characters at the head of two texts that are the same, and too many to show: the rest begins shortly before what differs. */
+/**
+ * Characters at the head of two texts that are the same, and too many to show: the rest begins shortly before
+ * what differs.
+ */
 export function sameHead(before: unknown, after: unknown): number {
   if (typeof before !== 'string' || typeof after !== 'string') return 0
   const shorter = Math.min(before.length, after.length)

@@ -1,5 +1,6 @@
 /**
- * A member of the first body, of the second, or of both. A path is that of the first body, but for what the second one alone has.
+ * A member of the first body, of the second, or of both. A path is that of the first body, but for what the
+ * second one alone has.
  */
 export type Part = { name: string; path: string } & (
   | { kind: 'same'; value: unknown; members: number }
@@ -10,7 +11,9 @@ export type Part = { name: string; path: string } & (
   | { kind: 'inside'; parts: readonly Part[] }
 )
 
-/** A value, or one inside of a value, that stood at `from` in the first body and stands at `to` in the second. */
+/**
+ * A value, or one inside of a value, that stood at `from` in the first body and stands at `to` in the second.
+ */
 export interface Move {
   from: string
   to: string

@@ -1,6 +1,9 @@
 import type { JsonValues } from './json-values.ts'
 
-/** Cells of the table that aligns two lists. Of longer lists only the heads and tails that are equal are found. */
+/**
+ * Cells of the table that aligns two lists. Of longer lists only the heads and tails that are equal are
+ * found.
+ */
 const cellsMax = 250_000
 
 /** Places of the longest row of equal items in both. */

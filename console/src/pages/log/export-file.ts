@@ -1,6 +1,9 @@
 import { ApiError, errorOf } from '../../api/client.ts'
 
-/** Reads a file whole. The browser keeps it, on the disk where it is large. Throws where it is refused, or cut. */
+/**
+ * Reads a file whole. The browser keeps it, on the disk where it is large. Throws where it is refused, or
+ * cut.
+ */
 export async function readFile(
   path: string,
   signal: AbortSignal,

@@ -13,7 +13,9 @@ const formats = [
   { format: 'parquet', title: 'Parquet, with types' },
 ] as const
 
-/** Downloads what matches, with one call: a refusal, or an answer that is cut, is told and becomes no file. */
+/**
+ * Downloads what matches, with one call: a refusal, or an answer that is cut, is told and becomes no file.
+ */
 export function ExportMenu({ terms }: { terms: LogTerms }) {
   const [read, setRead] = useState<number>()
   const leaving = useRef<AbortController>(undefined)

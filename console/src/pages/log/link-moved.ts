@@ -7,7 +7,9 @@ interface Place {
   part: string
 }
 
-/** Tells where a value stands that went from one place to another: one that was removed once, and came once. */
+/**
+ * Tells where a value stands that went from one place to another: one that was removed once, and came once.
+ */
 export function linkMoved(
   parts: readonly Part[],
   values: JsonValues,
@@ -82,7 +84,10 @@ function noteAll(
   }
 }
 
-/** Yes, no and nothing stand in many places, and so do numbers and words of the format inside of what was removed. */
+/**
+ * Yes, no and nothing stand in many places, and so do numbers and words of the format inside of what was
+ * removed.
+ */
 function isTelling(value: unknown, name: string, isWhole: boolean): boolean {
   if (typeof value === 'boolean' || value === null || value === '') return false
   if (isWhole) return true

@@ -17,8 +17,8 @@ export interface LiveTail {
 }
 
 /**
- * Follows `GET /admin/v1/requests/tail` with the filters of the page while `isOn`. The browser connects again by itself and
- * says where it was. `isHeld`: new rows wait, so that nothing moves under the reader.
+ * Follows `GET /admin/v1/requests/tail` with the filters of the page while `isOn`. The browser connects again
+ * by itself and says where it was. `isHeld`: new rows wait, so that nothing moves under the reader.
  */
 export function useLiveTail({ filters }: LogTerms, isOn: boolean, isHeld: boolean): LiveTail {
   const [{ shown, waiting }, step] = useReducer(nextRows, noRows)

@@ -164,8 +164,8 @@ export type Typed =
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /**
- * A request id; or words: `status:5xx` keeps, `-channel:main` leaves out, `error:"rate limit"` has quotes for spaces, and
- * any other words are a part of the error's text.
+ * A request id; or words: `status:5xx` keeps, `-channel:main` leaves out, `error:"rate limit"` has quotes for
+ * spaces, and any other words are a part of the error's text.
  */
 export function typedOf(text: string): Typed {
   const words = text.trim()

@@ -1,8 +1,8 @@
 import { Button, Switch } from '@mantine/core'
 import { useMediaQuery } from '@mantine/hooks'
 import { SyncIcon } from '@primer/octicons-react'
-import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { useCallback, useMemo, useState } from 'react'
+import { useParams, useSearch } from '@tanstack/react-router'
+import { useMemo, useState } from 'react'
 import { useSession } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { moment, zoneName } from '../../format/moments.ts'
@@ -18,11 +18,12 @@ import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { ExportMenu } from './export-menu.tsx'
 import { FilterBar } from './filter-bar.tsx'
-import { useLiveTail } from './live-tail.ts'
+import { type LiveTail, useLiveTail } from './live-tail.ts'
 import { logColumns, toneOf } from './log-columns.tsx'
 import { LogEmpty } from './log-empty.tsx'
-import { filterKind, filtersOf, withValue } from './log-filters.ts'
+import { filtersOf } from './log-filters.ts'
 import { LogHistogram } from './log-histogram.tsx'
+import { useLogNavigation } from './log-navigation.ts'
 import {
   type Greatest,
   greatest,
@@ -40,83 +41,19 @@ import { ViewsMenu } from './views-menu.tsx'
 export function LogPage() {
   const search: Texts = useSearch({ strict: false })
   const { id: openId } = useParams({ strict: false })
-  const navigate = useNavigate()
-  const session = useSession()
   const [asOf, setAsOf] = useState(() => new Date())
   const [isLive, setLive] = useState(false)
   const [isAtTop, setAtTop] = useState(true)
   const [showsTools, setShowsTools] = useState(false)
   const isPhone = useMediaQuery('(max-width: 640px)', undefined, { getInitialValueInEffect: false }) === true
-  const [dragged, setDragged] = useState<readonly Texts[]>([])
-
   const terms = useLogTerms(search, asOf)
   const sort = greatestOf(search)
   const list = useLogRows(terms, sort)
   const live = useLiveTail(terms, isLive && sort === undefined, openId !== undefined || !isAtTop)
-  const columns = useMemo(
-    () => logColumns.filter(({ id }) => session.role !== 'member' || !hiddenFromMembers.has(id)),
-    [session.role],
-  )
-  const choice = useColumnChoice(
-    'log',
-    useMemo(() => columns.map(({ id }) => id), [columns]),
-  )
-  const rows = useMemo(() => {
-    if (live.shown.length === 0) return list.rows
-    const fresh = new Set(live.shown.map(({ id }) => id))
-    return [...live.shown, ...list.rows.filter(({ id }) => !fresh.has(id))]
-  }, [live.shown, list.rows])
-
-  const go = useCallback(
-    (next: Texts) =>
-      void navigate({
-        to: openId === undefined ? '/console/log' : '/console/log/$id',
-        params: { id: openId ?? '' },
-        search: next,
-      }),
-    [navigate, openId],
-  )
-  const open = useCallback(
-    (id: string) =>
-      void navigate({
-        to: '/console/log/$id',
-        params: { id },
-        search,
-        // Walking through rows leaves one step to go back.
-        replace: openId !== undefined,
-        resetScroll: false,
-      }),
-    [navigate, search, openId],
-  )
-  const close = useCallback(
-    () => void navigate({ to: '/console/log', search, resetScroll: false }),
-    [navigate, search],
-  )
-  const onOpen = useCallback((row: Row) => open(row.id), [open])
-  const onFilter = useCallback(
-    (column: string, row: Row, keeps: boolean) => {
-      const value = logColumns.find(({ id }) => id === column)?.value?.(row)
-      if (value !== undefined && filterKind(column) !== undefined)
-        go(withValue(search, { name: column, keeps }, value))
-    },
-    [go, search],
-  )
-  const refresh = () => {
-    setAsOf(new Date())
-    live.release()
-  }
-  const order = (chosen: string) => {
-    const { sort: _sort, ...rest } = search
-    // A second click on the same head, or one on "Time", brings the newest first again.
-    go(greatestOf({ sort: chosen }) === undefined ? rest : { ...rest, sort: chosen })
-  }
-  const zoom = (range: { from: string; to: string }) => {
-    setDragged((before) => [...before, search])
-    const { last: _last, from: _from, to: _to, ...rest } = search
-    go({ ...rest, ...range })
-  }
-  const back = dragged.at(-1)
-
+  const rows = useRows(live.shown, list.rows)
+  const { columns, choice } = useColumns()
+  const { go, open, close, openRow, filter, order, drag, chooseTime, back } = useLogNavigation(search, openId)
+  const isFolded = isPhone && !showsTools
   return (
     <Page
       wide
@@ -128,10 +65,8 @@ export function LogPage() {
             range={rangeOf(search)}
             fallback="Last 24 hours"
             onChange={(range) => {
-              const { last: _last, from: _from, to: _to, ...rest } = search
               setAsOf(new Date())
-              setDragged([])
-              go({ ...rest, ...range })
+              chooseTime(range)
             }}
           />
           {isPhone ? (
@@ -139,21 +74,26 @@ export function LogPage() {
               {showsTools ? 'Hide tools' : filtersOf(search).length > 0 ? 'Tools (filters set)' : 'Tools'}
             </Button>
           ) : null}
-          {isPhone && !showsTools ? null : (
+          {isFolded ? null : (
             <>
               <ViewsMenu search={search} onOpen={go} />
               <ColumnsMenu columns={columns} choice={choice} />
               <ExportMenu terms={terms} />
-              <Button variant="default" leftSection={<SyncIcon size={14} />} onClick={refresh}>
+              <Button
+                variant="default"
+                leftSection={<SyncIcon size={14} />}
+                onClick={() => {
+                  setAsOf(new Date())
+                  live.release()
+                }}
+              >
                 Read again
               </Button>
-              <Switch
-                size="xs"
-                label="Live"
-                checked={isLive && sort === undefined}
-                disabled={sort !== undefined}
-                onChange={(event) => {
-                  setLive(event.currentTarget.checked)
+              <LiveSwitch
+                isOn={isLive && sort === undefined}
+                isPossible={sort === undefined}
+                onChange={(next) => {
+                  setLive(next)
                   setAsOf(new Date())
                 }}
               />
@@ -162,30 +102,9 @@ export function LogPage() {
         </>
       }
     >
-      {isPhone && !showsTools ? null : <FilterBar search={search} onChange={go} onOpen={open} />}
-      <LogHistogram
-        terms={terms}
-        onRange={zoom}
-        onBack={
-          back === undefined
-            ? undefined
-            : () => {
-                setDragged((before) => before.slice(0, -1))
-                go(back)
-              }
-        }
-      />
-      {live.waiting > 0 ? (
-        <Button variant="light" onClick={live.release}>
-          {count(live.waiting)} new
-        </Button>
-      ) : null}
-      {live.trouble === undefined ? null : <Problem error={new Error(live.trouble)} doing="Live rows" />}
-      {live.dropped === 0 ? null : (
-        <span className="tg-quiet">
-          {count(live.dropped)} rows came too fast to be shown live. Read again to see all.
-        </span>
-      )}
+      {isFolded ? null : <FilterBar search={search} onChange={go} onOpen={open} />}
+      <LogHistogram terms={terms} onRange={drag} onBack={back} />
+      <LiveState live={live} />
       <WithSheet
         sheet={
           openId === undefined ? null : <LogSheet id={openId} search={search} onFilter={go} onClose={close} />
@@ -205,8 +124,8 @@ export function LogPage() {
             idOf={idOf}
             choice={choice}
             openId={openId}
-            onOpen={onOpen}
-            onFilter={onFilter}
+            onOpen={openRow}
+            onFilter={filter}
             onMore={list.more}
             onTouch={setAtTop}
             toneOf={toneOf}
@@ -217,6 +136,65 @@ export function LogPage() {
         )}
       </WithSheet>
     </Page>
+  )
+}
+
+/** The rows that came live above those that were read. */
+function useRows(shown: readonly Row[], read: readonly Row[]): readonly Row[] {
+  return useMemo(() => {
+    if (shown.length === 0) return read
+    const fresh = new Set(shown.map(({ id }) => id))
+    return [...shown, ...read.filter(({ id }) => !fresh.has(id))]
+  }, [shown, read])
+}
+
+function useColumns() {
+  const { role } = useSession()
+  const columns = useMemo(
+    () => logColumns.filter(({ id }) => role !== 'member' || !hiddenFromMembers.has(id)),
+    [role],
+  )
+  const ids = useMemo(() => columns.map(({ id }) => id), [columns])
+  return { columns, choice: useColumnChoice('log', ids) }
+}
+
+/** The greatest of some time do not come live. */
+function LiveSwitch({
+  isOn,
+  isPossible,
+  onChange,
+}: {
+  isOn: boolean
+  isPossible: boolean
+  onChange(isOn: boolean): void
+}) {
+  return (
+    <Switch
+      size="xs"
+      label="Live"
+      checked={isOn}
+      disabled={!isPossible}
+      onChange={(event) => onChange(event.currentTarget.checked)}
+    />
+  )
+}
+
+/** Rows that wait for the reader, and what went wrong with the live ones. */
+function LiveState({ live }: { live: LiveTail }) {
+  return (
+    <>
+      {live.waiting > 0 ? (
+        <Button variant="light" onClick={live.release}>
+          {count(live.waiting)} new
+        </Button>
+      ) : null}
+      {live.trouble === undefined ? null : <Problem error={new Error(live.trouble)} doing="Live rows" />}
+      {live.dropped === 0 ? null : (
+        <span className="tg-quiet">
+          {count(live.dropped)} rows came too fast to be shown live. Read again to see all.
+        </span>
+      )}
+    </>
   )
 }
 

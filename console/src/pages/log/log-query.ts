@@ -9,7 +9,9 @@ import { queryOf } from './log-filters.ts'
 export type Row = Schema<'LogRow'>
 export type LogPageData = Schema<'LogPage'>
 
-/** Where the address names no time: the log begins with the newest rows, and reads on as far as one scrolls. */
+/**
+ * Where the address names no time: the log begins with the newest rows, and reads on as far as one scrolls.
+ */
 export const usualLast = '24h'
 
 export const pageRows = 100
@@ -28,7 +30,10 @@ export function greatestOf({ sort }: Texts): Greatest | undefined {
   return sort === '-cost' || sort === '-total_ms' || sort === '-first_token_ms' ? sort : undefined
 }
 
-/** What the page asks for: filters and moments, the same for list, histogram and file. `asOf`: the end of "the last hour". */
+/**
+ * What the page asks for: filters and moments, the same for list, histogram and file. `asOf`: the end of "the
+ * last hour".
+ */
 export function useLogTerms(search: Texts, asOf: Date) {
   return useMemo(() => {
     const moments = momentsOf(rangeOf(search), asOf) ?? momentsOf({ last: usualLast }, asOf)

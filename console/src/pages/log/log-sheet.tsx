@@ -79,7 +79,10 @@ function titleOf({ endpoint, status, stream, outcome }: Schema<'LogDetail'>): st
   return `${endpoint}  ${status}${stream ? ' streamed' : ''}${outcome === 'succeeded' ? '' : `, ${outcome}`}`
 }
 
-/** Where the gateway does not know how clients reach it, the page does: the pasted command then needs the key alone. */
+/**
+ * Where the gateway does not know how clients reach it, the page does: the pasted command then needs the key
+ * alone.
+ */
 function addressed(command: string): string {
   return command.replace(`"$TOLLGATE_URL"'`, () => `'${gatewayUrl}`)
 }

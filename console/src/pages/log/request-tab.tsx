@@ -16,7 +16,9 @@ const views = [
 
 type View = (typeof views)[number]['value']
 
-/** The request as the client sent it, redacted, what a channel would get for it today, and both side by side. */
+/**
+ * The request as the client sent it, redacted, what a channel would get for it today, and both side by side.
+ */
 export function RequestTab({ row }: { row: Schema<'LogDetail'> }) {
   const [view, setView] = useState<View>('client')
   if (row.body === null) {

@@ -10,7 +10,10 @@ export interface TailRows {
 
 export const noRows: TailRows = { shown: [], waiting: [] }
 
-/** One row more, or all that waits. A row that comes behind waiting ones waits too, or it would stand below those that came before it. */
+/**
+ * One row more, or all that waits. A row that comes behind waiting ones waits too, or it would stand below
+ * those that came before it.
+ */
 export function nextRows(
   { shown, waiting }: TailRows,
   step: { row: Row; isHeld: boolean } | 'release' | 'clear',

@@ -15,8 +15,9 @@ export interface Span {
 type Detail = Schema<'LogDetail'>
 
 /**
- * The stations of a request from what its row has. The row keeps how long each call took, not when it began: calls follow
- * each other, and the last one ends with the request, so what lies between them is shown before the last.
+ * The stations of a request from what its row has. The row keeps how long each call took, not when it began:
+ * calls follow each other, and the last one ends with the request, so what lies between them is shown before
+ * the last.
  */
 export function timelineOf({
   latency_ms,
@@ -92,8 +93,8 @@ function wordsOf({ status, error, upstream_model, reason }: Detail['attempts'][n
 }
 
 /**
- * Candidates that were not called, and why. `reason` says how one came to be a candidate; where it could not take the request,
- * its error says why.
+ * Candidates that were not called, and why. `reason` says how one came to be a candidate; where it could not
+ * take the request, its error says why.
  */
 export function passedOver({ attempts }: Pick<Detail, 'attempts'>): { channel: string; reason: string }[] {
   return attempts

@@ -1,7 +1,7 @@
 import { Button, Modal, TextInput } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Fragment, useState } from 'react'
+import { Fragment, type ReactNode, useState } from 'react'
 import { api, ask, type Schema } from '../../api/client.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { ChangeForm } from '../../parts/change-form.tsx'
@@ -14,7 +14,12 @@ import classes from './models.module.css'
 import { otherLines } from './price-lines.ts'
 import { partOf, priceParts } from './prices.ts'
 
-/** The price in force, where it comes from, and those before it. Rows of the log keep the price that they were charged by. */
+type Price = Schema<'AdminModelDetails'>['price']
+
+/**
+ * The price in force, where it comes from, and those before it. Rows of the log keep the price that they were
+ * charged by.
+ */
 export function ModelPrices({
   tagged,
   why,
@@ -36,7 +41,7 @@ export function ModelPrices({
         }),
       ),
   })
-  const rows = [
+  const rows: PriceRow[] = [
     ...(versions.data?.data.map(({ id, created_at, source, price }, at) => ({
       id,
       price,
@@ -77,39 +82,7 @@ export function ModelPrices({
           No price: the cost of its requests is unknown, and a tenant with a balance cannot use it.
         </span>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable
-        <section className={classes.scrolls} tabIndex={0} aria-label="Prices by version">
-          <table className={classes.table}>
-            <thead>
-              <tr>
-                <th>Version</th>
-                {priceParts.map(([part, title]) => (
-                  <th key={part} data-number>
-                    {title}
-                  </th>
-                ))}
-              </tr>
-            </thead>
-            <tbody>
-              {rows.map(({ id, price, words }) => (
-                <Fragment key={id}>
-                  <tr>
-                    <th scope="row">{words}</th>
-                    {priceParts.map(([part]) => (
-                      <td key={part} data-number>
-                        {partOf(price, part) ?? '–'}
-                      </td>
-                    ))}
-                  </tr>
-                  <OtherLines price={price} />
-                </Fragment>
-              ))}
-            </tbody>
-          </table>
-          <span className="tg-quiet">
-            USD for a million tokens; an image, a search and a request in USD each.
-          </span>
-        </section>
+        <PriceTable rows={rows} />
       )}
       <Modal opened={isOpen} onClose={form.close} title="Set a new price">
         <PriceForm of={tagged} onDone={form.close} />
@@ -118,7 +91,52 @@ export function ModelPrices({
   )
 }
 
-function OtherLines({ price }: { price: Schema<'AdminModelDetails'>['price'] }) {
+interface PriceRow {
+  id: string
+  price: Price
+  /** Since when it is in force, or whose it is. */
+  words: ReactNode
+}
+
+function PriceTable({ rows }: { rows: readonly PriceRow[] }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable
+    <section className={classes.scrolls} tabIndex={0} aria-label="Prices by version">
+      <table className={classes.table}>
+        <thead>
+          <tr>
+            <th>Version</th>
+            {priceParts.map(([part, title]) => (
+              <th key={part} data-number>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ id, price, words }) => (
+            <Fragment key={id}>
+              <tr>
+                <th scope="row">{words}</th>
+                {priceParts.map(([part]) => (
+                  <td key={part} data-number>
+                    {partOf(price, part) ?? '–'}
+                  </td>
+                ))}
+              </tr>
+              <OtherLines price={price} />
+            </Fragment>
+          ))}
+        </tbody>
+      </table>
+      <span className="tg-quiet">
+        USD for a million tokens; an image, a search and a request in USD each.
+      </span>
+    </section>
+  )
+}
+
+function OtherLines({ price }: { price: Price }) {
   const lines = otherLines(price ?? {})
   if (lines.length === 0) return null
   return (
@@ -189,8 +207,6 @@ function PriceForm({ of, onDone }: { of: Tagged<Schema<'AdminModelDetails'>>; on
     </ChangeForm>
   )
 }
-
-type Price = Schema<'AdminModelDetails'>['price']
 
 /** The texts of the form for a price. */
 function textsOf(price: Price | undefined): Record<string, string> {

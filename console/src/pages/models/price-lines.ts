@@ -15,8 +15,8 @@ const titles: Readonly<Record<string, string>> = {
 const isInTable: ReadonlySet<string> = new Set(priceParts.map(([part]) => part))
 
 /**
- * What the table of parts does not show, a line for each: fees, sizes of images, prices of long requests and of service tiers.
- * A part that has no words here stands as the API has it: nothing of a price is left out.
+ * What the table of parts does not show, a line for each: fees, sizes of images, prices of long requests and
+ * of service tiers. A part that has no words here stands as the API has it: nothing of a price is left out.
  */
 export function otherLines(price: Price): string[] {
   const { images, tiers, service_tiers, ...plain } = price

@@ -12,7 +12,15 @@ import { Sparkline } from '../../parts/sparkline.tsx'
 import { tokensOf } from './numbers-row.tsx'
 import classes from './overview.module.css'
 import { errorOutcomes, inLog, sorts, tableOf, tabs, withTable } from './overview-address.ts'
-import { alignedTo, type By, isFailing, type Terms, useBreakdown, useTimeline } from './overview-query.ts'
+import {
+  alignedTo,
+  type BreakdownSort,
+  type By,
+  isFailing,
+  type Terms,
+  useBreakdown,
+  useTimeline,
+} from './overview-query.ts'
 
 /** Who and what the numbers come from, the highest first. */
 export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
@@ -51,85 +59,17 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
         // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls is focusable
         <section className={classes.scrolls} tabIndex={0} aria-label={`Sums by ${by}`}>
           <table className={classes.table}>
-            <thead>
-              <tr>
-                <th scope="col">{tab.one}</th>
-                {sorts.map(({ sort: name, title }) => (
-                  <th
-                    key={title}
-                    scope="col"
-                    data-number
-                    aria-sort={sort === name ? 'descending' : undefined}
-                  >
-                    {name === undefined ? (
-                      title
-                    ) : (
-                      <button type="button" onClick={() => go({ sort: name })}>
-                        {title} {sort === name ? '↓' : ''}
-                      </button>
-                    )}
-                  </th>
-                ))}
-                <th scope="col" data-number>
-                  Requests over time
-                </th>
-              </tr>
-            </thead>
+            <Heads one={tab.one} sort={sort} onSort={(next) => go({ sort: next })} />
             <tbody>
-              {data.data.map((row) => {
-                const { name, to, filter } = nameOf(row)
-                return (
-                  <tr key={JSON.stringify([by, row[fieldOf(by)] ?? null])}>
-                    <th scope="row">
-                      <Name to={to}>{name}</Name>{' '}
-                      {filter === undefined ? null : (
-                        <Link
-                          to="/console/log"
-                          search={inLog(search, filter)}
-                          className={classes.toLog}
-                          aria-label={`The log of ${name}`}
-                        >
-                          log
-                        </Link>
-                      )}
-                    </th>
-                    <td>{count(row.requests)}</td>
-                    <td title={count(row.errors)} data-bad={isFailing(row) || undefined}>
-                      {row.errors === 0 || filter === undefined ? (
-                        share(row.errors, row.requests)
-                      ) : (
-                        <Link
-                          to="/console/log"
-                          search={inLog(search, { ...filter, outcome: errorOutcomes })}
-                          className={classes.plain}
-                        >
-                          {share(row.errors, row.requests)}
-                          <span className="tg-heard">: the errors of {name}</span>
-                        </Link>
-                      )}
-                    </td>
-                    <td>
-                      <Duration ms={row.latency_ms.total?.p50} />
-                    </td>
-                    <td>
-                      <Duration ms={row.latency_ms.total?.p95} />
-                    </td>
-                    <td>
-                      <Tokens value={tokensOf(row)} />
-                    </td>
-                    <td>
-                      {row.unpriced_requests === row.requests && row.cost_nano_usd === '0' ? (
-                        <None why="The cost of these requests is unknown." />
-                      ) : (
-                        <Money nanoUsd={row.cost_nano_usd} />
-                      )}
-                    </td>
-                    <td>
-                      <Trend values={trendOf(row)} />
-                    </td>
-                  </tr>
-                )
-              })}
+              {data.data.map((row) => (
+                <BreakdownRow
+                  key={JSON.stringify([by, row[fieldOf(by)] ?? null])}
+                  row={row}
+                  named={nameOf(row)}
+                  trend={trendOf(row)}
+                  search={search}
+                />
+              ))}
             </tbody>
           </table>
           {data.other === null || data.other.groups === 0 ? null : (
@@ -140,6 +80,102 @@ export function Breakdown({ terms, search }: { terms: Terms; search: Texts }) {
         </section>
       )}
     </div>
+  )
+}
+
+function Heads({
+  one,
+  sort,
+  onSort,
+}: {
+  one: string
+  sort: BreakdownSort
+  onSort(sort: BreakdownSort): void
+}) {
+  return (
+    <thead>
+      <tr>
+        <th scope="col">{one}</th>
+        {sorts.map(({ sort: name, title }) => (
+          <th key={title} scope="col" data-number aria-sort={sort === name ? 'descending' : undefined}>
+            {name === undefined ? (
+              title
+            ) : (
+              <button type="button" onClick={() => onSort(name)}>
+                {title} {sort === name ? '↓' : ''}
+              </button>
+            )}
+          </th>
+        ))}
+        <th scope="col" data-number>
+          Requests over time
+        </th>
+      </tr>
+    </thead>
+  )
+}
+
+function BreakdownRow({
+  row,
+  named: { name, to, filter },
+  trend,
+  search,
+}: {
+  row: Group
+  named: Named
+  trend: readonly number[] | undefined
+  search: Texts
+}) {
+  return (
+    <tr>
+      <th scope="row">
+        <Name to={to}>{name}</Name>{' '}
+        {filter === undefined ? null : (
+          <Link
+            to="/console/log"
+            search={inLog(search, filter)}
+            className={classes.toLog}
+            aria-label={`The log of ${name}`}
+          >
+            log
+          </Link>
+        )}
+      </th>
+      <td>{count(row.requests)}</td>
+      <td title={count(row.errors)} data-bad={isFailing(row) || undefined}>
+        {row.errors === 0 || filter === undefined ? (
+          share(row.errors, row.requests)
+        ) : (
+          <Link
+            to="/console/log"
+            search={inLog(search, { ...filter, outcome: errorOutcomes })}
+            className={classes.plain}
+          >
+            {share(row.errors, row.requests)}
+            <span className="tg-heard">: the errors of {name}</span>
+          </Link>
+        )}
+      </td>
+      <td>
+        <Duration ms={row.latency_ms.total?.p50} />
+      </td>
+      <td>
+        <Duration ms={row.latency_ms.total?.p95} />
+      </td>
+      <td>
+        <Tokens value={tokensOf(row)} />
+      </td>
+      <td>
+        {row.unpriced_requests === row.requests && row.cost_nano_usd === '0' ? (
+          <None why="The cost of these requests is unknown." />
+        ) : (
+          <Money nanoUsd={row.cost_nano_usd} />
+        )}
+      </td>
+      <td>
+        <Trend values={trend} />
+      </td>
+    </tr>
   )
 }
 

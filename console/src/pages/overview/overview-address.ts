@@ -20,7 +20,10 @@ export const sorts: readonly { sort: BreakdownSort | undefined; title: string }[
   { sort: '-cost', title: 'Spend' },
 ]
 
-/** What the table shows. What an address does not say, or says wrongly, is the first tab and the most requests. */
+/**
+ * What the table shows. What an address does not say, or says wrongly, is the first tab and the most
+ * requests.
+ */
 export function tableOf(
   search: Texts,
   isMember: boolean,

@@ -19,8 +19,8 @@ interface ChartsProps {
 }
 
 /**
- * Over time: how requests ended, what was spent on which model, and how long they took. A range that is dragged becomes the
- * time of the page; a bar, and a name of the legend, leads to its requests in the log.
+ * Over time: how requests ended, what was spent on which model, and how long they took. A range that is
+ * dragged becomes the time of the page; a bar, and a name of the legend, leads to its requests in the log.
  */
 export function OverviewCharts(props: ChartsProps) {
   return (

@@ -66,7 +66,10 @@ function filters({ tenant_id }: Terms) {
   return tenant_id === undefined ? {} : { tenant_id }
 }
 
-/** `question`: what is asked, without what moves while the page is live or only puts the same rows in another order. */
+/**
+ * `question`: what is asked, without what moves while the page is live or only puts the same rows in another
+ * order.
+ */
 function common(question: QueryKey, ...moving: readonly string[]) {
   return {
     queryKey: [...question, ...moving],
@@ -183,7 +186,10 @@ export function useIsWatched(isAllowed: boolean) {
 
 type Errors = Pick<Sums, 'requests' | 'errors'>
 
-/** More than one in twenty; or more than one in a hundred, if that is three times the share of the time before. */
+/**
+ * More than one in twenty; or more than one in a hundred, if that is three times the share of the time
+ * before.
+ */
 export function isFailing(now: Errors, before: Errors = { requests: 0, errors: 0 }): boolean {
   if (now.errors > now.requests / 20) return true
   const hasRisen = now.errors * before.requests > 3 * before.errors * now.requests

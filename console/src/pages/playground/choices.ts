@@ -4,7 +4,9 @@ import { keptFor } from '../../api/kept.ts'
 import { useMay } from '../../api/session.ts'
 import { type Endpoint, kindOf } from './formats.ts'
 
-/** Keys that the caller may use, by a part of their name, with the chosen one wherever it stands in the list. */
+/**
+ * Keys that the caller may use, by a part of their name, with the chosen one wherever it stands in the list.
+ */
 export function useKeys(search: string, chosen: string | undefined) {
   const found = useQuery({
     queryKey: ['playground', 'keys', search],
@@ -36,7 +38,10 @@ export function isUsable({ revoked_at, disabled }: Schema<'Key'>): boolean {
 
 type WhoAsks = Pick<Schema<'Key'>, 'group_id' | 'allowed_models'>
 
-/** The models that a key may ask for at an endpoint, as far as the caller may know them. `isPending`: they are being read. */
+/**
+ * The models that a key may ask for at an endpoint, as far as the caller may know them. `isPending`: they are
+ * being read.
+ */
 export function useModels(
   key: WhoAsks | undefined,
   endpoint: Endpoint,
@@ -62,8 +67,9 @@ export function useModels(
 }
 
 /**
- * Ids that all of `allowed` let through, those with a price first: a key whose spending is limited can use no others. What is
- * null or undefined lets everything through. Without a catalog, the names that a key's own list spells out.
+ * Ids that all of `allowed` let through, those with a price first: a key whose spending is limited can use no
+ * others. What is null or undefined lets everything through. Without a catalog, the names that a key's own
+ * list spells out.
  */
 export function modelsFor(
   known: readonly Pick<Schema<'AdminModel'>, 'id' | 'state' | 'images' | 'price'>[],

@@ -19,7 +19,9 @@ export function kindOf(endpoint: Endpoint): 'chat' | 'image' | 'embedding' {
   return endpoints.find(({ path }) => path === endpoint)?.kind ?? 'chat'
 }
 
-/** A message as the form has it. `parts`: its content is more than a text, and only the JSON can change it. */
+/**
+ * A message as the form has it. `parts`: its content is more than a text, and only the JSON can change it.
+ */
 export interface FormMessage {
   role: string
   text: string
@@ -115,7 +117,9 @@ function setConversation(
     isChat && system !== '' ? [{ role, content: system }, ...messages] : messages
 }
 
-/** Of which item of the request a message of the form was read: fields that the form does not know are kept. */
+/**
+ * Of which item of the request a message of the form was read: fields that the form does not know are kept.
+ */
 const sources = new WeakMap<FormMessage, unknown>()
 
 function sourceOf(message: FormMessage): unknown {
@@ -150,8 +154,8 @@ function textsIn(content: unknown): string {
 }
 
 /**
- * The same request in another format, as far as the form knows it. `lost`: the names of what stays behind, because only the
- * former format has it.
+ * The same request in another format, as far as the form knows it. `lost`: the names of what stays behind,
+ * because only the former format has it.
  */
 export function inFormat(
   from: Endpoint,
@@ -235,8 +239,8 @@ function toolsIn(endpoint: Endpoint, tools: readonly FormTool[] | null): unknown
 }
 
 /**
- * A request to begin with. Its answer is bounded, so that a key whose spending is limited can send it to a model without a bound
- * of its own.
+ * A request to begin with. Its answer is bounded, so that a key whose spending is limited can send it to a
+ * model without a bound of its own.
  */
 export function firstRequest(endpoint: Endpoint, model: string): RequestBody {
   if (endpoint === '/v1/images/generations') return { model, prompt: 'A small sailing boat' }

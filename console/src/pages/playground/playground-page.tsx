@@ -15,28 +15,13 @@ import { curlSnippet } from '../../snippets/curl.ts'
 import { sdkSnippets } from '../../snippets/sdks.ts'
 import { AnswerView } from './answer-view.tsx'
 import { isUsable, useKeys, useModels } from './choices.ts'
-import {
-  type Endpoint,
-  endpointOf,
-  endpoints,
-  firstRequest,
-  inFormat,
-  kindOf,
-  parseRequest,
-  type RequestBody,
-} from './formats.ts'
-import { draftOf, useRow } from './from-log.ts'
+import { type Draft, one, useDraft } from './draft.ts'
+import { type Endpoint, endpoints, kindOf, parseRequest, type RequestBody } from './formats.ts'
 import { useLastKey } from './last-key.ts'
 import classes from './playground.module.css'
 import { RequestForm } from './request-form.tsx'
 import { useRun } from './use-run.ts'
 import { Wires } from './wires.tsx'
-
-/** A request that is being written. The text is the truth: the form reads and changes it. */
-interface Draft {
-  endpoint: Endpoint
-  text: string
-}
 
 /** Each person's own: two may use one tab after each other. */
 const userOf = ({ id, name }: Session) => id ?? name
@@ -44,85 +29,32 @@ const storedFor = (session: Session) => `tollgate.playground ${userOf(session)}`
 
 export function PlaygroundPage() {
   const search = useSearch({ strict: false }) as Texts
-  const navigate = useNavigate()
   const mayPlay = useMay()('playground', 'write')
   const session = useSession()
-  const stored = storedFor(session)
-  const [draft, setDraft] = useState<Draft>(() => firstDraft(search, stored))
-  const [note, setNote] = useState<string>()
+  const writing = useDraft(search, storedFor(session))
+  const { draft, request, model, put, nameModel, note } = writing
   const { run, version, send, cancel } = useRun()
-  const [lastKey, keepLastKey] = useLastKey(userOf(session))
-  const from = one(search.from)
-  const wantedKey = one(search.key) ?? (from === undefined ? lastKey : undefined)
-  const [typed, setTyped] = useState('')
-  const [wanted] = useDebouncedValue(typed, 200)
-  const chosenKey = useKeys('', wantedKey).keys.find(({ id }) => id === wantedKey)
-  const found = useKeys(wanted === labelOf(chosenKey) ? '' : wanted, wantedKey)
-  // Nobody pays who was not chosen: a key that is not there, or that works no more, is asked for anew.
-  const key = found.keys.find((key) => key.id === wantedKey && isUsable(key))
+  const payer = usePayer(search, userOf(session))
+  const { found, key } = payer
   const keyId = key?.id
   const { models } = useModels(key, draft.endpoint)
-  const read = parseRequest(draft.text)
-  const request = 'request' in read ? read.request : undefined
-  const model = typeof request?.model === 'string' ? request.model : ''
-
-  const put = (next: RequestBody, endpoint = draft.endpoint) =>
-    setDraft({ endpoint, text: JSON.stringify(next, null, 2) })
-  useFilledFrom(from, (next, words) => {
-    if (next !== undefined) put(next.request, next.endpoint)
-    setNote(words)
-  })
-
   const firstModel = models[0]
   useEffect(() => {
-    if (model !== '' || firstModel === undefined) return
-    // A row of the log may have filled the draft since this page was drawn.
-    setDraft((now) => {
-      const read = parseRequest(now.text)
-      if ('error' in read || (read.request.model ?? '') !== '') return now
-      return { ...now, text: JSON.stringify({ ...read.request, model: firstModel }, null, 2) }
-    })
-  }, [firstModel, model])
-  useEffect(() => {
-    const timer = setTimeout(() => {
-      void navigate({
-        to: '.',
-        search: (now: Texts) => ({
-          ...now,
-          endpoint: draft.endpoint,
-          ...(model === '' ? {} : { model }),
-          ...(keyId === undefined || now.key !== undefined ? {} : { key: keyId }),
-        }),
-        replace: true,
-      } as never)
-    }, 400)
-    return () => clearTimeout(timer)
-  }, [draft.endpoint, model, keyId, navigate])
+    if (model === '' && firstModel !== undefined) nameModel(firstModel)
+  }, [firstModel, model, nameModel])
+  useWrittenAddress(draft.endpoint, model, keyId)
 
-  const isRunning = run?.state === 'running'
   const canSend = mayPlay && request !== undefined && keyId !== undefined && model !== ''
   const go = () => {
     if (!canSend || request === undefined || keyId === undefined) return
-    sessionStorage.setItem(stored, JSON.stringify(draft))
+    writing.keep()
     void send({ keyId, endpoint: draft.endpoint, request })
     // In a narrow window the answer stands below the request.
     if (window.innerWidth <= 1000) document.getElementById('answer')?.scrollIntoView({ block: 'start' })
   }
   useHotkeys([['mod+Enter', go]], [], true)
 
-  const choose = (path: string | null) => {
-    const endpoint = endpointOf(path)
-    if (endpoint === undefined || endpoint === draft.endpoint) return
-    if (request === undefined) return put(firstRequest(endpoint, ''), endpoint)
-    const { request: next, lost } = inFormat(draft.endpoint, endpoint, request)
-    const fits = kindOf(endpoint) === kindOf(draft.endpoint)
-    put(fits ? next : { ...next, model: '' }, endpoint)
-    setNote(
-      lost.length === 0 ? undefined : `Left out, because only the former format has it: ${lost.join(', ')}.`,
-    )
-  }
-
-  if (!found.isPending && found.error === null && found.keys.length === 0 && typed === '')
+  if (payer.isNone)
     return (
       <Page title="Playground">
         <EmptyState title="No key yet">
@@ -137,49 +69,8 @@ export function PlaygroundPage() {
       lead="A real request under a key. It has a row in the log, and costs what it costs."
     >
       <div className={classes.choices}>
-        <Select
-          label="Key"
-          placeholder={found.isPending ? 'Reading…' : 'Choose a key'}
-          searchable
-          data={found.keys.map((one) => ({ value: one.id, label: labelOf(one) }))}
-          value={keyId ?? null}
-          onSearchChange={setTyped}
-          nothingFoundMessage="No such key"
-          onChange={(id) => {
-            if (id === null) return
-            keepLastKey(id)
-            void navigate({ to: '.', search: (now: Texts) => ({ ...now, key: id }), replace: true } as never)
-          }}
-        />
-        <Autocomplete
-          label="Model"
-          placeholder="A model's id"
-          data={models}
-          value={model}
-          limit={50}
-          disabled={request === undefined}
-          onChange={(id) => request !== undefined && put({ ...request, model: id })}
-        />
-        <Select
-          label="Format"
-          data={endpoints.map(({ path, title }) => ({ value: path, label: title }))}
-          value={draft.endpoint}
-          onChange={choose}
-        />
-        {kindOf(draft.endpoint) === 'embedding' ? null : (
-          <Switch
-            label="Stream"
-            mb={8}
-            checked={request?.stream === true}
-            disabled={request === undefined}
-            onChange={({ currentTarget }) => {
-              if (request === undefined) return
-              const { stream: _, ...rest } = request
-              put(currentTarget.checked ? { ...rest, stream: true } : rest)
-            }}
-          />
-        )}
-        {isRunning ? (
+        <Choices payer={payer} writing={writing} models={models} />
+        {run?.state === 'running' ? (
           <Button size="sm" variant="default" onClick={cancel}>
             Cancel the request
           </Button>
@@ -204,7 +95,7 @@ export function PlaygroundPage() {
         <Notice
           tone="warning"
           action={
-            <Button variant="default" onClick={() => setNote(undefined)}>
+            <Button variant="default" onClick={writing.hideNote}>
               Hide
             </Button>
           }
@@ -213,7 +104,7 @@ export function PlaygroundPage() {
         </Notice>
       )}
       <div className={classes.sides}>
-        <RequestSide draft={draft} onText={(text) => setDraft({ ...draft, text })} onRequest={put} />
+        <RequestSide draft={draft} onText={writing.putText} onRequest={put} />
         <div id="answer">
           <Section title="Answer">
             {run === undefined ? (
@@ -228,6 +119,106 @@ export function PlaygroundPage() {
       </div>
       {run === undefined ? null : <Wires run={run} version={version} />}
     </Page>
+  )
+}
+
+type Writing = ReturnType<typeof useDraft>
+type Payer = ReturnType<typeof usePayer>
+
+/** The key that pays: that of the address, else the one that this user chose last. */
+function usePayer(search: Texts, user: string) {
+  const navigate = useNavigate()
+  const [lastKey, keepLastKey] = useLastKey(user)
+  const wantedKey = one(search.key) ?? (one(search.from) === undefined ? lastKey : undefined)
+  const [typed, setTyped] = useState('')
+  const [wanted] = useDebouncedValue(typed, 200)
+  const chosenKey = useKeys('', wantedKey).keys.find(({ id }) => id === wantedKey)
+  const found = useKeys(wanted === labelOf(chosenKey) ? '' : wanted, wantedKey)
+  return {
+    found,
+    // Only a key that was chosen pays: one that is not there, or that works no more, is asked for anew.
+    key: found.keys.find((key) => key.id === wantedKey && isUsable(key)),
+    isNone: !found.isPending && found.error === null && found.keys.length === 0 && typed === '',
+    search: setTyped,
+    choose(id: string | null) {
+      if (id === null) return
+      keepLastKey(id)
+      void navigate({ to: '.', search: (now: Texts) => ({ ...now, key: id }), replace: true } as never)
+    },
+  }
+}
+
+/** The address says what is chosen, a moment after it was. */
+function useWrittenAddress(endpoint: Endpoint, model: string, keyId: string | undefined): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    const timer = setTimeout(() => {
+      void navigate({
+        to: '.',
+        search: (now: Texts) => ({
+          ...now,
+          endpoint,
+          ...(model === '' ? {} : { model }),
+          ...(keyId === undefined || now.key !== undefined ? {} : { key: keyId }),
+        }),
+        replace: true,
+      } as never)
+    }, 400)
+    return () => clearTimeout(timer)
+  }, [endpoint, model, keyId, navigate])
+}
+
+/** Under which key, of which model, in which format, and whether it is streamed. */
+function Choices({
+  payer: { found, key, search, choose },
+  writing: { draft, request, model, put, choose: chooseFormat },
+  models,
+}: {
+  payer: Payer
+  writing: Writing
+  models: string[]
+}) {
+  return (
+    <>
+      <Select
+        label="Key"
+        placeholder={found.isPending ? 'Reading…' : 'Choose a key'}
+        searchable
+        data={found.keys.map((one) => ({ value: one.id, label: labelOf(one) }))}
+        value={key?.id ?? null}
+        onSearchChange={search}
+        nothingFoundMessage="No such key"
+        onChange={choose}
+      />
+      <Autocomplete
+        label="Model"
+        placeholder="A model's id"
+        data={models}
+        value={model}
+        limit={50}
+        disabled={request === undefined}
+        onChange={(id) => request !== undefined && put({ ...request, model: id })}
+      />
+      <Select
+        label="Format"
+        data={endpoints.map(({ path, title }) => ({ value: path, label: title }))}
+        value={draft.endpoint}
+        onChange={chooseFormat}
+      />
+      {kindOf(draft.endpoint) === 'embedding' ? null : (
+        <Switch
+          label="Stream"
+          mb={8}
+          checked={request?.stream === true}
+          disabled={request === undefined}
+          onChange={({ currentTarget }) => {
+            if (request === undefined) return
+            const { stream: _, ...rest } = request
+            put(currentTarget.checked ? { ...rest, stream: true } : rest)
+          }}
+        />
+      )}
+    </>
   )
 }
 
@@ -291,59 +282,6 @@ function Code({ endpoint, request }: { endpoint: Endpoint; request: RequestBody 
   return <Snippets kind="sdk" snippets={[curlSnippet(source), ...sdkSnippets(source)]} />
 }
 
-/** Fills the playground from a row of the log, once. */
-function useFilledFrom(
-  id: string | undefined,
-  fill: (draft: { endpoint: Endpoint; request: RequestBody } | undefined, words: string | undefined) => void,
-): void {
-  const row = useRow(id)
-  const navigate = useNavigate()
-  const [filled, setFilled] = useState<string>()
-  useEffect(() => {
-    if (id === undefined || filled === id) return
-    if (row.error !== null) {
-      setFilled(id)
-      fill(undefined, `The request ${id} cannot be read: ${row.error.message}`)
-    }
-    if (row.data === undefined) return
-    setFilled(id)
-    const { endpoint, request, lacks } = draftOf(row.data)
-    fill(endpoint === undefined || request === undefined ? undefined : { endpoint, request }, lacks)
-    const key = row.data.key_id
-    void navigate({
-      to: '.',
-      search: ({ from: _, ...now }: Texts) => ({ ...now, ...(key === null ? {} : { key }) }),
-      replace: true,
-    } as never)
-  }, [id, filled, row.data, row.error, fill, navigate])
-}
-
-/** By the address; then what was sent last in this tab; then a greeting. */
-function firstDraft(search: Texts, stored: string): Draft {
-  const asked = endpointOf(one(search.endpoint))
-  const model = one(search.model)
-  const last = lastDraft(stored)
-  if (last !== undefined && (asked === undefined || asked === last.endpoint)) {
-    const read = parseRequest(last.text)
-    if (model === undefined || !('request' in read)) return last
-    return { ...last, text: JSON.stringify({ ...read.request, model }, null, 2) }
-  }
-  const endpoint = asked ?? '/v1/chat/completions'
-  return { endpoint, text: JSON.stringify(firstRequest(endpoint, model ?? ''), null, 2) }
-}
-
-function lastDraft(stored: string): Draft | undefined {
-  const read = parseRequest(sessionStorage.getItem(stored) ?? '')
-  if (!('request' in read)) return undefined
-  const endpoint = endpointOf(read.request.endpoint)
-  const { text } = read.request
-  return endpoint === undefined || typeof text !== 'string' ? undefined : { endpoint, text }
-}
-
 function labelOf(key: Schema<'Key'> | undefined): string {
   return key === undefined ? '' : `${key.tenant} / ${key.name}`
-}
-
-function one(value: string | string[] | undefined): string | undefined {
-  return Array.isArray(value) ? value[0] : value
 }

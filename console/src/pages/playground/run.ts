@@ -39,7 +39,9 @@ export interface Run {
   failure: unknown
 }
 
-/** Makes a request and tells of each change. Resolves with how it ended; an abort of `signal` is a way to end. */
+/**
+ * Makes a request and tells of each change. Resolves with how it ended; an abort of `signal` is a way to end.
+ */
 export async function runRequest(
   asked: { keyId: string; endpoint: Endpoint; request: RequestBody },
   { signal, tell, post = fetch, now = () => performance.now() }: RunOptions,

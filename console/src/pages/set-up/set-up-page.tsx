@@ -42,20 +42,9 @@ function Steps({ facts }: { facts: Facts }) {
   const [made, setMade] = useState<MadeKey>()
   const readAgain = () => void queries.invalidateQueries({ queryKey: factsQuery.queryKey })
   const steps = stepsOf(facts)
-  const isAll = Object.values(steps).every((state) => state === 'done')
-  const works = Object.values(steps).every((state) => state !== 'open')
-  const [row] = facts.rows
   return (
     <>
-      {isAll ? (
-        <Notice tone="good" action={<Link to="/console">See the overview</Link>}>
-          All is set up. The overview says how it goes.
-        </Notice>
-      ) : works ? (
-        <Notice tone="info" action={<Link to="/console">See the overview</Link>}>
-          The demo works from end to end. Add a channel of a vendor to reach real models.
-        </Notice>
-      ) : null}
+      <HowFar states={Object.values(steps)} />
       <ol className={classes.steps}>
         <Step title="Owner" state={steps.owner} more={['/console/users', 'Users']}>
           You are signed in as {session.name}, {session.role}.
@@ -136,17 +125,25 @@ function Steps({ facts }: { facts: Facts }) {
             ? 'The gateway has answered requests.'
             : 'With one click, or from your code.'}
         </Step>
-        <Step title="Its row in the log" state={steps.row} more={['/console/log', 'Log']}>
-          {row === undefined ? (
-            'Each request has one row: what it asked, where it went, what it cost.'
-          ) : (
-            <Link to={'/console/log/$id' as string} params={{ id: row.id } as never}>
-              See the newest row
-            </Link>
-          )}
-        </Step>
+        <RowStep row={facts.rows[0]} state={steps.row} />
       </ol>
     </>
+  )
+}
+
+/** Says when nothing is left to do. */
+function HowFar({ states }: { states: readonly StepState[] }) {
+  if (states.every((state) => state === 'done'))
+    return (
+      <Notice tone="good" action={<Link to="/console">See the overview</Link>}>
+        All is set up. The overview says how it goes.
+      </Notice>
+    )
+  if (states.some((state) => state === 'open')) return null
+  return (
+    <Notice tone="info" action={<Link to="/console">See the overview</Link>}>
+      The demo works from end to end. Add a channel of a vendor to reach real models.
+    </Notice>
   )
 }
 
@@ -172,6 +169,20 @@ function KeyStep({
       group={group === 'default' ? '' : group}
       onMade={onMade}
     />
+  )
+}
+
+function RowStep({ row, state }: { row: Facts['rows'][number] | undefined; state: StepState }) {
+  return (
+    <Step title="Its row in the log" state={state} more={['/console/log', 'Log']}>
+      {row === undefined ? (
+        'Each request has one row: what it asked, where it went, what it cost.'
+      ) : (
+        <Link to={'/console/log/$id' as string} params={{ id: row.id } as never}>
+          See the newest row
+        </Link>
+      )}
+    </Step>
   )
 }
 

@@ -6,7 +6,10 @@ import { Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
 
-/** The state of the gateway as a gateway.yaml, without secrets: what a second gateway, or version control, would need. */
+/**
+ * The state of the gateway as a gateway.yaml, without secrets: what a second gateway, or version control,
+ * would need.
+ */
 export function ExportPart() {
   const file = useQuery({ queryKey: ['export'], queryFn: ({ signal }) => readExport(signal) })
   return (

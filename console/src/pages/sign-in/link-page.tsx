@@ -13,7 +13,9 @@ import { SignInFrame } from './sign-in-frame.tsx'
 
 const passwordLength = 12
 
-/** A link that the gateway or an owner made: it sets a password, once. Then its person is signed in with it. */
+/**
+ * A link that the gateway or an owner made: it sets a password, once. Then its person is signed in with it.
+ */
 export function LinkPage() {
   const [token] = useState(() => window.location.hash.slice(1))
   const link = useQuery({

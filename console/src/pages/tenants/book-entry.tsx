@@ -14,8 +14,9 @@ import { done } from '../../parts/toast.tsx'
 import { sumOf } from '../access/access-words.ts'
 
 /**
- * Books a top-up or an adjustment. The page makes the entry's id when the dialog opens and keeps it until the gateway has
- * answered, also while the dialog is closed: a double click, or a second try after a lost answer, books once, and is told so.
+ * Books a top-up or an adjustment. The page makes the entry's id when the dialog opens and keeps it until the
+ * gateway has answered, also while the dialog is closed: a double click, or a second try after a lost answer,
+ * books once, and is told so.
  */
 export function BookEntry({
   of,
@@ -28,75 +29,9 @@ export function BookEntry({
   onClose(): void
   balance: string | undefined
 }) {
-  const queryClient = useQueryClient()
-  const [id, setId] = useState(newId)
-  const [error, setError] = useState<unknown>()
-  /** What an earlier try has booked, whose answer was lost. */
-  const [earlier, setEarlier] = useState<Earlier>()
-  const [isBusy, setBusy] = useState(false)
-  const form = useForm({
-    initialValues: { kind: 'top_up', amount_usd: '', note: '' },
-    validate: {
-      amount_usd: (value, { kind }) => {
-        if (!/^-?\d+(\.\d{1,9})?$/.test(value.trim()))
-          return 'Write a decimal number of USD with a dot and at most 9 decimals, such as 50.25.'
-        return kind === 'top_up' && value.trim().startsWith('-')
-          ? 'A top-up brings money. Choose “Adjustment” to take some.'
-          : null
-      },
-    },
-  })
+  const { form, earlier, error, isBusy, book, close } = useBooking(of, onClose)
   const { kind, amount_usd } = form.values
   const after = balance === undefined ? undefined : sumOf(balance, amount_usd)
-  const close = () => {
-    setError(undefined)
-    setEarlier(undefined)
-    form.reset()
-    onClose()
-  }
-  const book = form.onSubmit(async (values) => {
-    if (isBusy) return
-    setBusy(true)
-    setError(undefined)
-    setEarlier(undefined)
-    let isNew = true
-    try {
-      const { entry } = await ask(
-        api
-          .POST('/admin/v1/tenants/{id}/entries', {
-            params: { path: { id: of.id } },
-            body: {
-              id,
-              kind: values.kind === 'adjustment' ? 'adjustment' : 'top_up',
-              amount_usd: values.amount_usd.trim(),
-              ...(values.note.trim() === '' ? {} : { note: values.note.trim() }),
-            },
-          })
-          .then((answer) => {
-            isNew = answer.response.status === 201
-            return answer
-          }),
-      )
-      // The next one is another entry.
-      setId(newId())
-      void queryClient.invalidateQueries({ queryKey: ['tenants'] })
-      if (isNew) {
-        done(`${exactMoney(entry.amount_nano_usd)} is booked for ${of.name}`)
-        close()
-      } else setEarlier({ entry })
-    } catch (cause) {
-      if (cause instanceof ApiError && cause.status === 422) {
-        setId(newId())
-        setEarlier({ entry: undefined })
-        void queryClient.invalidateQueries({ queryKey: ['tenants'] })
-        return
-      }
-      setError(cause)
-      form.setErrors(formErrors(cause))
-    } finally {
-      setBusy(false)
-    }
-  })
   return (
     <Modal opened={opened} onClose={close} title={`Book an entry for ${of.name}`} closeOnClickOutside={false}>
       <form onSubmit={book}>
@@ -149,6 +84,78 @@ export function BookEntry({
       </form>
     </Modal>
   )
+}
+
+/** The entry that is written, and what became of booking it. */
+function useBooking(of: Tenant, onClose: () => void) {
+  const queryClient = useQueryClient()
+  const [id, setId] = useState(newId)
+  const [error, setError] = useState<unknown>()
+  /** What an earlier try has booked, whose answer was lost. */
+  const [earlier, setEarlier] = useState<Earlier>()
+  const [isBusy, setBusy] = useState(false)
+  const form = useForm({
+    initialValues: { kind: 'top_up', amount_usd: '', note: '' },
+    validate: {
+      amount_usd: (value, { kind }) => {
+        if (!/^-?\d+(\.\d{1,9})?$/.test(value.trim()))
+          return 'Write a decimal number of USD with a dot and at most 9 decimals, such as 50.25.'
+        return kind === 'top_up' && value.trim().startsWith('-')
+          ? 'A top-up brings money. Choose “Adjustment” to take some.'
+          : null
+      },
+    },
+  })
+  const close = () => {
+    setError(undefined)
+    setEarlier(undefined)
+    form.reset()
+    onClose()
+  }
+  const book = form.onSubmit(async (values) => {
+    if (isBusy) return
+    setBusy(true)
+    setError(undefined)
+    setEarlier(undefined)
+    let isNew = true
+    try {
+      const { entry } = await ask(
+        api
+          .POST('/admin/v1/tenants/{id}/entries', {
+            params: { path: { id: of.id } },
+            body: {
+              id,
+              kind: values.kind === 'adjustment' ? 'adjustment' : 'top_up',
+              amount_usd: values.amount_usd.trim(),
+              ...(values.note.trim() === '' ? {} : { note: values.note.trim() }),
+            },
+          })
+          .then((answer) => {
+            isNew = answer.response.status === 201
+            return answer
+          }),
+      )
+      // The next one is another entry.
+      setId(newId())
+      void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+      if (isNew) {
+        done(`${exactMoney(entry.amount_nano_usd)} is booked for ${of.name}`)
+        close()
+      } else setEarlier({ entry })
+    } catch (cause) {
+      if (cause instanceof ApiError && cause.status === 422) {
+        setId(newId())
+        setEarlier({ entry: undefined })
+        void queryClient.invalidateQueries({ queryKey: ['tenants'] })
+        return
+      }
+      setError(cause)
+      form.setErrors(formErrors(cause))
+    } finally {
+      setBusy(false)
+    }
+  })
+  return { form, earlier, error, isBusy, book, close }
 }
 
 /** Undefined: the earlier try had another amount, kind or note. */

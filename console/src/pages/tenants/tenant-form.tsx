@@ -9,6 +9,7 @@ import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
 import { done } from '../../parts/toast.tsx'
+import { limitFields } from '../access/bound-fields.ts'
 
 const settings = ['name', 'disabled', 'limits', 'retention'] as const
 
@@ -33,11 +34,7 @@ function groupsOf(takesBalance: boolean): FieldGroup[] {
     {
       title: 'Limits of all its keys together',
       about: 'Empty: unbounded.',
-      fields: [
-        { path: 'limits.requests_per_minute', label: 'Requests a minute', kind: 'integer' },
-        { path: 'limits.tokens_per_minute', label: 'Tokens a minute', kind: 'integer' },
-        { path: 'limits.concurrency', label: 'Requests at once', kind: 'integer' },
-      ],
+      fields: limitFields('limits'),
     },
     {
       title: 'Days to keep',

@@ -11,7 +11,7 @@ import { EmptyState } from '../../parts/empty-state.tsx'
 import { Moment } from '../../parts/formatted-values.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Problem } from '../../parts/problem.tsx'
-import { ListRows, Rows } from '../../parts/rows.tsx'
+import { ListRows, Rows, type RowsColumn } from '../../parts/rows.tsx'
 import { State } from '../../parts/state.tsx'
 import { done, fails } from '../../parts/toast.tsx'
 import { Waiting } from '../../shell/waiting.tsx'
@@ -20,6 +20,12 @@ import { InviteForm, LinkOnce, RoleForm } from './user-forms.tsx'
 import { userQuery } from './user-query.ts'
 
 type User = Schema<'User'>
+
+/** What shall be done with whom. */
+interface Chosen {
+  user: User
+  act: UserAct | 'role'
+}
 
 /** Who may see and change what. Owners change it, admins read it. */
 export function UsersPage() {
@@ -37,12 +43,10 @@ export function UsersPage() {
 
 function AllUsers() {
   const mayChange = useMay()('users', 'write')
-  const session = useSession()
   const queryClient = useQueryClient()
-  const tenantName = useTenantName()
   const [isInviting, setInviting] = useState(false)
   const [link, setLink] = useState<Schema<'MadeLink'>>()
-  const [chosen, setChosen] = useState<{ user: User; act: UserAct | 'role' }>()
+  const [chosen, setChosen] = useState<Chosen>()
   const act = chosen?.act
   const close = () => setChosen(undefined)
   const list = useList<User>({
@@ -50,6 +54,7 @@ function AllUsers() {
     readPage: (page, signal) =>
       ask(api.GET('/admin/v1/users', { params: { query: { limit: 100, ...page } }, signal })),
   })
+  const columns = useColumns(mayChange ? setChosen : undefined)
   return (
     <Page
       title="Users"
@@ -61,47 +66,7 @@ function AllUsers() {
         list={list}
         idOf={({ id }) => id}
         none="There is no user yet."
-        columns={[
-          { head: 'E-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
-          {
-            head: 'Role',
-            cell: ({ role, tenant_id }) =>
-              tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`,
-          },
-          {
-            head: 'State',
-            keeps: true,
-            cell: ({ disabled_at }) =>
-              disabled_at === null ? (
-                <State tone="good">enabled</State>
-              ) : (
-                <State tone="quiet">disabled</State>
-              ),
-          },
-          {
-            head: 'Second factor',
-            keeps: true,
-            cell: ({ has_second_factor, has_password }) =>
-              has_second_factor ? (
-                <State tone="good">on</State>
-              ) : has_password ? (
-                <State tone="warning">off</State>
-              ) : (
-                <span className="tg-quiet">by single sign-on</span>
-              ),
-          },
-          {
-            head: 'Last sign-in',
-            keeps: true,
-            cell: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} none="never" />,
-          },
-          {
-            head: 'Actions',
-            align: 'right',
-            cell: (user) =>
-              mayChange ? <ActMenu user={user} choose={(act) => setChosen({ user, act })} /> : null,
-          },
-        ]}
+        columns={columns}
       />
       <Invitations mayChange={mayChange} />
       <Modal
@@ -144,6 +109,48 @@ function AllUsers() {
       </Modal>
     </Page>
   )
+}
+
+/** `choose`: absent for those who may not change users. */
+function useColumns(choose: ((chosen: Chosen) => void) | undefined): readonly RowsColumn<User>[] {
+  const session = useSession()
+  const tenantName = useTenantName()
+  return [
+    { head: 'E-mail', cell: ({ email, id }) => `${email}${id === session.id ? ' (you)' : ''}` },
+    {
+      head: 'Role',
+      cell: ({ role, tenant_id }) => (tenant_id === null ? role : `${role} of ${tenantName(tenant_id)}`),
+    },
+    {
+      head: 'State',
+      keeps: true,
+      cell: ({ disabled_at }) =>
+        disabled_at === null ? <State tone="good">enabled</State> : <State tone="quiet">disabled</State>,
+    },
+    {
+      head: 'Second factor',
+      keeps: true,
+      cell: ({ has_second_factor, has_password }) =>
+        has_second_factor ? (
+          <State tone="good">on</State>
+        ) : has_password ? (
+          <State tone="warning">off</State>
+        ) : (
+          <span className="tg-quiet">by single sign-on</span>
+        ),
+    },
+    {
+      head: 'Last sign-in',
+      keeps: true,
+      cell: ({ last_sign_in_at }) => <Moment at={last_sign_in_at} none="never" />,
+    },
+    {
+      head: 'Actions',
+      align: 'right',
+      cell: (user) =>
+        choose === undefined ? null : <ActMenu user={user} choose={(act) => choose({ user, act })} />,
+    },
+  ]
 }
 
 /** Reads a user before a dialog about it opens. */

@@ -1,6 +1,8 @@
 import { choose, chosen } from '../chosen.ts'
 
-/** What the HTML of a document does: copy, choose a language, go to another page without loading all again. */
+/**
+ * What the HTML of a document does: copy, choose a language, go to another page without loading all again.
+ */
 
 const copiedMs = 1_500
 

@@ -5,7 +5,9 @@ import classes from './headings.module.css'
 
 type Heading = DocPage['headings'][number]
 
-/** The headings of the page, with the one that is read marked. `isFolded`: for narrow windows, above the page. */
+/**
+ * The headings of the page, with the one that is read marked. `isFolded`: for narrow windows, above the page.
+ */
 export function Headings({
   headings,
   isFolded = false,

@@ -118,7 +118,10 @@ function Size({ tokens }: { tokens: number | null }) {
   )
 }
 
-/** What is known stands first, each with its date. What nobody has asked is one line: a list of it would hide the rest. */
+/**
+ * What is known stands first, each with its date. What nobody has asked is one line: a list of it would hide
+ * the rest.
+ */
 function Features({ model }: { model: Model }) {
   const known = features.filter(({ has }) => has(model) !== null)
   const unknown = features.filter(({ has }) => has(model) === null)

@@ -1,4 +1,6 @@
-/** Prices are exact decimals of USD. They are compared and shown as they are written, and never become floats. */
+/**
+ * Prices are exact decimals of USD. They are compared and shown as they are written, and never become floats.
+ */
 
 /** Negative: `a` is less. A price that nobody knows is greater than all. */
 export function comparePrices(a: string | null | undefined, b: string | null | undefined): number {

@@ -1,3 +1,4 @@
+import { type FetchQueryOptions, type QueryKey, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from './tagged.ts'
 
@@ -56,4 +57,14 @@ export function useEditing<Data>(
       }
     },
   }
+}
+
+/** The same for what `query` reads. */
+export function useEditingOf<Data, Key extends QueryKey>(
+  query: FetchQueryOptions<Tagged<Data>, Error, Tagged<Data>, Key>,
+  newest: Tagged<Data>,
+  isTouched = true,
+): Editing<Data> {
+  const queries = useQueryClient()
+  return useEditing(newest, () => queries.fetchQuery({ ...query, staleTime: 0 }), isTouched)
 }

@@ -3,7 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, ask } from '../../api/client.ts'
-import { type Editing, useEditing } from '../../api/editing.ts'
+import { type Editing, useEditingOf } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import { type IfMatch, ifMatch, isChangedMeanwhile, type Tagged } from '../../api/tagged.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
@@ -107,9 +107,7 @@ function Actions({
 }) {
   const [asks, setAsks] = useState<Asked>(undefined)
   const { readAgain, turn } = useRuleChanges()
-  const queries = useQueryClient()
-  const read = () => queries.fetchQuery({ ...ruleQuery(newest.data.id), staleTime: 0 })
-  const editing = useEditing(newest, read, asks !== undefined)
+  const editing = useEditingOf(ruleQuery(newest.data.id), newest, asks !== undefined)
   const rule = editing.base
   const turnOn = useMutation({
     mutationFn: () => turn(rule, true, ifMatch(newest.etag)),

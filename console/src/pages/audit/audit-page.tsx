@@ -2,20 +2,20 @@ import { Button, Select } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
-import { tenantNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
 import { useList } from '../../api/list.ts'
-import { useMay, useSession } from '../../api/session.ts'
+import { useMay } from '../../api/session.ts'
 import type { Texts } from '../../console-search.ts'
 import { zoneName } from '../../format/moments.ts'
 import { rangeOf } from '../../format/range.ts'
 import { EmptyState } from '../../parts/empty-state.tsx'
-import { ChoiceFilter, FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
+import { FilterBar, type Filters, useFilters } from '../../parts/filters.tsx'
 import { ListGrid } from '../../parts/list-grid.tsx'
 import { useOpenRow } from '../../parts/open-row.ts'
 import { Page } from '../../parts/page.tsx'
 import { RangePicker } from '../../parts/range-picker.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
+import { TenantFilter } from '../access/tenant-filter.tsx'
 import { actionWords, wordsOfAction } from './action-words.ts'
 import { auditColumns } from './audit-columns.tsx'
 import { filterNames, queryOf, resources, resourceTitle, sortOf } from './audit-fields.ts'
@@ -94,8 +94,6 @@ function AuditFilters({
   search: Texts
   lines: readonly Line[]
 }) {
-  const { role } = useSession()
-  const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' })
   const resource = filters.get('resource')
   const one = filters.get('resource_id')
   const oneName = lines.find(({ resource_id }) => resource_id === one)?.resource_name ?? one
@@ -124,17 +122,7 @@ function AuditFilters({
           Not only {oneName}
         </Button>
       )}
-      {role === 'member' ? null : (
-        <ChoiceFilter
-          filters={filters}
-          name="tenant_id"
-          label="Tenant"
-          options={[
-            { value: '', label: 'Every tenant' },
-            ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-        />
-      )}
+      <TenantFilter filters={filters} />
       <RangePicker
         range={rangeOf(search)}
         clears

@@ -1,6 +1,6 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query'
+import { queryOptions, useQuery } from '@tanstack/react-query'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { every } from '../../api/every.ts'
 import { useMay } from '../../api/session.ts'
 import { askTagged, type Tagged } from '../../api/tagged.ts'
@@ -25,6 +25,5 @@ export function channelQuery(id: string) {
 
 /** A channel in a form or a dialog. `isTouched`: see `useEditing`. */
 export function useChannelEditing(of: Tagged<Schema<'Channel'>>, isTouched: boolean) {
-  const queries = useQueryClient()
-  return useEditing(of, () => queries.fetchQuery({ ...channelQuery(of.data.id), staleTime: 0 }), isTouched)
+  return useEditingOf(channelQuery(of.data.id), of, isTouched)
 }

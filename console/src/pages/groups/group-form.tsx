@@ -3,7 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { channelNamesQuery, type GroupRow, groupQuery, modelNamesQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
@@ -196,9 +196,7 @@ export function EditGroup({
   onClose(): void
 }) {
   const queryClient = useQueryClient()
-  const editing = useEditing(newest, () =>
-    queryClient.fetchQuery({ ...groupQuery(newest.data.id), staleTime: 0 }),
-  )
+  const editing = useEditingOf(groupQuery(newest.data.id), newest)
   const of = editing.base
   const fields = useFields()
   return (

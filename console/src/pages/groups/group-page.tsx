@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type GroupRow, groupQuery, type Key } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
@@ -40,8 +40,7 @@ function GroupView({ tagged }: { tagged: Tagged<GroupRow> }) {
   const queryClient = useQueryClient()
   const [dialog, setDialog] = useState<'edit' | 'delete' | 'key'>()
   const close = () => setDialog(undefined)
-  const read = () => queryClient.fetchQuery({ ...groupQuery(of.id), staleTime: 0 })
-  const deleting = useEditing(tagged, read, dialog === 'delete')
+  const deleting = useEditingOf(groupQuery(of.id), tagged, dialog === 'delete')
   const isFile = of.managed_by === 'file'
   const list = useList<Key>({
     queryKey: ['keys', 'of group', of.id],

@@ -2,7 +2,7 @@ import { Button, SegmentedControl, Tabs } from '@mantine/core'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { type ReactNode, useMemo } from 'react'
-import { modelNamesQuery, tenantNamesQuery } from '../../api/access-queries.ts'
+import { modelNamesQuery } from '../../api/access-queries.ts'
 import type { Schema } from '../../api/client.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import { useTenantName } from '../../api/tenant-names.ts'
@@ -15,6 +15,7 @@ import { useOpenRow } from '../../parts/open-row.ts'
 import { Page } from '../../parts/page.tsx'
 import { WithSheet } from '../../parts/sheet.tsx'
 import { gatewayUrl } from '../../site.ts'
+import { TenantFilter } from '../access/tenant-filter.tsx'
 import { answerColumns, imageColumns } from './job-columns.tsx'
 import { JobPictures } from './job-pictures.tsx'
 import { JobQueues } from './job-queues.tsx'
@@ -74,8 +75,6 @@ export function JobsPage() {
 
 function JobFilters({ filters }: { filters: Filters }) {
   const may = useMay()
-  const { role } = useSession()
-  const tenants = useQuery({ ...tenantNamesQuery, enabled: role !== 'member' })
   const models = useQuery({ ...modelNamesQuery, enabled: may('catalog') })
   return (
     <FilterBar filters={filters}>
@@ -88,17 +87,7 @@ function JobFilters({ filters }: { filters: Filters }) {
           ...statuses.map((status) => ({ value: status, label: status })),
         ]}
       />
-      {role === 'member' ? null : (
-        <ChoiceFilter
-          filters={filters}
-          name="tenant_id"
-          label="Tenant"
-          options={[
-            { value: '', label: 'Every tenant' },
-            ...(tenants.data?.data ?? []).map(({ id, name }) => ({ value: id, label: name })),
-          ]}
-        />
-      )}
+      <TenantFilter filters={filters} />
       {may('catalog') ? (
         <ChoiceFilter
           filters={filters}

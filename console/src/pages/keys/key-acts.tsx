@@ -1,9 +1,9 @@
 import { Select, Stack } from '@mantine/core'
-import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import { type Key, keyQuery, type MadeKey, usesQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { AskFirst } from '../../parts/ask-first.tsx'
@@ -29,7 +29,7 @@ const graces = [
  * one.
  */
 export function RotateKey({ of: newest, opened, onClose, onMade }: Act & { onMade(made: MadeKey): void }) {
-  const editing = useKeyEditing(newest, opened)
+  const editing = useEditingOf(keyQuery(newest.data.id), newest, opened)
   const of = editing.base
   const [grace, setGrace] = useState('86400')
   const [id, setId] = useState(newId)
@@ -70,7 +70,7 @@ export function RotateKey({ of: newest, opened, onClose, onMade }: Act & { onMad
 }
 
 export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
-  const editing = useKeyEditing(newest, opened)
+  const editing = useEditingOf(keyQuery(newest.data.id), newest, opened)
   const of = editing.base
   const verb = of.disabled ? 'Enable key' : 'Disable key'
   return (
@@ -104,7 +104,7 @@ export function DisableKey({ of: newest, opened, onClose, onDone }: Act & { onDo
 }
 
 export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDone(): Promise<void> }) {
-  const editing = useKeyEditing(newest, opened)
+  const editing = useEditingOf(keyQuery(newest.data.id), newest, opened)
   const of = editing.base
   return (
     <AskFirst
@@ -122,12 +122,6 @@ export function RevokeKey({ of: newest, opened, onClose, onDone }: Act & { onDon
       The gateway refuses this key and its sub-keys for ever. It cannot be undone. <UsedBy of={of} />
     </AskFirst>
   )
-}
-
-function useKeyEditing(newest: Tagged<Key>, opened: boolean) {
-  const queryClient = useQueryClient()
-  const read = () => queryClient.fetchQuery({ ...keyQuery(newest.data.id), staleTime: 0 })
-  return useEditing(newest, read, opened)
 }
 
 const most = 200

@@ -9,7 +9,7 @@ import {
   tenantNamesQuery,
 } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
@@ -112,9 +112,7 @@ export function EditKeyForm({
   onCancel(): void
 }) {
   const queryClient = useQueryClient()
-  const editing = useEditing(newest, () =>
-    queryClient.fetchQuery({ ...keyQuery(newest.data.id), staleTime: 0 }),
-  )
+  const editing = useEditingOf(keyQuery(newest.data.id), newest)
   const of = editing.base
   const choices = useChoices(false)
   if (choices === undefined) return <Waiting rows={6} />

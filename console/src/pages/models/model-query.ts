@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { api, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { askTagged, type Tagged } from '../../api/tagged.ts'
 
 export function modelQuery(id: string) {
@@ -13,6 +13,5 @@ export function modelQuery(id: string) {
 
 /** A model in a form or a dialog. `isTouched`: see `useEditing`. */
 export function useModelEditing(of: Tagged<Schema<'AdminModelDetails'>>, isTouched: boolean) {
-  const queries = useQueryClient()
-  return useEditing(of, () => queries.fetchQuery({ ...modelQuery(of.data.id), staleTime: 0 }), isTouched)
+  return useEditingOf(modelQuery(of.data.id), of, isTouched)
 }

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { type FormEvent, useState } from 'react'
 import { ApiError, api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { useMay } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { ChangeProblem } from '../../parts/change-problem.tsx'
@@ -46,8 +46,7 @@ function PricesForm({ settings }: { settings: Tagged<Schema<'Settings'>> }) {
   const may = useMay()
   const queries = useQueryClient()
   const [chosen, setChosen] = useState<ReturnType<typeof libraryOf> | undefined>(undefined)
-  const read = () => queries.fetchQuery({ ...settingsQuery, staleTime: 0 })
-  const editing = useEditing(settings, read, chosen !== undefined)
+  const editing = useEditingOf(settingsQuery, settings, chosen !== undefined)
   const data = editing.base
   const library = chosen ?? libraryOf(data.prices.value)
   const save = useMutation({

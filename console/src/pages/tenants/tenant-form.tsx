@@ -4,7 +4,7 @@ import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Tenant, tenantQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { newId } from '../../api/new-id.ts'
 import type { Tagged } from '../../api/tagged.ts'
 import { type FieldGroup, SettingsForm } from '../../parts/settings-form.tsx'
@@ -116,9 +116,7 @@ export function EditTenant({
   onClose(): void
 }) {
   const queryClient = useQueryClient()
-  const editing = useEditing(newest, () =>
-    queryClient.fetchQuery({ ...tenantQuery(newest.data.id), staleTime: 0 }),
-  )
+  const editing = useEditingOf(tenantQuery(newest.data.id), newest)
   const of = editing.base
   return (
     <Modal opened={opened} onClose={onClose} size="lg" title={`Edit ${of.name}`} closeOnClickOutside={false}>

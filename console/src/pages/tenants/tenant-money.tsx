@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { balanceQuery, type Tenant, tenantQuery } from '../../api/access-queries.ts'
 import { api, ask, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { every } from '../../api/every.ts'
 import { useList } from '../../api/list.ts'
 import { useMay } from '../../api/session.ts'
@@ -30,8 +30,7 @@ export function TenantMoney({ tagged }: { tagged: Tagged<Tenant> }) {
   const [isBooking, setBooking] = useState(false)
   const [isUnlimiting, setUnlimiting] = useState(false)
   const isOurs = of.managed_by === 'admin'
-  const read = () => queryClient.fetchQuery({ ...tenantQuery(of.id), staleTime: 0 })
-  const editing = useEditing(tagged, read, isUnlimiting)
+  const editing = useEditingOf(tenantQuery(of.id), tagged, isUnlimiting)
   const problem = usePart('the money', balance)
   const { data } = balance
   return (

@@ -4,7 +4,7 @@ import { Link, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { type Key, spendHours, sumsQuery, type Tenant, tenantQuery } from '../../api/access-queries.ts'
 import { api, ask } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { useList } from '../../api/list.ts'
 import { useMay, useSession } from '../../api/session.ts'
 import type { Tagged } from '../../api/tagged.ts'
@@ -211,8 +211,7 @@ function DisableTenant({
   onClose(): void
 }) {
   const queryClient = useQueryClient()
-  const read = () => queryClient.fetchQuery({ ...tenantQuery(newest.data.id), staleTime: 0 })
-  const editing = useEditing(newest, read, opened)
+  const editing = useEditingOf(tenantQuery(newest.data.id), newest, opened)
   const of = editing.base
   const sums = useQuery({ ...sumsQuery({ by: 'key', hours: 24, tenant: of.id }), enabled: opened })
   const keys = sums.data?.data.filter(({ requests }) => requests > 0).length ?? 0

@@ -1,6 +1,6 @@
-import { queryOptions, useQueryClient } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import { api, type Schema } from '../../api/client.ts'
-import { useEditing } from '../../api/editing.ts'
+import { useEditingOf } from '../../api/editing.ts'
 import { askTagged, type Tagged } from '../../api/tagged.ts'
 
 /** A row of the list has no ETag: a dialog reads its user when it opens, and shows what it has read. */
@@ -14,6 +14,5 @@ export function userQuery(id: string) {
 
 /** A user in a form or a dialog that is open. */
 export function useUserEditing(of: Tagged<Schema<'User'>>) {
-  const queryClient = useQueryClient()
-  return useEditing(of, () => queryClient.fetchQuery({ ...userQuery(of.data.id), staleTime: 0 }))
+  return useEditingOf(userQuery(of.data.id), of)
 }

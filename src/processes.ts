@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type ListenOptions } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from './backoff.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
@@ -195,16 +196,16 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
 
 /** Start another process whenever one ends, until `ending`. Resolves with whether the last one ended with exit code 0. */
 async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
-  let waitMs = restartMs.least
+  const pauses = new Backoff(restartMs)
   for (let kept = first; ; kept = again()) {
     const startedAt = performance.now()
     const well = await kept.ended
     if (ending.aborted) return well || (await kept.serves) === undefined
-    if (performance.now() - startedAt > steadyMs) waitMs = restartMs.least
+    if (performance.now() - startedAt > steadyMs) pauses.reset()
+    const waitMs = pauses.next()
     const { pid, exitCode, signalCode } = kept.child ?? {}
     log.warn({ process: pid, exitCode, signalCode, waitMs }, 'a process has ended; another is started')
     await sleep(waitMs, undefined, { signal: ending }).catch(() => {})
     if (ending.aborted) return true
-    waitMs = Math.min(waitMs * 2, restartMs.most)
   }
 }

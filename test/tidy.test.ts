@@ -17,8 +17,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   canonical: [],
   redaction: ['canonical'],
   protocols: ['canonical'],
-  db: ['canonical', 'telemetry', 'in-time.ts'],
-  telemetry: ['redaction', 'in-time.ts'],
+  db: ['canonical', 'telemetry', 'backoff.ts', 'in-time.ts'],
+  telemetry: ['redaction', 'backoff.ts', 'in-time.ts'],
   demo: ['canonical'],
   limits: ['canonical', 'catalog', 'telemetry', 'in-time.ts'],
   access: [
@@ -29,6 +29,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secrets',
     'telemetry',
     'address-blocks.ts',
+    'backoff.ts',
     'fair-queue.ts',
     'repeatedly.ts',
     'secret-key.ts',
@@ -37,7 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   secrets: ['db', 'secret-key.ts'],
   traits: ['canonical', 'protocols'],
   catalog: ['canonical', 'protocols', 'traits', 'db', 'telemetry', 'address-blocks.ts', 'secret-key.ts'],
-  kept: ['access', 'canonical', 'catalog', 'db', 'redaction'],
+  kept: ['access', 'canonical', 'catalog', 'db', 'redaction', 'backoff.ts'],
   jobs: ['canonical', 'catalog', 'db', 'ledger', 'protocols', 'telemetry', 'webhooks'],
   background: ['canonical', 'db', 'jobs', 'kept', 'ledger', 'protocols'],
   ledger: [
@@ -49,6 +50,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'telemetry',
     'address-blocks.ts',
+    'backoff.ts',
     'repeatedly.ts',
     'start-thread.ts',
   ],
@@ -63,6 +65,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'redaction',
     'telemetry',
     'traits',
+    'backoff.ts',
     'running-counts.ts',
   ],
   upstream: ['canonical', 'catalog', 'http', 'routing', 'address-blocks.ts', 'confine.ts'],
@@ -232,6 +235,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'secret-key.ts',
   ],
   'address-blocks.ts': [],
+  'backoff.ts': [],
   'bounds.ts': [],
   'trace-settings.ts': ['bounds.ts'],
   'config.ts': ['address-blocks.ts', 'bounds.ts', 'trace-settings.ts'],
@@ -293,6 +297,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   backup: ['db', 'ledger'],
   commands: [
     'access',
+    'backoff.ts',
     'backup',
     'catalog',
     'compiled-code.ts',
@@ -323,7 +328,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   measures: ['canonical', 'catalog', 'config.ts', 'db', 'ledger', 'limits', 'stages', 'telemetry'],
   'supervised.ts': ['telemetry'],
-  'processes.ts': ['end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
+  'processes.ts': ['backoff.ts', 'end-signals.ts', 'supervised.ts', 'config.ts', 'db', 'telemetry'],
   'server.ts': ['serve.ts', 'processes.ts', 'compiled-code.ts'],
 }
 

@@ -2,9 +2,10 @@ import { alertWebhook, webhookOf } from '../src/alerts/alert-webhook.ts'
 import { type Destination, openDestination, signingKeys } from '../src/alerts/destination.ts'
 import { type DueMessage, noteDelivery, readDueMessage } from '../src/alerts/episode-queries.ts'
 import type { MessageKey } from '../src/alerts/transition.ts'
+import { pauseAfter } from '../src/backoff.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { pauseAfter, type Receipt, sendWebhook } from '../src/webhooks/send-webhook.ts'
+import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
 
 const within = { withinMs: 10_000 }
 const problemCharactersMax = 500
@@ -46,7 +47,7 @@ export function alertRunner(context: DeliveryContext) {
     const noted = {
       state: givesUp ? ('failed' as const) : ('pending' as const),
       problem: cause,
-      againMs: pauseAfter(tries, bounds.webhookBackoffMs),
+      againMs: pauseAfter(tries, { least: bounds.webhookBackoffMs, most: webhookPauseMsMax }),
     }
     await database.jobs.ask(({ db }) => noteDelivery(db, key, noted), within)
   }

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { pauseAfter } from '../src/backoff.ts'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
 import { type imageWebhook, jobJson } from '../src/images/job-json.ts'
 import type { Job } from '../src/jobs/job.ts'
@@ -10,7 +11,7 @@ import { set } from '../src/stages/trace-request.ts'
 import { named } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
 import type { Trace } from '../src/telemetry/traces/trace.ts'
-import { pauseAfter, sendWebhook } from '../src/webhooks/send-webhook.ts'
+import { sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
 export interface WebhookOptions {
@@ -42,7 +43,7 @@ export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
       'a webhook was not taken',
     )
     // When the next try is due, the sweep queues it again.
-    const againMs = pauseAfter(tries, webhookBackoffMs)
+    const againMs = pauseAfter(tries, { least: webhookBackoffMs, most: webhookPauseMsMax })
     await jobs.noteWebhook(id, givesUp ? 'failed' : 'pending', againMs)
   }
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { pauseAfter } from '../src/backoff.ts'
 import { GatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
 import { generate } from '../src/images/generate.ts'
@@ -14,10 +15,8 @@ import { traceRow } from '../src/stages/trace-request.ts'
 import { holdLease } from './hold-lease.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
-/** Pause between two tries to write the end of a job to Postgres. */
-const finishRetryMs = 1_000
-/** Longest pause before an ending that Postgres refuses for what it is, is tried again. */
-const longestFinishRetryMs = 10_000
+/** Pauses between two tries to write the end of a job to Postgres. They grow while it refuses an ending for what it is. */
+const finishMs = { least: 1_000, most: 10_000 }
 /** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
 const leaseLost = new GatewayError('internal', 'Another worker has taken this job.')
 const cancelled = new GatewayError('invalid_request', 'The job was cancelled.')
@@ -211,11 +210,13 @@ async function failOrRepeat(
   if (!mayPass || runs >= imageRunsMax) {
     return await finish(gateway, lease, generation, failedEnding(generation, error, made), error.cause)
   }
-  const delayMs = Math.max(imageBackoffMs * 2 ** (runs - 1), (error.retryAfterSeconds ?? 0) * 1000)
-  return await putBack(gateway, lease, generation, Math.min(delayMs, longestBackoffMs), 'failed')
+  return await putBack(gateway, lease, generation, pauseOf(runs, imageBackoffMs, error), 'failed')
 }
 
-const longestBackoffMs = 3_600_000
+/** The pause before the next run of a job, in ms. */
+export function pauseOf(runs: number, backoffMs: number, { retryAfterSeconds = 0 }: GatewayError): number {
+  return pauseAfter(runs, { least: backoffMs, most: 3_600_000 }, retryAfterSeconds * 1000)
+}
 
 async function putBack(
   gateway: ImageGateway,
@@ -243,7 +244,7 @@ async function finish(
 ): Promise<undefined> {
   const { job } = generation
   let last = ending
-  let retryMs = finishRetryMs
+  let refusals = 0
   while (generation.ended !== leaseLost) {
     try {
       generation.trace?.station('record')
@@ -265,11 +266,11 @@ async function finish(
         { job: job.id, cause: redactText(String(error)) },
         'an image job could not be ended yet',
       )
-      await sleep(retryMs)
+      await sleep(pauseAfter(refusals + 1, finishMs))
       if (error instanceof GatewayError) continue
       // Postgres refuses it for what it is, and would do so again. An ending without the result has less to refuse.
       if (last.state === 'succeeded') last = failedEnding(generation, notRecordable())
-      else retryMs = Math.min(retryMs * 2, longestFinishRetryMs)
+      else refusals++
     }
   }
 }

@@ -26,12 +26,11 @@ import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { givenUp, lostWorker, shuttingDown, tooLarge, unreadable } from './answer-errors.ts'
 import { AnswerEvents } from './answer-events.ts'
-import { enqueue } from './generate-image.ts'
+import { enqueue, pauseOf } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
 
 /** Pause between two tries to write the end of an answer to Postgres. */
 const finishRetryMs = 1_000
-const longestBackoffMs = 3_600_000
 
 export interface AnswerRunner {
   /** As `ImageRunner.run`. */
@@ -256,11 +255,8 @@ class Making {
     }
     const error = this.#errorOf(result, last)
     if (!hasEvents && this.#mayPass(error)) {
-      const delayMs = Math.max(
-        this.#context.bounds.imageBackoffMs * 2 ** (this.#job.runs - 1),
-        (error.retryAfterSeconds ?? 0) * 1000,
-      )
-      return await this.#putBack(Math.min(delayMs, longestBackoffMs), 'failed', close)
+      const delayMs = pauseOf(this.#job.runs, this.#context.bounds.imageBackoffMs, error)
+      return await this.#putBack(delayMs, 'failed', close)
     }
     return await this.#finish(failedAnswer(this.#unmade(), error, row))
   }

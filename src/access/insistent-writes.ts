@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../backoff.ts'
 import { causeOf } from '../canonical/error.ts'
 
 /** Tries writes that no client waits for until Postgres takes them. After an outage it keeps their order. */
@@ -54,14 +55,15 @@ export class InsistentWrites {
 
   async #retry(): Promise<void> {
     const { signal } = this.#ended
-    for (let waitMs = retryMs.least; ; waitMs = Math.min(waitMs * 2, retryMs.most)) {
+    const pauses = new Backoff(retryMs)
+    for (;;) {
       const isLast = signal.aborted
-      await sleep(waitMs, undefined, { ref: false, signal }).catch(() => {})
+      await sleep(pauses.next(), undefined, { ref: false, signal }).catch(() => {})
       for (let write = this.#untaken[0]; write !== undefined; write = this.#untaken[0]) {
         if (!(await this.#try(write.run))) break
         this.#untaken.shift()
         this.#untakenBytes -= write.bytes
-        waitMs = retryMs.least
+        pauses.reset()
       }
       if (this.#untaken.length === 0 || isLast) return
     }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../backoff.ts'
 import { command } from './command.ts'
 import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
 import { Gateway, gatewayOptions } from './gateway.ts'
@@ -43,7 +44,7 @@ interface Tail {
   signal: AbortSignal
 }
 
-const waitsMs = { least: 250, most: 5_000 }
+const pausesMs = { least: 250, most: 5_000 }
 
 /** Until the signal aborts. Rejects when the first call finds no gateway, and whenever one refuses. */
 async function follow(
@@ -51,7 +52,7 @@ async function follow(
   take: (row: unknown) => void,
 ): Promise<void> {
   let place: string | undefined
-  let waitMs = waitsMs.least
+  const pauses = new Backoff(pausesMs)
   let isAway = false
   let isFirst = true
   while (!signal.aborted) {
@@ -60,7 +61,7 @@ async function follow(
       if (isAway) terminal.tell(`${gateway.url} answers again; the tail goes on where it was.`)
       isAway = false
       isFirst = false
-      waitMs = waitsMs.least
+      pauses.reset()
       for await (const { event, data, id } of serverEvents(stream)) {
         if (event === 'row') take(JSON.parse(data))
         if (event === 'dropped')
@@ -74,8 +75,7 @@ async function follow(
       if (!isAway) terminal.tell(`${gateway.url} does not answer just now; trying again.`)
       isAway = true
     }
-    await sleep(waitMs, undefined, { signal }).catch(() => {})
-    waitMs = Math.min(waitMs * 2, waitsMs.most)
+    await sleep(pauses.next(), undefined, { signal }).catch(() => {})
   }
 }
 

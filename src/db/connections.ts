@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
+import { pauseAfter } from '../backoff.ts'
 import { arrayTypes } from './array-types.ts'
 import type { PostgresJsDatabase } from './drizzle.cjs'
 import { drizzle } from './drizzle.cjs'
@@ -97,7 +98,7 @@ export function clientSettings({
     // To plan over all partitions, a new connection must first read what they are.
     idle_timeout: plansEach ? 600 : 60,
     // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
-    backoff: (retries: number) => Math.min(0.02 * 2 ** retries, 1),
+    backoff: (retries: number) => pauseAfter(retries + 1, { least: 0.02, most: 1 }),
     onnotice: () => {},
     // A kept statement holds memory of the connection, so we keep none whose plan is not kept.
     prepare: !plansEach && !pooled,

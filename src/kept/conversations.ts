@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Backoff } from '../backoff.ts'
 import { counted } from '../canonical/counted.ts'
 import { GatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
@@ -207,12 +208,13 @@ export class Conversations {
    */
   async release(turn: Pick<TurnIn, 'tenantId' | 'id' | 'requestId'>): Promise<void> {
     const { tenantId, id, requestId } = turn
-    for (let pauseMs = 1000; ; pauseMs = Math.min(pauseMs * 2, pauseMaxMs)) {
+    const pauses = new Backoff(releaseMs)
+    for (;;) {
       try {
         await this.#ask(({ sql }) => releaseConversation(sql, tenantId, id, requestId))
         return
       } catch {
-        await sleep(pauseMs, undefined, { ref: false })
+        await sleep(pauses.next(), undefined, { ref: false })
       }
     }
   }
@@ -279,7 +281,7 @@ export class Conversations {
   }
 }
 
-const pauseMaxMs = 30_000
+const releaseMs = { least: 1_000, most: 30_000 }
 
 function noConversation(id: string): GatewayError {
   return new GatewayError(

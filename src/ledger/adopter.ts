@@ -1,6 +1,7 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
+import { pauseAfter } from '../backoff.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
 import { AnswerShipment } from './answer-shipment.ts'
@@ -28,7 +29,7 @@ export interface AdopterOptions {
 }
 
 const lookMs = 5_000
-/** Pause after a journal could not be adopted. It doubles each time. */
+/** Pause after a journal could not be adopted. */
 const failureMs = { least: 60_000, most: 3_600_000 }
 
 /**
@@ -166,7 +167,7 @@ export class Adopter {
       await client.query('ROLLBACK')
       const before = this.#failures.get(journal.instance)
       const times = (before?.times ?? 0) + 1
-      const retryMs = Math.min(failureMs.least * 2 ** (times - 1), failureMs.most)
+      const retryMs = pauseAfter(times, failureMs)
       const message = String(error)
       this.#failures.set(journal.instance, { times, until: performance.now() + retryMs, message })
       this.#tell()

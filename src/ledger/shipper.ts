@@ -1,6 +1,7 @@
 import { existsSync, rmSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
+import { Backoff, pauseAfter } from '../backoff.ts'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
 import type { Adoption } from './adoption.ts'
@@ -86,7 +87,10 @@ const graceMs = 500
 const sweepMs = 5_000
 const lateRetryMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
-/** The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. */
+/**
+ * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. It doubles after
+ * each timeout.
+ */
 const answerMs = { least: 1_000, most: 300_000 }
 
 /** What ships under one id of the process. */
@@ -122,22 +126,22 @@ class Shipper {
   /** The backend of the previous connection, which must have ended before this thread continues. */
   #lostBackend: Backend | undefined
   readonly #queryTimeoutLeastMs: number
-  #queryTimeoutMs: number
-  #retryMs: number = reconnectMs.least
+  /** Statements in a row that took too long. */
+  #timeouts = 0
+  readonly #pauses = new Backoff(reconnectMs)
 
   constructor(port: MessagePort, data: ShipperData) {
     this.#port = port
     this.#data = data
-    // Short enough to reconnect before others take this process for dead. It doubles after each timeout.
+    // Short enough to reconnect before others take this process for dead.
     this.#queryTimeoutLeastMs = Math.max(answerMs.least, Math.ceil(data.instanceDeadMs / 3))
-    this.#queryTimeoutMs = this.#queryTimeoutLeastMs
     port.on('message', (message: ToShipper) => this.#receive(message))
     this.#parts = this.#partsOf(data)
   }
 
   /** Ships until the process ends. */
   async run(): Promise<void> {
-    for (; ; this.#retryMs = Math.min(this.#retryMs * 2, reconnectMs.most)) {
+    for (;;) {
       const client = this.#newClient()
       try {
         await this.#connect(client)
@@ -154,20 +158,19 @@ class Shipper {
         }
         if (isMissing(error) && !existsSync(this.#data.directory)) {
           this.#post({ type: 'gone' })
-          await this.#sleep(this.#retryMs)
+          await this.#sleep(this.#pauses.next())
           continue
         }
         if (!this.#away) this.#post({ type: 'away', message: String(error) })
         this.#away = true
-        if (String(error).includes('Query read timeout'))
-          this.#queryTimeoutMs = Math.min(this.#queryTimeoutMs * 2, answerMs.most)
+        if (String(error).includes('Query read timeout')) this.#timeouts++
         const leftMs = this.#endsBy === undefined ? undefined : this.#endsBy - performance.now()
         if (leftMs !== undefined && leftMs <= 0) {
           this.#sayWhatStays()
           this.#port.close()
           return
         }
-        await this.#sleep(leftMs === undefined ? this.#retryMs : Math.min(this.#retryMs, leftMs))
+        await this.#sleep(Math.min(this.#pauses.next(), leftMs ?? Number.POSITIVE_INFINITY))
       }
     }
   }
@@ -261,7 +264,10 @@ class Shipper {
     const client = new Client({
       connectionString: this.#data.databaseUrl,
       connectionTimeoutMillis: 5_000,
-      query_timeout: this.#queryTimeoutMs,
+      query_timeout: pauseAfter(this.#timeouts + 1, {
+        least: this.#queryTimeoutLeastMs,
+        most: answerMs.most,
+      }),
       keepAlive: true,
       // A process that stands still in the middle of a transaction must not keep its locks.
       idle_in_transaction_session_timeout: this.#queryTimeoutLeastMs,
@@ -349,8 +355,8 @@ class Shipper {
       }
       if (this.#away) this.#post({ type: 'back' })
       this.#away = false
-      this.#queryTimeoutMs = this.#queryTimeoutLeastMs
-      this.#retryMs = reconnectMs.least
+      this.#timeouts = 0
+      this.#pauses.reset()
       this.#post({ type: 'position', position: own.position })
       this.#requestedShips = this.#requestedShips.slice(answerable.length)
       const tokensOf = (everyone: boolean) =>

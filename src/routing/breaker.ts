@@ -1,3 +1,5 @@
+import { pauseAfter } from '../backoff.ts'
+
 export interface BreakerBounds {
   /** Consecutive failures that open the breaker. */
   breakerFailures: number
@@ -93,6 +95,6 @@ export function openMsOf(
   openings: number,
   chance: () => number,
 ): number {
-  const ms = Math.min(breakerOpenMs * 2 ** Math.min(openings - 1, 30), breakerOpenMsMax)
+  const ms = pauseAfter(openings, { least: breakerOpenMs, most: breakerOpenMsMax })
   return Math.ceil(ms * (1 + jitter * (chance() - 0.5)))
 }

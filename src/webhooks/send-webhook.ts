@@ -67,12 +67,8 @@ export async function sendWebhook(delivery: Delivery): Promise<Receipt> {
   }
 }
 
-const longestMs = 6 * 3600 * 1000
-
-/** The pause before the next try, in ms. It doubles each time, up to six hours. */
-export function pauseAfter(tries: number, backoffMs: number): number {
-  return Math.min(backoffMs * 2 ** (tries - 1), longestMs)
-}
+/** The longest pause between two tries. */
+export const webhookPauseMsMax = 6 * 3600 * 1000
 
 const refused =
   'its address is refused; WEBHOOK_PRIVATE_ADDRESSES=allow lets webhooks go to loopback and private ones'

@@ -1,3 +1,4 @@
+import { Backoff } from '../../backoff.ts'
 import type { Span } from './span.ts'
 
 /** What a collector said of a batch. `later`: it may take the same batch after a pause. */
@@ -24,10 +25,9 @@ export interface SpanCounts {
   failed: number
 }
 
-/** Tries of one batch. The pause before a try doubles each time. */
+/** Tries of one batch. */
 const triesMax = 5
-const firstPauseMs = 1_000
-const longestPauseMs = 15_000
+const pausesMs = { least: 1_000, most: 15_000 }
 
 /**
  * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no room are dropped, and counted.
@@ -108,7 +108,7 @@ export class SpanQueue {
   }
 
   async #sendBatch(batch: readonly Span[]): Promise<void> {
-    let pauseMs = firstPauseMs
+    const pauses = new Backoff(pausesMs)
     for (let tries = 1; ; tries++) {
       const sent = await this.#try(batch)
       // `end` has counted it.
@@ -126,8 +126,7 @@ export class SpanQueue {
         this.counts.failed += batch.length
         return
       }
-      await this.#wait(Math.min(Math.max(pauseMs, sent.afterMs ?? 0), longestPauseMs))
-      pauseMs *= 2
+      await this.#wait(pauses.next(sent.afterMs))
     }
   }
 

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { livesHere, ownerIn, ownerText } from '../owner.ts'
 
 /**
  * Run `work` while no other process of this machine runs work under the same lock file.
@@ -8,11 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
  * The file names its holder. A dead holder loses the lock. Throws when a live holder keeps it for `waitMs`.
  */
 export async function withFileLock<T>(path: string, work: () => Promise<T>, waitMs = 120_000): Promise<T> {
-  const mine = `${process.pid} ${processStart(process.pid) ?? ''} ${randomUUID()}`
   const deadline = Date.now() + waitMs
-  while (!tryLock(path, mine)) {
+  while (!tryLock(path)) {
     if (Date.now() > deadline)
-      throw new Error(`${path} is held by process ${read(path)?.split(' ')[0]} for too long`)
+      throw new Error(`${path} is held by process ${ownerIn(read(path))?.pid} for too long`)
     await sleep(20)
   }
   try {
@@ -22,27 +22,10 @@ export async function withFileLock<T>(path: string, work: () => Promise<T>, wait
   }
 }
 
-/**
- * When a process started, as the kernel's own number: it distinguishes a process from an earlier one with the same pid.
- * Undefined: there is no such process, or only its zombie. Empty: it lives, and this system says no more.
- */
-export function processStart(pid: number): string | undefined {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return undefined
-  }
-  // The second field is the command in parentheses, which may contain spaces and parentheses.
-  const stat = read(`/proc/${pid}/stat`)
-  const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
-  if (fields?.[0] === 'Z') return undefined
-  return fields?.[19] ?? ''
-}
-
-function tryLock(path: string, mine: string): boolean {
+function tryLock(path: string): boolean {
   // Write a draft and link it, so that no process reads half of the holder.
-  const draft = `${path}.${process.pid}-${mine.slice(-8)}`
-  writeFileSync(draft, mine)
+  const draft = `${path}.${randomUUID()}`
+  writeFileSync(draft, ownerText())
   try {
     linkSync(draft, path)
     return true
@@ -60,7 +43,7 @@ function tryLock(path: string, mine: string): boolean {
  * the file still names it: a slow process cannot remove the lock of the next holder.
  */
 function breakLock(path: string, holder: string): void {
-  const claim = `${path}.${holder.slice(-8)}.broken`
+  const claim = `${path}.${createHash('sha256').update(holder).digest('hex').slice(0, 8)}.broken`
   try {
     mkdirSync(claim)
   } catch {
@@ -73,10 +56,10 @@ function breakLock(path: string, holder: string): void {
   rmdirSync(claim)
 }
 
+/** A lock excludes the processes that see each other. One of another machine or container does not keep it. */
 function lives(holder: string): boolean {
-  const [pid, started] = holder.split(' ')
-  const now = processStart(Number(pid))
-  return now !== undefined && now === started
+  const owner = ownerIn(holder)
+  return owner !== undefined && livesHere(owner)
 }
 
 function read(path: string): string | undefined {

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { codeOf } from '../canonical/unreachable.ts'
 import type { Config } from '../config.ts'
-import { listJournals, ownerState } from '../ledger/journal-directory.ts'
+import { journalOwner, listJournals } from '../ledger/journal-directory.ts'
 import { isSetAside } from '../ledger/set-aside-folders.ts'
 import { type Finding, findingsOf, inShell, wordsOf } from './finding.ts'
 
@@ -201,7 +201,7 @@ function measureSync(folder: string): number {
 
 function checkJournals(root: string): Finding[] {
   if (!existsSync(root)) return []
-  const left = listJournals(root).filter(({ directory }) => ownerState(directory) !== 'alive').length
+  const left = listJournals(root).filter(({ directory }) => journalOwner(directory) !== 'alive').length
   const setAside = readdirSync(root).filter(isSetAside).length
   return [
     ...(left === 0

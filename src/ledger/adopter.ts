@@ -7,7 +7,7 @@ import type { Adoption } from './adoption.ts'
 import { AnswerShipment } from './answer-shipment.ts'
 import { instanceKeepDays } from './forget-instances.ts'
 import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
-import { type FoundJournal, listJournals, ownerState } from './journal-directory.ts'
+import { type FoundJournal, journalOwner, listJournals } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
 import { LeftAnswers } from './left-answers.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
@@ -114,7 +114,7 @@ export class Adopter {
         await this.#alone(client, journal, () => this.#endKept(client, journal))
         continue
       }
-      const owner = ownerState(journal.directory)
+      const owner = journalOwner(journal.directory)
       if (owner === 'alive') continue
       if (found === undefined && isForgotten(journal)) {
         await this.#alone(client, journal, async () =>

@@ -1,15 +1,10 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
+import type { OwnerState } from '../owner.ts'
 import { shippedMark } from './adopter.ts'
 import { type DamagedFrame, damagedFramesIn } from './damaged-frames.ts'
 import { findFrame, readFrame } from './frame.ts'
-import {
-  type FoundJournal,
-  listSegments,
-  type OwnerState,
-  ownerState,
-  segmentName,
-} from './journal-directory.ts'
+import { type FoundJournal, journalOwner, listSegments, segmentName } from './journal-directory.ts'
 import { type Layout, ownLayout, readLayout } from './layout.ts'
 import { viewOf } from './tuple.ts'
 
@@ -73,7 +68,7 @@ export function inspectJournal({ instance, directory: folder }: FoundJournal): J
   return {
     instance,
     folder,
-    owner: ownerState(folder),
+    owner: journalOwner(folder),
     segments: found.segments,
     bytes: found.segments.reduce((sum, { bytes }) => sum + bytes, 0),
     frames: found.frames,

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { type OwnerState, ownerIn, ownerState, ownerText } from '../owner.ts'
 
 /**
  * Each process has a journal directory: `<dataDir>/journal/<instance id>.2/` with `owner.json`, `columns.json` and the
@@ -13,24 +13,12 @@ const suffix = '.2'
 const ownerFile = 'owner.json'
 const directoryName = /^([0-9a-f-]{36})(?:\.2)?$/
 
-/** Identifies a process, even after another process got its pid. */
-interface Owner {
-  host: string
-  bootId: string
-  pidNamespace: string
-  pid: number
-  /** Clock ticks between boot and the process's start. */
-  startTicks: string
-}
-
-export type OwnerState = 'alive' | 'dead' | 'elsewhere'
-
 /** Make the directory of this process. It appears with its owner, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
   const directory = join(root, `${instanceId}${suffix}`)
   const draft = join(root, `.${instanceId}`)
   fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
-  fs.writeFileSync(join(draft, ownerFile), JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.writeFileSync(join(draft, ownerFile), ownerText(), { mode: 0o600 })
   fs.renameSync(draft, directory)
   return directory
 }
@@ -39,7 +27,7 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
 export function remakeJournalDirectory(directory: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, ownerFile)
-  fs.writeFileSync(`${path}.draft`, JSON.stringify(ownerOf(process.pid)), { mode: 0o600 })
+  fs.writeFileSync(`${path}.draft`, ownerText(), { mode: 0o600 })
   fs.renameSync(`${path}.draft`, path)
 }
 
@@ -62,22 +50,15 @@ export function journalNamed(name: string): string | undefined {
   return directoryName.exec(name)?.[1]
 }
 
-/**
- * `elsewhere`: only its heartbeat shows whether the owner lives. It is on another host or in another container, or of another
- * boot: a copied machine has the same host name. Or the file that names it cannot be read.
- */
-export function ownerState(directory: string): OwnerState {
-  let owner: Owner
+/** Of an owner `elsewhere` only its heartbeat shows whether it lives. */
+export function journalOwner(directory: string): OwnerState {
+  let text: string | undefined
   try {
-    owner = JSON.parse(fs.readFileSync(join(directory, ownerFile), 'utf8')) as Owner
+    text = fs.readFileSync(join(directory, ownerFile), 'utf8')
   } catch {
-    return 'elsewhere'
+    // As of a directory that was made by hand.
   }
-  const here = ownerOf(process.pid)
-  const isHere = owner.host === here.host && owner.bootId === here.bootId
-  if (!isHere || owner.pidNamespace !== here.pidNamespace) return 'elsewhere'
-  const now = ownerOf(owner.pid)
-  return now.startTicks !== '' && now.startTicks === owner.startTicks ? 'alive' : 'dead'
+  return ownerState(ownerIn(text))
 }
 
 export function segmentName(segment: number): string {
@@ -91,50 +72,4 @@ export function listSegments(directory: string): number[] {
     .filter((name) => /^\d{8}\.log$/.test(name))
     .map((name) => Number.parseInt(name, 10))
     .sort((a, b) => a - b)
-}
-
-function ownerOf(pid: number): Owner {
-  return {
-    host: hostname(),
-    bootId: readLine('/proc/sys/kernel/random/boot_id'),
-    pidNamespace: readNamespace(),
-    pid,
-    startTicks: startTicks(pid),
-  }
-}
-
-/** Empty for a process that does not exist or is a zombie. */
-function startTicks(pid: number): string {
-  const stat = readLine(`/proc/${pid}/stat`)
-  if (stat === '') return startTicksWithoutProc(pid)
-  // The command name, in parentheses, may hold spaces: count fields after it.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
-}
-
-/** On a system without /proc, a process can only ask whether the pid exists. */
-function startTicksWithoutProc(pid: number): string {
-  if (process.platform === 'linux') return ''
-  try {
-    process.kill(pid, 0)
-    return 'unknown'
-  } catch {
-    return ''
-  }
-}
-
-function readLine(path: string): string {
-  try {
-    return fs.readFileSync(path, 'utf8').trim()
-  } catch {
-    return ''
-  }
-}
-
-function readNamespace(): string {
-  try {
-    return fs.readlinkSync('/proc/self/ns/pid')
-  } catch {
-    return ''
-  }
 }

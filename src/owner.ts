@@ -1,0 +1,85 @@
+import { existsSync, readFileSync, readlinkSync } from 'node:fs'
+import { hostname } from 'node:os'
+
+/** The process that a file names as its owner, distinguished from a later process with the same pid. */
+export interface Owner {
+  host: string
+  bootId: string
+  pidNamespace: string
+  pid: number
+  /** Clock ticks between boot and the process's start. */
+  startTicks: string
+}
+
+export type OwnerState = 'alive' | 'dead' | 'elsewhere'
+
+/** What a file says that this process owns. */
+export function ownerText(): string {
+  const owner: Owner = { ...here(), pid: process.pid, startTicks: startTicks(process.pid) }
+  return JSON.stringify(owner)
+}
+
+/** The owner that a file names. Undefined: the file is not there, or names none, as when it is half written. */
+export function ownerIn(text: string | undefined): Owner | undefined {
+  try {
+    const owner: unknown = JSON.parse(text ?? '')
+    return typeof owner === 'object' && owner !== null ? (owner as Owner) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another container, or of another boot: a
+ * copied machine has the same host name. Or its file cannot be read.
+ */
+export function ownerState(owner: Owner | undefined): OwnerState {
+  if (owner === undefined) return 'elsewhere'
+  const { host, bootId, pidNamespace } = here()
+  if (owner.host !== host || owner.bootId !== bootId || owner.pidNamespace !== pidNamespace)
+    return 'elsewhere'
+  return livesHere(owner) ? 'alive' : 'dead'
+}
+
+/** True: a process that this one can see has the owner's pid and start. */
+export function livesHere({ pid, startTicks: started }: Owner): boolean {
+  const now = startTicks(pid)
+  return now !== '' && now === started
+}
+
+function here(): Pick<Owner, 'host' | 'bootId' | 'pidNamespace'> {
+  return {
+    host: hostname(),
+    bootId: readOr('', () => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()),
+    pidNamespace: readOr('', () => readlinkSync('/proc/self/ns/pid')),
+  }
+}
+
+/** Empty for a process that does not exist or is a zombie. */
+function startTicks(pid: number): string {
+  const stat = readOr('', () => readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  if (stat === '') return startTicksWithoutProc(pid)
+  // The command name, in parentheses, may contain spaces and parentheses: count fields after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '')
+}
+
+/** On a system without /proc, a process can only ask whether the pid exists. */
+function startTicksWithoutProc(pid: number): string {
+  if (existsSync('/proc/self/stat')) return ''
+  try {
+    process.kill(pid, 0)
+    return 'unknown'
+  } catch (error) {
+    // It belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM' ? 'unknown' : ''
+  }
+}
+
+function readOr<T>(otherwise: T, read: () => T): T {
+  try {
+    return read()
+  } catch {
+    return otherwise
+  }
+}

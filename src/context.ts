@@ -16,6 +16,7 @@ import { reportLedger } from './alerts/report-ledger.ts'
 import type { Archive } from './archive/archive.ts'
 import { openArchive, requireDuck, rowDaysOf } from './archive/open-archive.ts'
 import { BackgroundAnswers } from './background/background-answers.ts'
+import type { BodyThreads } from './bodies/body-threads.ts'
 import { CapturedAnswers } from './bodies/captured-answers.ts'
 import { Catalog } from './catalog/catalog.ts'
 import { applyDemo, demoBaseUrl } from './catalog/demo.ts'
@@ -29,7 +30,7 @@ import { startEmbedded } from './db/embedded.ts'
 import { prepareDatabase, whenReachable } from './db/migrate.ts'
 import { checkPooler } from './db/pooler.ts'
 import { writeStorageQuota } from './db/storage-quota.ts'
-import { type Demo, startDemo } from './demo/server.ts'
+import { startDemo } from './demo/server.ts'
 import type { ClientFiles } from './files/client-files.ts'
 import { BodyMemory } from './http/body-memory.ts'
 import { cutRequests } from './http/cut-requests.ts'
@@ -65,6 +66,7 @@ import {
   tellAll,
 } from './open-services.ts'
 import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
+import { Opened, openAll } from './opened.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
@@ -114,7 +116,10 @@ export interface Context extends ImageGateway {
   sockets: OpenSockets
   /** Undefined: nothing is measured. */
   measures: Measures | undefined
-  /** Ship the remaining rows, then close all connections. */
+  /**
+   * Ship the remaining rows, then close all connections. Rejects, when all is closed that can
+   * be, if some could not.
+   */
   close(): Promise<void>
 }
 
@@ -136,21 +141,35 @@ const lastAnswersMs = 2_000
 /**
  * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
  * `keptUrl` is the address of the embedded Postgres if another process keeps it.
- * Rejects with an Error for the operator when a part cannot be opened.
+ * Rejects with an Error for the operator when a part cannot be opened, after it has closed those before it. `opened`
+ * closes each part before those that it needs: the remaining rows are shipped before the connections to Postgres close.
  */
 export async function openContext(
   config: Config,
   environment: Record<string, string | undefined>,
   ownLog: Log,
   keptUrl?: string,
+  opened: Opened = new Opened(ownLog),
 ): Promise<Context> {
   requireDuck(config)
-  const { traces, log } = await openTraces(config, ownLog)
-  const state = await openState(config, environment, log, keptUrl)
-  const parts = { traces, ...(await openParts(config, state, log)) }
-  const context = contextOf(config, state, parts, log)
-  parts.measures?.show(context)
-  return context
+  return await openAll(opened, async () => {
+    const { traces, log } = await openTraces(config, ownLog)
+    let traced: Promise<void> | undefined
+    const endTraces = () => {
+      traced ??= traces?.end(lastTracesMs)
+      return traced
+    }
+    opened.add('traces', endTraces)
+    const state = await openState(config, environment, { keptUrl, opened, log })
+    const parts = { traces, ...(await openParts(config, state, opened, log)) }
+    const { gatewayFile } = state
+    if (gatewayFile !== undefined) opened.add('gateway.yaml', () => gatewayFile.stop())
+    // All else is closed while the collector takes the last spans.
+    opened.add('the queue of spans', () => void endTraces()?.catch(() => {}))
+    const context = contextOf(config, state, parts, { opened, log })
+    parts.measures?.show(context)
+    return context
+  })
 }
 
 type State = Awaited<ReturnType<typeof openState>>
@@ -160,8 +179,7 @@ type Parts = Awaited<ReturnType<typeof openParts>> & Pick<Context, 'traces'>
 async function openState(
   config: Config,
   environment: Record<string, string | undefined>,
-  log: Log,
-  keptUrl: string | undefined,
+  { keptUrl, opened, log }: { keptUrl: string | undefined; opened: Opened; log: Log },
 ) {
   const { bounds } = config
   const dataDir = resolve(config.dataDir)
@@ -174,12 +192,10 @@ async function openState(
   const path = config.gatewayConfig
   const read = path === undefined ? undefined : await readWithState(path, environment, bounds)
   const file = read?.source
-  const kept = keptUrl === undefined ? undefined : { url: keptUrl, stop: async () => {} }
+  const isEmbedded = config.databaseUrl === undefined
   // A wrong file makes no database.
-  if (config.databaseUrl === undefined && kept === undefined) file?.parse()
-  const embedded =
-    config.databaseUrl === undefined ? (kept ?? (await startEmbedded({ dataDir, log }))) : undefined
-  const url = config.databaseUrl ?? embedded?.url ?? ''
+  if (isEmbedded && keptUrl === undefined) file?.parse()
+  const url = config.databaseUrl ?? keptUrl ?? (await openEmbedded(dataDir, opened, log))
 
   const generatedKeys: GeneratedKey[] = []
   const gatewayFile =
@@ -192,6 +208,7 @@ async function openState(
         )
   const poolerUrl = config.databasePoolerUrl
   const database = openDatabase(url, bounds, poolerUrl)
+  opened.add('the database', () => database.close())
   const instanceId = randomUUIDv7()
   const { catalog, keeper } = await whenReachable(url, bounds.databaseWaitMs, log, async () => {
     let keeper = await checkFirst(url, async (connections) => {
@@ -202,7 +219,7 @@ async function openState(
     })
     await prepareDatabase(url, async (connections) => {
       keeper = await prepareKeeper(connections.sql, secretKeys)
-      await fillCatalog(connections, keeper, { file, isEmbedded: embedded !== undefined, generatedKeys, log })
+      await fillCatalog(connections, keeper, { file, isEmbedded, generatedKeys, log })
     })
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
@@ -212,7 +229,6 @@ async function openState(
     dataDir,
     secretKeys,
     file,
-    embedded,
     url,
     generatedKeys,
     gatewayFile,
@@ -221,6 +237,12 @@ async function openState(
     catalog,
     keeper,
   }
+}
+
+async function openEmbedded(dataDir: string, opened: Opened, log: Log): Promise<string> {
+  const embedded = await startEmbedded({ dataDir, log })
+  opened.add('the embedded Postgres', () => embedded.stop())
+  return embedded.url
 }
 
 /** gateway.yaml, or else what the first start of a gateway without one makes. */
@@ -241,21 +263,25 @@ async function fillCatalog(
   if (first !== undefined || isEmbedded) await applyDemo(connections, keeper)
 }
 
-/** All beside Postgres, in the order of their needs. */
-async function openParts(config: Config, state: State, log: Log) {
+/** All beside Postgres, each after what it needs to end well. */
+async function openParts(config: Config, state: State, opened: Opened, log: Log) {
   const { bounds } = config
   const { dataDir, url, database, catalog, keeper } = state
-  let ownId = (): string => state.instanceId
-  const followed = await followState(config, state, () => ownId(), log)
   const measures = await openMeasures(config, { config, catalog, database })
+  opened.add('measures', () => measures?.stop())
   const lines = requestLines(config, log)
   const onRow = tellAll(measures?.rows.row, lines?.row)
   const onAdopted = tellAll(measures?.rows.adopted, lines?.adopted)
-  const recording = startLedger(config, state, { onRow, onAdopted }, log)
+  const recording = startLedger(config, state, { onRow, onAdopted, opened, log })
   const { ledger } = recording
-  ownId = () => ledger.instance.id
   const onOpened = measures?.rows.breakerOpened
-  const upstream = startUpstreams(config, state, { demo: followed.demo, onOpened, log })
+  const upstream = await startUpstreams(config, state, { ledger, onOpened, opened, log })
+  const followed = await followState(config, state, {
+    ledger,
+    bodyThreads: upstream.bodyThreads,
+    opened,
+    log,
+  })
   const answers = {
     encrypt: (answer: Buffer, requestId: string) => keeper.encryptAnswer(answer, requestId),
     decrypt: (encrypted: Buffer, requestId: string) => keeper.decryptAnswer(encrypted, requestId),
@@ -267,10 +293,11 @@ async function openParts(config: Config, state: State, log: Log) {
     answers,
     log,
   })
+  opened.add('answers for repeats', () => idempotency.end(lastShipmentMs))
   const limits = await openLimits(config, log)
-  const storage = await openStorage(config, dataDir)
-  const files = await openFiles(config, dataDir, { database, keeper })
-  const { jobs, backgroundAnswers, watch } = openJobs(config, state, onRow, log)
+  opened.add('limits', () => limits.close())
+  const storage = await openStorage(config, dataDir, opened)
+  const files = await openFiles(config, dataDir, { database, keeper, opened })
   const held = new Reservations({
     database,
     instance: ledger.instance,
@@ -282,10 +309,17 @@ async function openParts(config: Config, state: State, log: Log) {
   })
   const reservations = measures?.reservations(held) ?? held
   const queue = lazyQueues(config, url, log)
+  opened.add('queues', () => queue.close())
+  const ofJobs = openJobs(config, state, onRow, log)
+  opened.add('the watch of jobs', () => ofJobs.watch.end())
+  const older = openArchive(config, { dataDir, database, log })
+  opened.add('the archive', () => older.close())
+  keepInOrder(config, state, { recording, opened, log })
   return {
-    ...followed,
     ...recording,
     ...upstream,
+    ...followed,
+    ...ofJobs,
     measures,
     lines,
     answers,
@@ -293,54 +327,22 @@ async function openParts(config: Config, state: State, log: Log) {
     limits,
     storage,
     files,
-    jobs,
-    backgroundAnswers,
-    watch,
     reservations,
     queue,
+    older,
   }
-}
-
-/** What follows the changes of others in Postgres, and what keeps it in order. */
-async function followState(
-  config: Config,
-  { dataDir, secretKeys, file, database, catalog, keeper }: State,
-  ownId: () => string,
-  log: Log,
-) {
-  const { bounds } = config
-  const bodyThreads = startBodyThreads({ bounds, keeper, log })
-  const demo = file === undefined ? await startDemo() : undefined
-  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
-  const keys = keysOf(database, { peppers: keeper.ring('pepper'), ...bounds })
-  const masters = new FollowedMasters({
-    database,
-    keeper,
-    keys: secretKeys,
-    instanceId: ownId,
-    onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
-  })
-  const follower = await followRevisions(database, {
-    keys,
-    catalog,
-    masters,
-    pollMs: bounds.revisionPollMs,
-    log,
-  })
-  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
-  const rollups = keepRollups(database, bounds, log)
-  const attempts = keepAttempts(database, log)
-  await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
-  const older = openArchive(config, { dataDir, database, log })
-  return { bodyThreads, demo, keys, follower, partitions, rollups, attempts, older }
 }
 
 /** The ledger of this process, and what watches it. */
 function startLedger(
   config: Config,
-  { dataDir, url, database, instanceId, keeper }: State,
-  { onRow, onAdopted }: Pick<LedgerOptions, 'onRow' | 'onAdopted'>,
-  log: Log,
+  { dataDir, url, database, instanceId }: State,
+  {
+    onRow,
+    onAdopted,
+    opened,
+    log,
+  }: Pick<LedgerOptions, 'onRow' | 'onAdopted'> & { opened: Opened; log: Log },
 ) {
   const { bounds } = config
   const requests: Context['requests'] = new RunningRequests()
@@ -356,11 +358,9 @@ function startLedger(
     onRow,
     onAdopted,
   })
-  const capturedAnswers = new CapturedAnswers({
-    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
-    ledger: ledger.answers,
-    bounds,
-  })
+  opened.add('the ledger', () => ledger.end(lastShipmentMs))
+  const verifications = new Verifications({ database, log })
+  opened.add('verifications', () => verifications.close())
   const ledgerWatch = new LedgerWatch({
     dataDir,
     ledger,
@@ -368,36 +368,102 @@ function startLedger(
     bounds,
     log,
   })
-  const verifications = new Verifications({ database, log })
-  const ledgerReports = reportLedger({
-    database,
-    instanceId: () => ledger.instance.id,
-    state: () => ledgerWatch.state(),
-    alertMs: bounds.alertMs,
-  })
-  return { requests, ledger, capturedAnswers, ledgerWatch, verifications, ledgerReports }
+  opened.add('the watch of the ledger', () => ledgerWatch.stop())
+  return { requests, ledger, ledgerWatch, verifications }
 }
 
-function startUpstreams(
+/** What calls upstreams, and the threads for what they are sent and what they answer. */
+async function startUpstreams(
   config: Config,
-  { database, catalog }: State,
+  { database, catalog, keeper, file }: State,
   {
-    demo,
+    ledger,
     onOpened,
+    opened,
     log,
-  }: Pick<Parameters<typeof startRouting>[0], 'onOpened' | 'log'> & { demo: Demo | undefined },
+  }: Pick<Parameters<typeof startRouting>[0], 'onOpened' | 'log'> & { ledger: Ledger; opened: Opened },
 ) {
   const { bounds } = config
+  const demo = file === undefined ? await startDemo() : undefined
+  opened.add('the demo', () => demo?.close())
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
+  const routing = startRouting({ database, bounds, load, log, onOpened })
+  opened.add('routing', () => routing.end())
+  const capturedAnswers = new CapturedAnswers({
+    threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),
+    ledger: ledger.answers,
+    bounds,
+  })
+  opened.add('captured answers', () => capturedAnswers.end(lastAnswersMs))
+  const bodyThreads = startBodyThreads({ bounds, keeper, log })
+  opened.add('threads for bodies', () => bodyThreads.close())
   const upstreams = new Upstreams(
     bounds,
     load,
     demo === undefined ? new Map() : new Map([[new URL(demoBaseUrl).origin, demo.url]]),
   )
+  opened.add('connections to upstreams', () => upstreams.destroy())
+  for (const refused of refusedBaseUrls(catalog.snapshot.channels.values())) log.warn({}, refused)
   catalog.follow(({ channels }) => upstreams.followChannels(channels))
   const modelLists = new FollowedLists({ catalog, upstreams, bounds: listBoundsOf(config), log })
-  const routing = startRouting({ database, bounds, load, log, onOpened })
-  return { upstreams, modelLists, routing }
+  opened.add('lists of models', () => modelLists.stop())
+  return { routing, capturedAnswers, bodyThreads, upstreams, modelLists }
+}
+
+/** What follows the changes of others in Postgres. */
+async function followState(
+  { bounds }: Config,
+  { secretKeys, database, catalog, keeper }: State,
+  {
+    ledger,
+    bodyThreads,
+    opened,
+    log,
+  }: { ledger: Ledger; bodyThreads: BodyThreads; opened: Opened; log: Log },
+) {
+  const keys = keysOf(database, { peppers: keeper.ring('pepper'), ...bounds })
+  const masters = new FollowedMasters({
+    database,
+    keeper,
+    keys: secretKeys,
+    instanceId: () => ledger.instance.id,
+    onLearned: () => bodyThreads.learn({ envelopeKeys: envelopeKeysOf(keeper) }),
+  })
+  const follower = await followRevisions(database, {
+    keys,
+    catalog,
+    masters,
+    pollMs: bounds.revisionPollMs,
+    log,
+  })
+  opened.add('the follower of keys and catalog', () => follower.stop())
+  await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
+  return { keys }
+}
+
+/** What keeps Postgres in order, and tells there of the ledger. */
+function keepInOrder(
+  { bounds }: Config,
+  { database }: State,
+  {
+    recording: { ledger, ledgerWatch },
+    opened,
+    log,
+  }: { recording: ReturnType<typeof startLedger>; opened: Opened; log: Log },
+): void {
+  const reports = reportLedger({
+    database,
+    instanceId: () => ledger.instance.id,
+    state: () => ledgerWatch.state(),
+    alertMs: bounds.alertMs,
+  })
+  opened.add('reports of the ledger', () => reports.stop())
+  const attempts = keepAttempts(database, log)
+  opened.add('attempts to sign in', () => attempts.stop())
+  const rollups = keepRollups(database, bounds, log)
+  opened.add('rollups', () => rollups.stop())
+  const partitions = keepPartitions(database, { ...bounds, requestRetentionDays: rowDaysOf(bounds) }, log)
+  opened.add('partitions', () => partitions.stop())
 }
 
 /** Jobs of images, and of answers in the background. */
@@ -418,7 +484,12 @@ function openJobs({ bounds }: Config, { database, keeper }: State, onRow: Ledger
   return { jobs, backgroundAnswers, watch }
 }
 
-function contextOf(config: Config, state: State, parts: Parts, log: Log): Context {
+function contextOf(
+  config: Config,
+  state: State,
+  parts: Parts,
+  { opened, log }: { opened: Opened; log: Log },
+): Context {
   const { bounds } = config
   const { url, generatedKeys, gatewayFile, database, catalog, keeper } = state
   const { older, measures, lines, storage, jobs, backgroundAnswers, watch, queue } = parts
@@ -480,36 +551,6 @@ function contextOf(config: Config, state: State, parts: Parts, log: Log): Contex
     databaseUrl: url,
     generatedKeys,
     gatewayFile,
-    close: () => closeAll(state, parts),
+    close: () => opened.close(),
   }
-}
-
-/** Ship the remaining rows, and close each part before those that it needs. */
-async function closeAll({ gatewayFile, database, embedded }: State, parts: Parts): Promise<void> {
-  const { traces, partitions, rollups, attempts, ledgerReports, older, watch, queue, measures } = parts
-  const { storage, files, limits, idempotency, follower, modelLists, upstreams, bodyThreads } = parts
-  const { capturedAnswers, routing, demo, ledgerWatch, verifications, ledger } = parts
-  const traced = traces?.end(lastTracesMs)
-  await gatewayFile?.stop()
-  for (const upkeep of [partitions, rollups, attempts, ledgerReports]) await upkeep.stop()
-  older.close()
-  await watch.end()
-  await queue.close()
-  measures?.stop()
-  await Promise.all([storage.close(), files.storage.close()])
-  await limits.close()
-  await idempotency.end(lastShipmentMs)
-  await follower.stop()
-  modelLists.stop()
-  await upstreams.destroy()
-  await bodyThreads.close()
-  await capturedAnswers.end(lastAnswersMs)
-  await routing.end()
-  await demo?.close()
-  ledgerWatch.stop()
-  await verifications.close()
-  await ledger.end(lastShipmentMs)
-  await traced
-  await database.close()
-  await embedded?.stop()
 }

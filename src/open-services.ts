@@ -9,6 +9,7 @@ import { KeptAnswers } from './kept/kept-answers.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import type { Measures } from './measures/measures.ts'
+import type { Opened } from './opened.ts'
 import type { Queues } from './queue/queue.ts'
 import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
@@ -31,8 +32,9 @@ export async function openLimits({ redisUrl, role, bounds }: Config, log: Log): 
 }
 
 /** Rejects with an Error for the operator when the storage cannot keep images. */
-export async function openStorage(config: Config, dataDir: string): Promise<ImageStorage> {
+export async function openStorage(config: Config, dataDir: string, opened: Opened): Promise<ImageStorage> {
   const storage = await makeStorage(config, join(dataDir, 'images'), config.s3Prefix)
+  opened.add('the storage of images', () => storage.close())
   await storage.check()
   return storage
 }
@@ -41,9 +43,10 @@ export async function openStorage(config: Config, dataDir: string): Promise<Imag
 export async function openFiles(
   config: Config,
   dataDir: string,
-  { database, keeper }: { database: Database; keeper: SecretKeeper },
+  { database, keeper, opened }: { database: Database; keeper: SecretKeeper; opened: Opened },
 ): Promise<ClientFiles> {
   const storage = await makeStorage(config, join(dataDir, 'files'), `${config.s3Prefix}files/`)
+  opened.add('the storage of files', () => storage.close())
   if (config.bounds.fileDays > 0) await storage.check()
   return new ClientFiles({ database, storage, cipher: sealedBy(keeper, 'upload'), bounds: config.bounds })
 }

@@ -19,7 +19,7 @@ export function ownerText(): string {
   return JSON.stringify(owner)
 }
 
-/** The owner that a file names. Undefined: the file is not there, or names none, as when it is half written. */
+/** The owner that a file names. Undefined: there is no file, or it names none, as when it is half written. */
 export function ownerIn(text: string | undefined): Owner | undefined {
   try {
     const owner: unknown = JSON.parse(text ?? '')
@@ -30,8 +30,8 @@ export function ownerIn(text: string | undefined): Owner | undefined {
 }
 
 /**
- * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another container, or of another boot: a
- * copied machine has the same host name. Or its file cannot be read.
+ * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another container, or of
+ * another boot: a copied machine has the same host name. Or its file cannot be read.
  */
 export function ownerState(owner: Owner | undefined): OwnerState {
   if (owner === undefined) return 'elsewhere'

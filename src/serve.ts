@@ -114,8 +114,13 @@ async function end(context: Context, serving: Serving, { reason, isBug }: Cause)
   if (!isBug) await serving.leave(reason)
   context.log.info({ reason }, 'draining')
   compileNoMore()
-  await serving.stop(drainMs)
-  context.log.info({}, 'ended')
+  await serving.stop(drainMs).then(
+    () => context.log.info({}, 'ended'),
+    // The log has what could not be closed.
+    () => {
+      process.exitCode = 1
+    },
+  )
   // All is written and closed, but a library may still hold something open. The exit code is 1 after a bug, else 0.
   process.exit()
 }

@@ -6,6 +6,7 @@ import type { Context } from './context.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
 import { leave } from './http/leave.ts'
+import { Opened, openAll } from './opened.ts'
 import type { Pages } from './pages/pages.ts'
 import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
@@ -44,8 +45,15 @@ export class Serving {
     this.#parts = parts
   }
 
-  /** Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an Error for the operator. */
+  /**
+   * Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an Error for
+   * the operator, after it has closed the context.
+   */
   async start(): Promise<number> {
+    return await openAll({ close: () => this.stop(0) }, () => this.#start())
+  }
+
+  async #start(): Promise<number> {
     const { config, log } = this.#context
     const { supervisor } = this.#parts
     await this.#showMetrics()
@@ -76,16 +84,23 @@ export class Serving {
     await leave(this.#context, this.#server)
   }
 
-  /** Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context. */
+  /**
+   * Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context. Rejects,
+   * when all is closed that can be, if some could not.
+   */
   async stop(drainMs = this.#context.bounds.drainOnShutdownMs): Promise<void> {
     const context = this.#context
     context.draining = true
-    await Promise.all(this.#ends.map((end) => end(drainMs)))
+    const opened = new Opened(context.log)
+    opened.add('the port of metrics', () => this.#metrics?.close())
+    opened.add('the context', () => context.close())
     // All requests have ended, so this is everything that it has counted.
-    if (context.measures !== undefined)
-      await this.#parts.supervisor?.lastMetrics(await context.measures.snapshot(false))
-    await context.close()
-    this.#metrics?.close()
+    opened.add('the last metrics', async () => {
+      if (context.measures !== undefined)
+        await this.#parts.supervisor?.lastMetrics(await context.measures.snapshot(false))
+    })
+    opened.add('requests and jobs', ...this.#ends.map((end) => () => end(drainMs)))
+    await opened.close()
   }
 
   #makeServer(): Server {

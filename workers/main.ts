@@ -1,4 +1,5 @@
 import type { Context } from '../src/context.ts'
+import { Opened } from '../src/opened.ts'
 import { archiveLog } from './archive-log.ts'
 import { alertRunner } from './deliver-alert.ts'
 import { webhookRunner } from './deliver-webhook.ts'
@@ -56,8 +57,14 @@ export async function startWorkers(context: Context): Promise<{ close(drainMs: n
       }, drainMs)
       // A probe takes minutes, and nobody waits for it.
       probes.stop()
-      await Promise.all([...keeping.map((each) => each.stop()), ...workers.map((worker) => worker.close())])
-      clearTimeout(timeout)
+      const opened = new Opened(log)
+      opened.add('the limit of running jobs', () => clearTimeout(timeout))
+      opened.add(
+        'workers',
+        ...keeping.map((each) => () => each.stop()),
+        ...workers.map((worker) => () => worker.close()),
+      )
+      await opened.close()
     },
   }
 }

@@ -88,8 +88,8 @@ const sweepMs = 5_000
 const lateRetryMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
 /**
- * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. It doubles after
- * each timeout.
+ * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. It
+ * doubles after each timeout.
  */
 const answerMs = { least: 1_000, most: 300_000 }
 

@@ -1,0 +1,67 @@
+import { inTime } from './in-time.ts'
+import type { Log } from './telemetry/log.ts'
+
+/** Some parts could not be closed. The log has a line for each; `errors` are their reasons. */
+class CloseError extends AggregateError {
+  override readonly name = 'CloseError'
+}
+
+/** What has been opened, to be closed in reverse order: each part, even where another one cannot be. */
+export class Opened {
+  readonly #stack = new AsyncDisposableStack()
+  readonly #log: Log
+  readonly #failures: unknown[] = []
+  #closing: Promise<void> | undefined
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  /** `part` is open, and this closes it. Several are closed at once. */
+  add(part: string, ...closes: (() => unknown)[]): void {
+    this.#stack.defer(async () => {
+      await Promise.all(closes.map((close) => this.#close(part, close)))
+    })
+  }
+
+  /**
+   * Rejects, when all is closed that can be, with a CloseError of what could not be. A second call waits for the
+   * first.
+   */
+  close(): Promise<void> {
+    this.#closing ??= this.#stack.disposeAsync().then(() => {
+      if (this.#failures.length > 0) throw new CloseError(this.#failures, 'not all parts could be closed')
+    })
+    return this.#closing
+  }
+
+  async #close(part: string, close: () => unknown): Promise<void> {
+    try {
+      await close()
+    } catch (cause) {
+      if (cause instanceof CloseError) {
+        this.#failures.push(...cause.errors)
+        return
+      }
+      this.#failures.push(cause)
+      this.#log.error({ part, cause: String(cause) }, 'a part could not be closed')
+    }
+  }
+}
+
+/** Open several parts. If that fails, it closes those that are open, then rejects with the reason. */
+export async function openAll<Whole>(
+  opened: { close(): Promise<void> },
+  open: () => Promise<Whole>,
+): Promise<Whole> {
+  try {
+    return await open()
+  } catch (error) {
+    // Why it cannot be opened matters more than what could not be closed, which the log has, or what hangs.
+    await inTime(opened.close(), closeMs, 'closing').catch(() => {})
+    throw error
+  }
+}
+
+/** More than all parts may take together to end well. */
+const closeMs = 20_000

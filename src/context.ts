@@ -70,7 +70,7 @@ import { Opened, openAll } from './opened.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
-import { startRouting } from './routing/routing.ts'
+import { type RoutingOptions, startRouting } from './routing/routing.ts'
 import { RunningCounts } from './running-counts.ts'
 import { resolveSecretKey, type SecretKeeper } from './secret-key.ts'
 import { FollowedMasters } from './secrets/follow-masters.ts'
@@ -381,13 +381,13 @@ async function startUpstreams(
     onOpened,
     opened,
     log,
-  }: Pick<Parameters<typeof startRouting>[0], 'onOpened' | 'log'> & { ledger: Ledger; opened: Opened },
+  }: Pick<RoutingOptions, 'onOpened' | 'log'> & { ledger: Ledger; opened: Opened },
 ) {
   const { bounds } = config
   const demo = file === undefined ? await startDemo() : undefined
   opened.add('the demo', () => demo?.close())
   const load = new ChannelLoad(Math.ceil(bounds.inFlightMax / 2))
-  const routing = startRouting({ database, bounds, load, log, onOpened })
+  const routing = startRouting({ instance: ledger.instance, database, catalog, bounds, load, log, onOpened })
   opened.add('routing', () => routing.end())
   const capturedAnswers = new CapturedAnswers({
     threads: startBodyThreads({ bounds: answerThreadBounds(bounds), keeper, log }),

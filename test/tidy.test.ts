@@ -161,6 +161,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'db',
     'ledger',
     'redaction',
+    'routing',
     'telemetry',
     'webhooks',
     'address-blocks.ts',

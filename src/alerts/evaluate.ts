@@ -73,7 +73,7 @@ function findingsOf(
   { condition, begunAt }: EvaluatedRule,
 ): Promise<Finding[]> {
   return database.reads.ask(
-    ({ sql }) => {
+    ({ sql, db }) => {
       switch (condition.kind) {
         case 'budget':
           return budgetFindings(sql, condition, tenantId)
@@ -89,7 +89,7 @@ function findingsOf(
         case 'new_network':
           return networkFindings(sql, condition, { tenantId, ruleCreatedAt: createdAt, evaluatedAt })
         case 'channel_down':
-          return channelFindings(sql, condition)
+          return channelFindings(db, condition)
       }
     },
     { owner: 'alerts' },

@@ -1,26 +1,27 @@
 import type { Sql } from 'postgres'
+import type { TypedQueries } from '../db/connections.ts'
 import { redactText } from '../redaction/redact.ts'
+import { inProcesses, readBreakers } from '../routing/breaker-queries.ts'
 import type { ConditionOf } from './condition.ts'
 import { type Finding, subjectsMax } from './finding.ts'
 
-/** Channels whose breaker is open, or waits for a probe. */
+/** Channels whose breaker is open, or waits for a probe, in at least one process. */
 export async function channelFindings(
-  sql: Sql,
+  db: TypedQueries,
   { channel, openings }: ConditionOf<'channel_down'>,
 ): Promise<Finding[]> {
-  const rows = await sql<{ id: string; name: string; openings: number; reason: string }[]>`
-    SELECT c.id, c.name, b.openings, b.reason FROM channel_breakers b JOIN channels c ON c.id = b.channel_id
-    WHERE b.openings >= ${openings}::integer AND (${channel}::text IS NULL OR c.name = ${channel}::text)
-    ORDER BY c.id LIMIT ${subjectsMax}`
-  return rows.map((row) => {
-    const reason = redactText(row.reason)
-    const times = row.openings === 1 ? 'once' : `${row.openings} times in a row`
+  const breakers = await readBreakers(db)
+  const down = breakers.filter((one) => one.openings >= openings && (channel ?? one.channel) === one.channel)
+  return down.slice(0, subjectsMax).map((one) => {
+    const reason = redactText(one.reason)
+    const times = one.openings === 1 ? 'once' : `${one.openings} times in a row`
+    const where = inProcesses(one.openIn, one.processes)
     return {
-      subject: row.id,
-      name: `channel ${row.name}`,
+      subject: one.channelId,
+      name: `channel ${one.channel}`,
       value: `opened ${times}`,
-      summary: `channel ${row.name}: its breaker is open, it has opened ${times}. The last failure: ${reason}`,
-      details: { channel: row.name, openings: row.openings, reason },
+      summary: `channel ${one.channel}: its breaker is open${where}, it has opened ${times}. The last failure: ${reason}`,
+      details: { channel: one.channel, openings: one.openings, reason },
     }
   })
 }

@@ -128,6 +128,7 @@ function openChannels(rows: CatalogRows, keeper: SecretKeeper, warn: (message: s
         concurrency: row.concurrency ?? undefined,
         imageConcurrency: row.imageConcurrency ?? undefined,
         imagesPerMinute: row.imagesPerMinute ?? undefined,
+        breakerResets: row.breakerResets,
         plainMembers: row.plainMembers,
         vendor: vendorOf(row),
         connection: openConnection(row, keeper),

@@ -93,6 +93,8 @@ export interface Channel {
   plainMembers: readonly string[]
   /** As stated, or the one whose hosts its base URLs have; undefined: not known. */
   vendor: VendorName | undefined
+  /** How often an admin has closed its breaker in all processes. */
+  breakerResets?: number | undefined
   /** Absent: it is reached directly, within the bounds of the process. */
   connection?: Connection | undefined
 }

@@ -28,7 +28,7 @@ export type Purpose =
   | 'money'
   /** Look-ups of keys by their secret. Every caller can cause one, even without a good key. */
   | 'keys'
-  /** The state that all processes share: revisions, catalog, breakers. No request waits for it. */
+  /** The state that all processes share: revisions, catalog, reports of breakers. No request waits for it. */
   | 'state'
   /** Answers kept for an Idempotency-Key, and the channels that hold answers. */
   | 'answers'

@@ -133,6 +133,8 @@ export const channels = pgTable('channels', {
   traits: jsonb('traits').$type<Traits>(),
   /** Timeouts in ms and the names of extra headers: what may be shown. */
   connection: jsonb('connection').$type<Record<string, unknown>>(),
+  /** How often an admin has closed its breaker in all processes. */
+  breakerResets: integer('breaker_resets').notNull().default(0),
   /** Proxy, CA and extra headers as JSON, encrypted as credentials are; NULL: none. */
   connectionKeyId: text('connection_key_id'),
   connectionSealed: bytea('connection_sealed'),

@@ -1,19 +1,6 @@
 import { boolean, index, integer, pgTable, primaryKey, smallint, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment, nano } from './schema-types.ts'
 
-/** Failing channels, for all processes. No process calls such a channel before `openUntil` if there is another one. */
-export const channelBreakers = pgTable('channel_breakers', {
-  channelId: uuid('channel_id').primaryKey(),
-  /** Openings in a row. Each doubles the time for which the breaker stays open. */
-  openings: integer('openings').notNull(),
-  openUntil: moment('open_until').notNull(),
-  /** From this time on one process may probe the channel. It moves this time ahead. */
-  probeAt: moment('probe_at').notNull(),
-  /** The last failure, for people. */
-  reason: text('reason').notNull(),
-  changedAt: moment('changed_at').notNull(),
-})
-
 /**
  * Jobs: images, and answers that are made in the background. The table has the name of the first kind; a job that has a row of
  * `background_answers` is of the other. It has the state of a job; the queue has only its id, which is the id of its request.

@@ -253,6 +253,25 @@ export const instances = pgTable('instances', {
   secretKeyId: text('secret_key_id'),
 })
 
+/** Which breakers each process has open or half open. For people and alerts: no process decides by it. */
+export const breakerReports = pgTable(
+  'breaker_reports',
+  {
+    channelId: uuid('channel_id').notNull(),
+    instanceId: uuid('instance_id')
+      .notNull()
+      .references(() => instances.id, { onDelete: 'cascade' }),
+    /** In a row. */
+    openings: integer('openings').notNull(),
+    /** The last failure. */
+    reason: text('reason').notNull(),
+    since: moment('since').notNull(),
+    /** From this time on the process tries the channel. */
+    openUntil: moment('open_until').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.channelId, t.instanceId] })],
+)
+
 /**
  * The running requests of processes with DURABILITY=postgres: what stands in their journals, and must not go with them. The
  * transaction that writes the row of a request deletes it here.

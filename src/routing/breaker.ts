@@ -28,13 +28,14 @@ export class Breaker {
   #failuresInRow = 0
   /** Undefined: the breaker is closed. */
   openUntil: number | undefined
+  /** When it opened first, of these openings. */
+  openedAt = 0
   /** Openings in a row. */
   openings = 0
   /** The last failure, for people. */
   reason = ''
   /** Grows with each opening and closing. A call that began in an older epoch decides nothing. */
   epoch = 0
-  usedAt = 0
 
   constructor() {
     this.#forget()
@@ -53,6 +54,7 @@ export class Breaker {
   }
 
   open(forMs: number, openings: number, reason: string, now: number): void {
+    if (this.openUntil === undefined) this.openedAt = now
     this.openUntil = now + forMs
     this.openings = openings
     this.reason = reason

@@ -1,8 +1,9 @@
+import type { Catalog } from '../catalog/catalog.ts'
 import type { Database } from '../db/database.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BreakerBounds } from './breaker.ts'
-import { breakerTable } from './breaker-table.ts'
-import { Breakers } from './breakers.ts'
+import { reportBreakers } from './breaker-queries.ts'
+import { Breakers, type BreakersOptions } from './breakers.ts'
 import type { ChannelLoad } from './channel-load.ts'
 import { type CooldownBounds, CredentialCooldowns } from './cooldowns.ts'
 
@@ -15,19 +16,26 @@ export interface Routing {
   load: ChannelLoad
   /** The longest `retry-after` of an upstream that we follow. */
   retryAfterMsMax: number
-  end(): Promise<void>
+  end(): void
 }
 
-export function startRouting(options: {
-  database: Pick<Database, 'state' | 'listen'>
+export interface RoutingOptions extends Pick<BreakersOptions, 'instance' | 'onOpened'> {
+  database: Pick<Database, 'state'>
+  catalog: Pick<Catalog, 'snapshot' | 'follow'>
   bounds: BreakerBounds & CooldownBounds
   load: ChannelLoad
   log: Log
-  onOpened?: ((channel: string) => void) | undefined
-}): Routing {
-  const { database, bounds, load, log, onOpened } = options
-  const told = onOpened === undefined ? {} : { onOpened }
-  const breakers = new Breakers({ bounds, table: breakerTable(database), database, log, ...told })
+}
+
+export function startRouting({ database, catalog, load, ...options }: RoutingOptions): Routing {
+  const { bounds } = options
+  const { channels } = catalog.snapshot
+  const breakers = new Breakers({
+    ...options,
+    channels,
+    report: (instanceId, open) => reportBreakers(database, instanceId, open),
+  })
+  catalog.follow((snapshot) => breakers.follow(snapshot.channels))
   return {
     breakers,
     cooldowns: new CredentialCooldowns(bounds),

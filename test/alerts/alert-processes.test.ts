@@ -6,6 +6,7 @@ import { makeLog } from '../../src/telemetry/log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { reportBreaker } from '../support/report-breaker.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { holdsFor, until } from '../support/until.ts'
 import { type ScriptedUpstream, startUpstream } from '../support/upstream.ts'
@@ -80,8 +81,10 @@ const statesOf = async (ruleId: string) =>
     ({ event, state }) => `${event} ${state}`,
   )
 
-const downChannel = () => database.sql`
-  SELECT open_breaker(c.id, 1, 600000, 'answered with 503') FROM channels c WHERE name = 'scripted'`
+async function downChannel(openings: number): Promise<void> {
+  const [channel] = await database.sql<{ id: string }[]>`SELECT id FROM channels WHERE name = 'scripted'`
+  await reportBreaker(database.sql, channel?.id ?? '', openings, 'answered with 503')
+}
 
 test('a budget at 80 % is told once, under 100 concurrent requests over two processes', async () => {
   const id = await makeRule({ kind: 'budget', of: 'key', spent_percent: 80 })
@@ -118,7 +121,7 @@ test('a budget at 80 % is told once, under 100 concurrent requests over two proc
 test('a process that dies while it delivers leaves one message, which comes again under the same id', async () => {
   receiver.answers.status = 0
   const id = await makeRule({ kind: 'channel_down' })
-  await downChannel()
+  await downChannel(1)
   await until(() => deliveriesOf(id).length > 0)
   await Promise.all(processes.map((process) => process.kill9()))
   expect(await statesOf(id)).toEqual(['opened pending'])
@@ -135,7 +138,7 @@ test('a process that dies while it delivers leaves one message, which comes agai
 test('a process that dies between the transition and the queue loses no message', async () => {
   const id = await makeRule({ kind: 'channel_down', openings: 2 })
   await Promise.all(processes.map((process) => process.kill9()))
-  await database.sql`UPDATE channel_breakers SET openings = 2`
+  await downChannel(2)
   // What the dead process did last.
   const { bounds } = readConfig({})
   expect(await evaluateRules({ database, bounds, log: makeLog('silent') })).toMatchObject([

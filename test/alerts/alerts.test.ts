@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFin
 import { makeTransitions } from '../../src/alerts/transition.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { resealAll } from '../../src/secrets/reseal.ts'
+import { reportBreaker } from '../support/report-breaker.ts'
 import { operator } from '../support/serve-admin.ts'
 import {
   type AlertsBed,
@@ -31,7 +32,7 @@ afterEach(async () => {
   await bed.sql`DELETE FROM alert_episodes`
   await bed.sql`DELETE FROM requests`
   await bed.sql`DELETE FROM rollup_deltas`
-  await bed.sql`DELETE FROM channel_breakers`
+  await bed.sql`DELETE FROM breaker_reports`
   await bed.sql`DELETE FROM key_networks`
   await bed.sql`DELETE FROM alert_scans`
   await bed.sql`DELETE FROM budget_periods`
@@ -60,8 +61,8 @@ async function pass(): Promise<string[]> {
 
 async function breaker(openings: number | undefined): Promise<void> {
   const id = await bed.idOf('channels', 'eu')
-  if (openings === undefined) await bed.sql`DELETE FROM channel_breakers WHERE channel_id = ${id}`
-  else await bed.sql`SELECT open_breaker(${id}, ${openings}::integer, 60000, 'answered with 503')`
+  if (openings === undefined) await bed.sql`DELETE FROM breaker_reports WHERE channel_id = ${id}`
+  else await reportBreaker(bed.sql, id, openings, 'answered with 503')
 }
 
 const channelDown = { kind: 'channel_down' }
@@ -282,7 +283,7 @@ describe('a webhook', () => {
     expect(tested.json).toMatchObject({ delivered: false, status: null })
     expect(tested.json.problem).toContain('WEBHOOK_PRIVATE_ADDRESSES=allow')
     const channel = await refusing.idOf('channels', 'eu')
-    await refusing.sql`SELECT open_breaker(${channel}, 1, 60000, 'answered with 503')`
+    await reportBreaker(refusing.sql, channel, 1, 'answered with 503')
     await refusing.evaluate()
     await refusing.deliver()
     expect((await refusing.call('GET', '/episodes')).json.data).toMatchObject([

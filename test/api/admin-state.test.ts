@@ -6,6 +6,7 @@ import { modelEntry } from '../../src/catalog/model-entry.ts'
 import { priceEntry } from '../../src/catalog/price-entry.ts'
 import { rememberRefusal } from '../../src/catalog/verdict-queries.ts'
 import { adminToken } from '../support/operator-client.ts'
+import { reportBreaker } from '../support/report-breaker.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { until } from '../support/until.ts'
 
@@ -123,11 +124,12 @@ test('health says in words what is wrong, and nothing when all is well', async (
     ledger: { status: 'ready' },
     processes: [{ pid: process.pid }],
   })
-  await gateway.tollgate.context.database.state.ask(
-    ({ sql }) => sql`SELECT open_breaker(${id}, 1, 60000, 'upstream_error 529')`,
-  )
-  const wrong = await admin('GET', '/health')
-  expect(wrong.body).toMatchObject({
+  const { catalog, routing } = gateway.tollgate.context
+  await until(() => catalog.snapshot.channels.has(id))
+  routing.breakers.begin(id, name).end('failure', 'upstream_error 529', 60_000)
+  const health = async () => (await admin('GET', '/health')).body
+  await until(async () => (await health()).status === 'problems')
+  expect(await health()).toMatchObject({
     status: 'problems',
     problems: [
       {
@@ -139,7 +141,14 @@ test('health says in words what is wrong, and nothing when all is well', async (
     ],
   })
   expect(await admin('POST', `/channels/${id}/breaker/reset`)).toMatchObject({ body: { breaker: 'closed' } })
-  expect((await admin('GET', '/health')).body.status).toBe('All well')
+  expect((await health()).status).toBe('All well')
+  await until(() => !routing.breakers.isOpen(id))
+  // Of several processes it says in how many.
+  await reportBreaker(gateway.database.sql, id, 2, 'upstream_timeout')
+  expect(await health()).toMatchObject({
+    problems: [{ what: 'Its breaker is open in 1 of 2 processes: upstream_timeout' }],
+  })
+  await gateway.database.sql`DELETE FROM instances WHERE host = 'elsewhere'`
 })
 
 test('a cooldown is shown by the last four characters of its credential', async () => {

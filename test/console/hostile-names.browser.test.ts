@@ -2,6 +2,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type BrowserBed, fitsSideways, type Owner, startBrowser } from '../support/browser.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
+import { reportBreaker } from '../support/report-breaker.ts'
 import { until } from '../support/until.ts'
 
 /** Names and texts that admins, clients and upstreams have chosen, where a page shows them. */
@@ -70,7 +71,7 @@ tenants:
 
   const channels = await owner.call('GET', 'channels')
   const [found] = ((await channels.body) as { data: { id: string; name: string }[] }).data
-  await bed.database.sql`SELECT open_breaker(${found?.id ?? ''}, 3, 600000, ${hurt})`
+  await reportBreaker(bed.database.sql, found?.id ?? '', 3, hurt)
   const rule = { name: named('rule'), condition: { kind: 'channel_down' } }
   const made = await owner.call('POST', 'alerts', rule)
   expect(made.status).toBe(201)

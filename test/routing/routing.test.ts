@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { adminToken, operatorClient } from '../support/operator-client.ts'
 import {
   channelLine,
   channelOf,
@@ -10,7 +12,7 @@ import {
   type RoutingBed,
   startRoutingBed,
 } from '../support/routing-bed.ts'
-import { patienceMs } from '../support/until.ts'
+import { patienceMs, until } from '../support/until.ts'
 import { chat, errorAnswer, frame } from '../support/upstream-plans.ts'
 
 /** Two real processes on one Postgres: breakers, credentials and sessions. Each test has its own models. */
@@ -30,6 +32,7 @@ const models = [
   'holds',
   'breaks',
   'slow',
+  'reset',
 ]
   .map((id) => `  - { id: ${id} }`)
   .join('\n')
@@ -55,12 +58,14 @@ const channels = (origin: string) => {
     channel('breaks-2', '[breaks]'),
     channel('slow', '[slow]', { more: ', priority: 1' }),
     channel('slow-2', '[slow]'),
+    channel('reset', '[reset]', { more: ', priority: 1' }),
+    channel('reset-2', '[reset]'),
   ].join('\n')
 }
 
 let bed: RoutingBed
 beforeAll(async () => {
-  bed = await startRoutingBed({ models, channels, gateways: 2 })
+  bed = await startRoutingBed({ models, channels, gateways: 2, env: { ADMIN_TOKEN: adminToken } })
 })
 afterAll(() => bed?.close())
 beforeEach(() => bed.reset())
@@ -91,38 +96,64 @@ test('while a channel fails half its calls, no client in two processes gets an e
     expect(route).toBe(`"flaky";passed_over="${passed.reason}", "steady";served`)
     expect(await bed.row(id)).toMatchObject({ attempt_count: 1, channel: 'steady' })
   }
-  const open = () =>
-    bed.database.sql`SELECT c.name FROM channel_breakers b JOIN channels c ON c.id = b.channel_id`
-  await expect.poll(open).toEqual([{ name: 'flaky' }])
+  await expect.poll(() => reported('flaky')).toMatchObject({ open_in: 2, processes: 2 })
   // Each failure is in the attempts, and the other channel answered its request.
   const failed = await bed.database.sql`
     SELECT r.channel, r.attempt_count FROM requests r JOIN attempts a ON a.request_id = r.id
     WHERE a.channel = 'flaky' AND a.error_kind = 'upstream_overloaded'`
   expect(failed.length).toBeGreaterThanOrEqual(5)
   for (const row of failed) expect(row).toEqual({ channel: 'steady', attempt_count: 2 })
-  // While the breaker is half open, one request of both processes calls it at a time.
-  let waiting = 0
-  let most = 0
-  bed.answers.flaky = (seen) => {
-    most = Math.max(most, ++waiting)
-    void seen.closed.then(() => waiting--)
-    return { ...chat(seen), delayMs: 100 }
-  }
+  // While the breaker of a process is half open, one request of it calls the channel at a time.
   const isServedByFlaky = async (of: string) =>
     (await bed.ask('half', { of })).headers.get('x-tollgate-channel') === 'flaky'
-  await expect
-    .poll(
-      async () =>
-        (await Promise.all(both.flatMap((of) => [isServedByFlaky(of), isServedByFlaky(of)]))).some(Boolean),
-      {
-        timeout: patienceMs,
-      },
+  for (const of of both) {
+    let waiting = 0
+    let most = 0
+    bed.answers.flaky = (seen) => {
+      most = Math.max(most, ++waiting)
+      void seen.closed.then(() => waiting--)
+      return { ...chat(seen), delayMs: 100 }
+    }
+    await until(async () =>
+      (await Promise.all([1, 2, 3].map(() => isServedByFlaky(of)))).some((isServed) => isServed),
     )
-    .toBe(true)
-  expect(most).toBe(1)
-  for (const of of both) await expect.poll(() => isServedByFlaky(of), { timeout: patienceMs }).toBe(true)
-  await expect.poll(open).toEqual([])
+    expect(most).toBe(1)
+    await until(() => isServedByFlaky(of))
+  }
+  await expect.poll(() => reported('flaky')).toBeNull()
 })
+
+test('each process goes by what it sees itself, and a reset closes the breaker in all', async () => {
+  const [one, two] = [bed.tollgate.url, second()]
+  const isServedByReset = async (of: string) =>
+    (await bed.ask('reset', { of })).headers.get('x-tollgate-channel') === 'reset'
+  bed.answers.reset = () => errorAnswer(503, { message: 'Overloaded.' }, { 'retry-after': '600' })
+  expect(await isServedByReset(one)).toBe(false)
+  await expect
+    .poll(() => reported('reset'))
+    .toMatchObject({
+      ...{ state: 'open', open_in: 1, processes: 2, openings: 1, reason: 'upstream_overloaded, status 503' },
+      since: expect.any(String),
+    })
+  expect(bed.asked('reset')).toHaveLength(1)
+  // The other process calls the channel once more, and then knows it too.
+  for (let i = 0; i < 3; i++) expect(await isServedByReset(two)).toBe(false)
+  expect(bed.asked('reset')).toHaveLength(2)
+  await expect.poll(() => reported('reset')).toMatchObject({ open_in: 2, processes: 2 })
+  bed.answers.reset = chat
+  for (const of of [one, two]) expect(await isServedByReset(of)).toBe(false)
+  expect((await operatorClient(bed.tollgate.url)('POST', 'channels/reset/breaker/reset')).status).toBe(200)
+  expect(await reported('reset')).toBeNull()
+  for (const of of [one, two]) await until(() => isServedByReset(of))
+})
+
+/** What health says of the breaker of a channel. */
+async function reported(channel: string) {
+  const { body } = await operatorClient(bed.tollgate.url)('GET', 'health')
+  const of = z.object({ name: z.string(), breaker: z.looseObject({}).nullable() })
+  const { channels } = z.object({ channels: z.array(of) }).parse(body)
+  return channels.find(({ name }) => name === channel)?.breaker
+}
 
 /** The first request to this process that passed the channel over. */
 async function passedOver(of: string) {

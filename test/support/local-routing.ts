@@ -1,11 +1,10 @@
-import type { BreakerTable } from '../../src/routing/breaker-table.ts'
 import { Breakers } from '../../src/routing/breakers.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { CredentialCooldowns } from '../../src/routing/cooldowns.ts'
 import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 
-/** The routing of a process that has no database and no other process beside it. End it. */
+/** The routing of a process that has no database. End it. */
 export function localRouting(): Routing {
   const bounds = {
     breakerFailures: 5,
@@ -15,15 +14,14 @@ export function localRouting(): Routing {
     credentialRestMs: 30_000,
     retryAfterMsMax: 600_000,
   }
-  const table: BreakerTable = {
-    read: async () => [],
-    open: async () => {},
-    close: async () => {},
-    claimProbe: async () => 'claimed',
-    holdProbe: async () => {},
-  }
-  const database = { listen: () => async () => {} }
-  const breakers = new Breakers({ bounds, table, database, log: silentLog })
+  const instance = { id: 'a process' }
+  const breakers = new Breakers({
+    bounds,
+    channels: new Map(),
+    instance,
+    report: async () => {},
+    log: silentLog,
+  })
   return {
     breakers,
     cooldowns: new CredentialCooldowns(bounds),

@@ -19,9 +19,11 @@ const time = z.iso.datetime()
 const breaker = z.object({
   state: z.enum(['open', 'half open']),
   reason: z.string().describe('The last failure.'),
-  since: time,
-  open_until: time,
-  openings: count.describe('In a row.'),
+  since: time.describe('When the first of these processes opened it.'),
+  open_until: time.describe('When the last of these processes tries the channel again.'),
+  openings: count.describe('The most in a row that a process has counted.'),
+  open_in: count.describe('Live processes in which it is open or half open.'),
+  processes: count.describe('All live processes.'),
 })
 
 /** `GET /admin/v1/health`. */
@@ -42,7 +44,7 @@ export const health = z
         name: z.string(),
         state: z.enum(['enabled', 'disabled', 'deleted']),
         is_readable: z.boolean(),
-        breaker: breaker.nullable().describe('Null: closed.'),
+        breaker: breaker.nullable().describe('Null: closed in all processes.'),
         credentials: count,
         cooldowns: z
           .array(

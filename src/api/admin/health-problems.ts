@@ -1,3 +1,4 @@
+import { inProcesses } from '../../routing/breaker-queries.ts'
 import type { Health, Problem } from './health-form.ts'
 
 /** With fewer calls, a rate of errors means nothing. */
@@ -51,7 +52,8 @@ function problemsOfChannel(channel: Health['channels'][number]): Problem[] {
     // The last error of the same kind says more: why the upstream could not be reached.
     const { last_error: last } = recent
     const why = last?.startsWith(`${breaker.reason}: `) ? last : breaker.reason
-    return [bad(`Its breaker is ${breaker.state}: ${why}`, where, breaker.since)]
+    const open = `${breaker.state}${inProcesses(breaker.open_in, breaker.processes)}`
+    return [bad(`Its breaker is ${open}: ${why}`, where, breaker.since)]
   }
   const refused = new Set(
     cooldowns.filter(({ why }) => why === 'refused').map(({ credential }) => credential),

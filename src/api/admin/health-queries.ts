@@ -1,19 +1,13 @@
 import { causePattern } from '../../canonical/unreachable.ts'
 import { asc, eq, sql } from '../../db/drizzle.cjs'
 import { firstIdAt } from '../../db/first-id.ts'
-import { channelBreakers, imageJobs, instances, revision } from '../../db/schema.ts'
+import { imageJobs, instances, revision } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import type { JobKind } from '../../jobs/job.ts'
 
 /** Calls that count as recent, and the most of them that are read. */
 export const recentMinutes = 10
 const recentMax = 20_000
-
-/** The breakers that are open or half open. */
-export function readOpenBreakers(db: Queries) {
-  const { channelId, openings, reason, changedAt, openUntil } = channelBreakers
-  return db.select({ channelId, openings, reason, changedAt, openUntil }).from(channelBreakers)
-}
 
 /** Live processes, and processes that should be alive. */
 export function readInstances(db: Queries) {
@@ -79,9 +73,4 @@ function toRows(result: unknown): Record<string, unknown>[] {
   if (Array.isArray(result)) return result
   const rows: unknown = typeof result === 'object' && result !== null && 'rows' in result ? result.rows : []
   return Array.isArray(rows) ? rows : []
-}
-
-/** Close the breaker of a channel, for all processes. */
-export async function resetBreaker(db: Queries, channelId: string): Promise<void> {
-  await db.execute(sql`SELECT close_breaker(${channelId}::uuid)`)
 }

@@ -8,6 +8,7 @@ import { inTime } from '../../in-time.ts'
 import type { Ledger } from '../../ledger/ledger.ts'
 import type { LedgerWatch } from '../../ledger/ledger-watch.ts'
 import type { Queues } from '../../queue/queue.ts'
+import { readBreakers, resetBreaker } from '../../routing/breaker-queries.ts'
 import type { Routing } from '../../routing/routing.ts'
 import type { OpenSockets } from '../../sockets/open-sockets.ts'
 import { channelJson } from './channel-json.ts'
@@ -15,14 +16,7 @@ import { type AdminChannelsContext, channelPath, foundChannel } from './channels
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { type Health, health } from './health-form.ts'
 import { problemsOf } from './health-problems.ts'
-import {
-  countWaiting,
-  readInstances,
-  readOpenBreakers,
-  readRecentCalls,
-  readRevisions,
-  resetBreaker,
-} from './health-queries.ts'
+import { countWaiting, readInstances, readRecentCalls, readRevisions } from './health-queries.ts'
 
 export interface AdminHealthContext extends AdminChannelsContext {
   database: Database
@@ -58,12 +52,13 @@ export function healthEndpoints(context: AdminHealthContext): AdminEndpoint[] {
       path: '/admin/v1/channels/{id}/breaker/reset',
       area: 'health',
       summary: "Close a channel's breaker in all processes",
-      description: 'The channel gets requests again at once. It opens again when they fail.',
+      description:
+        'Each process calls the channel again when it reads the change, as any change of the catalog: within a second while Postgres answers it. The breaker of a process opens again when its calls fail.',
       params: channelPath,
       answer: resetAnswer,
       async change({ tx, params: { id }, audit }) {
         const { row } = foundChannel(await readAllRows(tx), id, context.keeper)
-        const open = (await readOpenBreakers(tx)).find(({ channelId }) => channelId === row.id)
+        const open = (await readBreakers(tx)).find(({ channelId }) => channelId === row.id)
         await resetBreaker(tx, row.id)
         await audit({
           action: 'channel.breaker_reset',
@@ -118,7 +113,7 @@ async function readStored({ database }: AdminHealthContext) {
   try {
     const [rows, breakers, processes, revisions, waiting, recent, schema] = await Promise.all([
       reads.ask(({ db }): Promise<AllRows> => readAllRows(db), within),
-      reads.ask(({ db }) => readOpenBreakers(db), within),
+      reads.ask(({ db }) => readBreakers(db), within),
       reads.ask(({ db }) => readInstances(db), within),
       reads.ask(({ db }) => readRevisions(db), within),
       reads.ask(({ db }) => countWaiting(db), within),
@@ -156,9 +151,11 @@ function channelsOf(
             : {
                 state: open.openUntil.getTime() > now ? ('open' as const) : ('half open' as const),
                 reason: open.reason,
-                since: open.changedAt.toISOString(),
+                since: open.since.toISOString(),
                 open_until: open.openUntil.toISOString(),
                 openings: open.openings,
+                open_in: open.openIn,
+                processes: open.processes,
               },
         cooldowns: routing.cooldowns.of(row.id).map(({ credential, model, why, leftMs }) => ({
           ...{ credential, why, left_ms: leftMs },

@@ -114,7 +114,7 @@ export const declared = {
   // Channels, as this process sees them.
   breakerOpen: gauge(
     'tollgate_channel_breaker_open',
-    '1 while the breaker of a channel is open or half open.',
+    '1 while the breaker of a channel is open or half open in a process.',
     'max',
     { labels: ['channel'], setsMax: perName },
   ),

@@ -173,8 +173,9 @@ function Breaker({
         ) : undefined
       }
     >
-      The breaker is {breaker.state} since <Moment at={breaker.since} />: {breaker.reason}. Requests go to
-      other channels. It tries again <Moment at={breaker.open_until} />.
+      The breaker is {breaker.state} in {breaker.open_in} of {breaker.processes} processes since{' '}
+      <Moment at={breaker.since} />: {breaker.reason}. Their requests go to other channels. Each process tries
+      again by itself, the last one <Moment at={breaker.open_until} />.
     </Notice>
   )
 }

@@ -1,4 +1,5 @@
-import { type ErrorKind, GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
+import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 
 /** An error on its way between two threads, which pass no classes. */
 export interface WireError {

@@ -1,28 +1,7 @@
 import type { Json } from './json.ts'
-
-/** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
-export const errorKinds = [
-  'invalid_request',
-  'unsupported_parameter',
-  'unauthenticated',
-  'permission_denied',
-  'insufficient_credit',
-  'unknown_path',
-  'model_not_found',
-  'endpoint_not_supported',
-  'request_too_large',
-  'request_in_progress',
-  'idempotency_mismatch',
-  'rate_limited',
-  'upstream_error',
-  'upstream_overloaded',
-  'upstream_timeout',
-  'content_filtered',
-  'unavailable',
-  'internal',
-] as const
-
-export type ErrorKind = (typeof errorKinds)[number]
+import { type FactsOf, type NoFacts, type Reason, reasons, sentenceOf } from './reasons/catalogue.ts'
+import type { ReasonEntry } from './reasons/entry.ts'
+import { type ErrorKind, type Fault, kinds } from './reasons/kinds.ts'
 
 /** An option that is undefined counts as absent. */
 export interface GatewayErrorOptions {
@@ -31,55 +10,63 @@ export interface GatewayErrorOptions {
   field?: string | undefined
   /** Whole seconds after which the same request may succeed; sent as `retry-after`. */
   retryAfterSeconds?: number | undefined
-  /** The side that has to act. It decides the log level. The default follows from the kind. */
-  fault?: 'client' | 'upstream' | 'gateway'
+  /** The side that has to act. The default is the reason's, or else its kind's. */
+  fault?: Fault | undefined
   /** The upstream's HTTP status, if it answered. */
   upstreamStatus?: number | undefined
-  /** A code that the client's software acts on, such as `context_length_exceeded`. It is finer than the kind. */
+  /** A code that the client's software acts on, such as `context_length_exceeded`. The default is the reason's. */
   code?: string | undefined
   /** More facts for the client's software, for formats whose errors have a place for them. They hold no secret. */
   details?: Json | undefined
 }
 
-const clientKinds: ReadonlySet<ErrorKind> = new Set([
-  'invalid_request',
-  'unsupported_parameter',
-  'unauthenticated',
-  'permission_denied',
-  'insufficient_credit',
-  'unknown_path',
-  'model_not_found',
-  'endpoint_not_supported',
-  'request_too_large',
-  'request_in_progress',
-  'idempotency_mismatch',
-  'rate_limited',
-  'content_filtered',
-])
-
 /** The only error that a client may see. `message` is public: it says what to change and holds no secret. */
 export class GatewayError extends Error {
   override readonly name = 'GatewayError'
+  readonly reason: Reason
   readonly kind: ErrorKind
   readonly field: string | undefined
   readonly retryAfterSeconds: number | undefined
-  readonly fault: 'client' | 'upstream' | 'gateway'
+  readonly fault: Fault
   readonly upstreamStatus: number | undefined
   readonly code: string | undefined
   readonly details: Json | undefined
 
-  constructor(kind: ErrorKind, publicMessage: string, options: GatewayErrorOptions = {}) {
+  /** For a message that the catalogue does not make: `gatewayError` makes all others. */
+  constructor(reason: Reason | ErrorKind, publicMessage: string, options: GatewayErrorOptions = {}) {
     super(publicMessage, 'cause' in options ? { cause: options.cause } : undefined)
+    const { kind, fault, code }: ReasonEntry =
+      reason in reasons ? reasons[reason as Reason] : { kind: reason as ErrorKind, says: '', client: '' }
+    this.reason = reason as Reason
     this.kind = kind
     this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds
-    this.fault =
-      options.fault ??
-      (clientKinds.has(kind) ? 'client' : kind.startsWith('upstream_') ? 'upstream' : 'gateway')
+    this.fault = options.fault ?? fault ?? kinds[kind].fault
     this.upstreamStatus = options.upstreamStatus
-    this.code = options.code
+    this.code = options.code ?? code
     this.details = options.details
   }
+
+  /** The same refusal with another message or other options; what `changes` leaves out stays. */
+  with({ message = this.message, ...changes }: GatewayErrorOptions & { message?: string }): GatewayError {
+    const { field, retryAfterSeconds, fault, upstreamStatus, code, details } = this
+    const cause = this.cause === undefined ? {} : { cause: this.cause }
+    return new GatewayError(this.reason, message, {
+      ...{ field, retryAfterSeconds, fault, upstreamStatus, code, details },
+      ...cause,
+      ...changes,
+    })
+  }
+}
+
+/** The error for a reason of the catalogue. `facts` are what its message names. */
+export function gatewayError<R extends Reason>(
+  reason: R,
+  ...[facts, options]: NoFacts extends FactsOf<R>
+    ? [facts?: NoFacts, options?: GatewayErrorOptions]
+    : [facts: FactsOf<R>, options?: GatewayErrorOptions]
+): GatewayError {
+  return new GatewayError(reason, sentenceOf(reason, facts ?? {}), options)
 }
 
 /** The error for logs: the cause of the one that clients see. */

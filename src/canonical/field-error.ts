@@ -1,19 +1,22 @@
-import { GatewayError } from './error.ts'
+import { type GatewayError, gatewayError } from './error.ts'
 
-/** A GatewayError `invalid_request` about one field; the path `body` stands for the whole body. */
+/** An error about one field; the path `body` stands for the whole body. */
 export function invalid(path: string, problem: string): GatewayError {
-  return new GatewayError('invalid_request', `${path}: ${problem}`, path === 'body' ? {} : { field: path })
+  return gatewayError('field_invalid', { path, problem }, { field: fieldOf(path) })
 }
 
-/** A GatewayError `invalid_request` for a value of the wrong type. */
+/** An error for a value of the wrong type. */
 export function wrongType(value: unknown, path: string, expected: string): GatewayError {
-  return invalid(path, `expected ${expected}, got ${kindOf(value)}`)
+  return gatewayError('field_wrong_type', { path, expected, got: kindOf(value) }, { field: fieldOf(path) })
 }
 
-/** A GatewayError `invalid_request` for a value that is none of the words. */
+const fieldOf = (path: string) => (path === 'body' ? undefined : path)
+
+/** An error for a value that is none of the words. */
 export function wrongWord(value: unknown, path: string, words: readonly string[]): GatewayError {
   if (typeof value !== 'string') return wrongType(value, path, 'a string')
-  return invalid(path, `expected ${anyOf(words)}, got ${quoted(value)}`)
+  const facts = { path, expected: anyOf(words), got: quoted(value) }
+  return gatewayError('field_unknown_value', facts, { field: fieldOf(path) })
 }
 
 /** `"a", "b" or "c"`. */

@@ -1,5 +1,6 @@
 import { counted } from '../canonical/counted.ts'
-import { type ErrorKind, GatewayError } from '../canonical/error.ts'
+import { GatewayError } from '../canonical/error.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import type { ClaimVerdict } from '../kept/kept-queries.ts'
 import type { RequestFacts, ThreadFacts } from '../protocols/protocol.ts'

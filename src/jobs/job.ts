@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../canonical/error.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Price } from '../catalog/snapshot.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 

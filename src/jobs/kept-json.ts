@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { optional } from '../canonical/checked.ts'
-import { errorKinds } from '../canonical/error.ts'
+import { errorKinds } from '../canonical/reasons/kinds.ts'
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
 import { protocolNames } from '../protocols/protocol.ts'

@@ -1,4 +1,4 @@
-import type { ErrorKind } from '../canonical/error.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Outcome, StreamEnd, Usage, UsageSource } from '../canonical/usage.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { CaptureMode } from '../redaction/redact.ts'

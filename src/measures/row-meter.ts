@@ -1,4 +1,4 @@
-import { errorKinds } from '../canonical/error.ts'
+import { errorKinds } from '../canonical/reasons/kinds.ts'
 import type { Usage } from '../canonical/usage.ts'
 import {
   type AttemptRecord,

@@ -1,6 +1,7 @@
-import type { ErrorKind, GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { RenderedError } from './protocol.ts'
-import { retryHeaders, statusOf } from './render-error.ts'
+import { errorHeaders, statusOf } from './render-error.ts'
 import { type ErrorTable, errorDecoder, wordOf } from './upstream-errors.ts'
 
 /**
@@ -12,25 +13,28 @@ import { type ErrorTable, errorDecoder, wordOf } from './upstream-errors.ts'
 /** Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param, code, request_id } }`. */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
-    status: statusOf[error.kind],
-    headers: { 'x-request-id': requestId, ...retryHeaders(error) },
+    status: statusOf(error),
+    headers: { 'x-request-id': requestId, ...errorHeaders(error) },
     body: errorBody(error, requestId),
   }
 }
 
 interface ErrorBody {
-  error: { message: string; type: string; param: string | null; code: string | null; request_id?: string }
+  error: { message: string; type: string; param: string | null; code: string; request_id?: string }
 }
 
 /**
- * The envelope alone. Beside the vendor's members it has the id of the request: many clients show no headers, and the body whole.
+ * The envelope alone. `code`: the word that the vendor's SDK acts on, or else the reason.
+ * Beside the vendor's members it has the id of the request: many clients show no headers, and the body whole.
  * `requestId`: empty where the error is of no request.
  */
 export function errorBody(error: GatewayError, requestId: string): ErrorBody {
   const [type, code] = typeAndCode[error.kind]
   const param = error.field ?? (error.kind === 'model_not_found' ? 'model' : null)
   const id = requestId === '' ? {} : { request_id: requestId }
-  return { error: { message: messageOf(error), type, param, code: error.code ?? code, ...id } }
+  return {
+    error: { message: messageOf(error), type, param, code: error.code ?? code ?? error.reason, ...id },
+  }
 }
 
 /**

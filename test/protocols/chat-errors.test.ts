@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { encodeStreamError } from '../../src/protocols/openai-chat/errors.ts'
 import { decodeError, decodeStreamError, encodeError } from '../../src/protocols/openai-errors.ts'
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import type { ChatEvent, Citation } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { refined } from '../../src/canonical/usage.ts'

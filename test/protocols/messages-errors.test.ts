@@ -1,7 +1,8 @@
 import { createServer } from 'node:http'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type ErrorKind, GatewayError } from '../../src/canonical/error.ts'
+import { GatewayError } from '../../src/canonical/error.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { decodeError, encodeError, encodeStreamError } from '../../src/protocols/anthropic-messages/errors.ts'
 
 const requestId = '019ab000-0000-7000-8000-000000000001'

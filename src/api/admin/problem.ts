@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
+import type { GatewayError } from '../../canonical/error.ts'
+import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 
 /** An error of the admin API: problem details. https://www.rfc-editor.org/rfc/rfc9457.html */
 export const problem = z

@@ -1,14 +1,15 @@
-import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
+import type { GatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
+import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 import type { RenderedError } from '../protocol.ts'
-import { retryHeaders, statusOf } from '../render-error.ts'
+import { errorHeaders, statusOf } from '../render-error.ts'
 import { errorDecoder } from '../upstream-errors.ts'
 
 /** Render an error so that the vendor's SDK raises the class that fits: `{ type: 'error', error, request_id }`. */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
-    status: error.kind === 'upstream_overloaded' ? 529 : statusOf[error.kind],
-    headers: { 'request-id': requestId, 'x-request-id': requestId, ...retryHeaders(error) },
+    status: error.kind === 'upstream_overloaded' ? 529 : statusOf(error),
+    headers: { 'request-id': requestId, 'x-request-id': requestId, ...errorHeaders(error) },
     body: envelope(error, requestId),
   }
 }

@@ -1,5 +1,6 @@
-import type { ErrorKind, GatewayError } from '../../canonical/error.ts'
+import type { GatewayError } from '../../canonical/error.ts'
 import type { Json } from '../../canonical/json.ts'
+import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 
 /**
  * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises APIError,

@@ -22,6 +22,7 @@ import { itemsIn } from '../src/gateway/turn-items.ts'
 import { bodyOwnerOf, growIfRoom } from '../src/http/body-memory.ts'
 import type { Job, Lease } from '../src/jobs/job.ts'
 import { keptDaysOf } from '../src/kept/kept-answers.ts'
+import { rowErrorOf } from '../src/ledger/record.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
 import { givenUp, lostWorker, shuttingDown, tooLarge, unreadable } from './answer-errors.ts'
@@ -136,7 +137,7 @@ class Making {
   /** Its worker ended, and its events are of that run: nobody can go on with them. */
   async #finishLost(): Promise<undefined> {
     const error = lostWorker()
-    const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowError(error) }
+    const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowErrorOf(error) }
     const output = await this.#keptItems()
     await this.#finish(failedAnswer({ ...this.#unmade(), output }, error, unmadeRow(this.#job, row)))
   }
@@ -287,7 +288,7 @@ class Making {
 
   async #fail(error: GatewayError): Promise<undefined> {
     const { status } = clientSide('openai-responses').encodeError(error, this.#job.id)
-    const row = { status, outcome: 'failed' as const, costNano: 0n, error: rowError(error) }
+    const row = { status, outcome: 'failed' as const, costNano: 0n, error: rowErrorOf(error) }
     return await this.#finish(failedAnswer(this.#unmade(), error, unmadeRow(this.#job, row)))
   }
 
@@ -389,8 +390,4 @@ function itemsOf({ output }: Json): string {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
-}
-
-function rowError({ kind, message }: GatewayError) {
-  return { kind, message, upstreamStatus: null }
 }

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
-import type { Job, JobError } from '../jobs/job.ts'
+import type { Job } from '../jobs/job.ts'
+import { jobErrorOf } from '../jobs/job-error.ts'
 import { orphan } from '../ledger/orphan.ts'
 import { type AttemptRecord, atMostHeld, type CloseRecord, chargeOf } from '../ledger/record.ts'
 import { background } from '../protocols/index.ts'
@@ -86,14 +87,4 @@ export function allAttempts(
   close: Pick<CloseRecord, 'attempts'> | undefined,
 ): AttemptRecord[] {
   return [...before, ...(close?.attempts ?? [])]
-}
-
-function jobErrorOf({ kind, message, field, code, retryAfterSeconds }: GatewayError): JobError {
-  return {
-    kind,
-    message,
-    ...(field === undefined ? {} : { field }),
-    ...(code === undefined ? {} : { code }),
-    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
-  }
 }

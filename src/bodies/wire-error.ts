@@ -1,22 +1,22 @@
 import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
-import type { ErrorKind } from '../canonical/reasons/kinds.ts'
+import type { Reason } from '../canonical/reasons/catalogue.ts'
 
 /** An error on its way between two threads, which pass no classes. */
 export interface WireError {
   /** Undefined: no GatewayError. */
-  kind: ErrorKind | undefined
+  reason: Reason | undefined
   message: string
   options: Omit<GatewayErrorOptions, 'cause'> & { cause?: string }
 }
 
 export function wireErrorOf(error: unknown): WireError {
-  if (!(error instanceof GatewayError)) return { kind: undefined, message: String(error), options: {} }
-  const { kind, message, field, retryAfterSeconds, fault, upstreamStatus, code, details, cause } = error
+  if (!(error instanceof GatewayError)) return { reason: undefined, message: String(error), options: {} }
+  const { reason, message, field, retryAfterSeconds, fault, upstreamStatus, code, details, cause } = error
   const options = { field, retryAfterSeconds, fault, upstreamStatus, code, details }
-  return { kind, message, options: cause === undefined ? options : { ...options, cause: String(cause) } }
+  return { reason, message, options: cause === undefined ? options : { ...options, cause: String(cause) } }
 }
 
 /** The error that another thread caught. */
-export function errorFrom({ kind, message, options }: WireError): Error {
-  return kind === undefined ? new Error(message) : new GatewayError(kind, message, options)
+export function errorFrom({ reason, message, options }: WireError): Error {
+  return reason === undefined ? new Error(message) : new GatewayError(reason, message, options)
 }

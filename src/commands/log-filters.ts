@@ -21,6 +21,7 @@ export const filterNames = [
   'status',
   'outcome',
   'error_kind',
+  'error_reason',
   'error',
   'upstream_status',
   'finish_reason',

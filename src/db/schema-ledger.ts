@@ -39,6 +39,7 @@ export const requests = pgTable(
     status: smallint('status').notNull(),
     outcome: text('outcome').notNull(),
     errorKind: text('error_kind'),
+    errorReason: text('error_reason'),
     errorMessage: text('error_message'),
     errorUpstreamStatus: smallint('error_upstream_status'),
     finishReason: text('finish_reason'),

@@ -1,6 +1,7 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Outcome, Usage } from '../canonical/usage.ts'
 import type { JobQuote, JobResult } from '../jobs/job.ts'
+import { jobErrorOf } from '../jobs/job-error.ts'
 import type { JobEnding } from '../jobs/jobs.ts'
 import { boundedUsage } from '../ledger/bounded-usage.ts'
 import { priceImages } from '../ledger/price.ts'
@@ -81,15 +82,7 @@ export function failedEnding(
     }),
     images: previewedImages(generation),
     result: null,
-    error: {
-      kind: error.kind,
-      message: error.message,
-      ...withoutUndefined({
-        field: error.field,
-        code: error.code,
-        retryAfterSeconds: error.retryAfterSeconds,
-      }),
-    },
+    error: jobErrorOf(error),
   }
 }
 

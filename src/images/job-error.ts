@@ -7,6 +7,6 @@ export function errorOf({ error, state }: Pick<Job, 'error' | 'state'>): Gateway
     const how = state === 'cancelled' ? 'was cancelled' : 'ended without images'
     return new GatewayError('invalid_request', `This image generation ${how}.`)
   }
-  const { kind, message, ...rest } = error
-  return new GatewayError(kind, message, rest)
+  const { reason, message, field, code, retryAfterSeconds } = error
+  return new GatewayError(reason, message, { field, code, retryAfterSeconds })
 }

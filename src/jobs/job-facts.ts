@@ -5,6 +5,7 @@ import type { Job } from './job.ts'
 const ms = z.int().nullable()
 const time = z.iso.datetime()
 const problem = z.object({ kind: z.string(), message: z.string() }).nullable()
+const problemOfEnd = z.object({ kind: z.string(), reason: z.string(), message: z.string() }).nullable()
 
 /** What every job shows: its times, its calls and its end. */
 export const jobTimes = {
@@ -21,7 +22,7 @@ export const jobCalls = {
 }
 
 export const jobEnd = {
-  error: problem,
+  error: problemOfEnd,
   cost_nano_usd: z.string().nullable().describe('Nano-USD in decimal digits; null where not known.'),
   webhook: z
     .object({ status: z.enum(['pending', 'delivered', 'failed']), tries: z.int() })
@@ -45,7 +46,7 @@ export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job
     attempts: (showsRouting ? attempts : []).map(({ channel, status, error, totalMs }) => ({
       channel,
       status,
-      error: problemJson(error),
+      error: error === null ? null : problemOf(error),
       total_ms: totalMs,
     })),
     latency_ms: { queue: since(startedAt), total: since(finishedAt) },
@@ -54,12 +55,12 @@ export function jobCallsJson({ attempts, createdAt, startedAt, finishedAt }: Job
 
 export function jobEndJson({ error, costNano, webhookState, webhookTries }: Job) {
   return {
-    error: problemJson(error),
+    error: error === null ? null : { ...problemOf(error), reason: error.reason },
     cost_nano_usd: costNano === null ? null : String(costNano),
     webhook: webhookState === null ? null : { status: webhookState, tries: webhookTries },
   }
 }
 
-function problemJson(error: { kind: string; message: string } | null) {
-  return error === null ? null : { kind: error.kind, message: messageWithoutCause(error.message) }
+function problemOf({ kind, message }: { kind: string; message: string }) {
+  return { kind, message: messageWithoutCause(message) }
 }

@@ -1,3 +1,4 @@
+import type { Reason } from '../canonical/reasons/catalogue.ts'
 import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Price } from '../catalog/snapshot.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
@@ -87,6 +88,7 @@ export interface JobResult {
 
 export interface JobError {
   kind: ErrorKind
+  reason: Reason
   message: string
   field?: string
   code?: string

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optional } from '../canonical/checked.ts'
+import { reasonWords } from '../canonical/reasons/catalogue.ts'
 import { errorKinds } from '../canonical/reasons/kinds.ts'
 import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
@@ -16,6 +17,7 @@ const text = z.string()
 const textOrNull = z.string().nullable()
 const wholeOrNull = z.int().nullable()
 const kind = z.enum(errorKinds).catch('internal')
+const reason = z.enum(reasonWords).catch('internal_fault')
 const protocol = z.enum(protocolNames).nullable().catch(null)
 
 /** JSON has no bigint: digits with an `n` behind them. */
@@ -124,6 +126,7 @@ export const keptResult: z.ZodType<JobResult> = z.object({
 
 export const keptError: z.ZodType<JobError> = z.object({
   kind,
+  reason,
   message: text,
   field: z.exactOptional(text),
   code: z.exactOptional(text),

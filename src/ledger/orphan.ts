@@ -1,3 +1,4 @@
+import { reasons, sentenceOf } from '../canonical/reasons/catalogue.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 
 /** The end of a request whose process died. Its cost is unknown, and we do not guess it. */
@@ -8,8 +9,9 @@ export const orphan: CloseRecord = {
   status: 500,
   outcome: 'orphaned',
   error: {
-    kind: 'internal',
-    message: 'The gateway process ended before this request did.',
+    kind: reasons.process_ended.kind,
+    reason: 'process_ended',
+    message: sentenceOf('process_ended', {}),
     upstreamStatus: null,
   },
   finishReason: null,

@@ -1,3 +1,5 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { Reason } from '../canonical/reasons/catalogue.ts'
 import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Outcome, StreamEnd, Usage, UsageSource } from '../canonical/usage.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -37,7 +39,7 @@ export interface CloseRecord {
   channel: string | null
   status: number
   outcome: Outcome
-  error: { kind: ErrorKind; message: string; upstreamStatus: number | null } | null
+  error: RowError | null
   finishReason: string | null
   usage: Usage | null
   usageSource: UsageSource
@@ -63,6 +65,22 @@ export interface CloseRecord {
   notes: string | null
   /** Number of requests that the row stands for. */
   folded: number
+}
+
+/** What a row says of an error. */
+export interface RowError {
+  kind: ErrorKind
+  reason: Reason
+  message: string
+  upstreamStatus: number | null
+}
+
+export function rowErrorOf(error: GatewayError): RowError
+export function rowErrorOf(error: GatewayError | null): RowError | null
+export function rowErrorOf(error: GatewayError | null): RowError | null {
+  if (error === null) return null
+  const { kind, reason, message, upstreamStatus = null } = error
+  return { kind, reason, message, upstreamStatus }
 }
 
 /** What the account of a request pays, in nano-USD; null: not known, so nothing. */

@@ -44,6 +44,7 @@ export function requestLines(
           status: close.status,
           outcome,
           error: error?.kind,
+          reason: error?.reason,
           upstreamStatus: error?.upstreamStatus ?? undefined,
           tenant: open.tenantId ?? undefined,
           key: open.keyId ?? undefined,
@@ -57,7 +58,7 @@ export function requestLines(
     adopted({ orphans }) {
       for (const request of orphans)
         if (isForAll || known.take())
-          log.info({ request, outcome: 'orphaned', error: 'internal' }, messages.orphaned)
+          log.info({ request, outcome: 'orphaned', error: 'internal', reason: 'process_ended' }, messages.orphaned)
     },
     unlogged: isForAll
       ? ({ id, path, status, identity, ms }) =>

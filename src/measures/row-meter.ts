@@ -1,4 +1,5 @@
-import { errorKinds } from '../canonical/reasons/kinds.ts'
+import { type Reason, reasons, reasonWords } from '../canonical/reasons/catalogue.ts'
+import type { ErrorKind } from '../canonical/reasons/kinds.ts'
 import type { Usage } from '../canonical/usage.ts'
 import {
   type AttemptRecord,
@@ -48,7 +49,7 @@ export class RowMeter {
    * first error counts.
    */
   #begin(): void {
-    for (const kind of errorKinds) this.#metrics.cells(declared.errors).at(kind)
+    for (const reason of reasonWords) this.#errorsOf(reasons[reason].kind, reason)
     this.#metrics.cells(declared.requests).at(...orphanLabels)
   }
 
@@ -68,7 +69,7 @@ export class RowMeter {
     this.#metrics.cells(declared.adopted).at().value += journals
     if (orphans === 0) return
     this.#metrics.cells(declared.requests).at(...orphanLabels).value += orphans
-    this.#metrics.cells(declared.errors).at('internal').value += orphans
+    this.#errorsOf(reasons.process_ended.kind, 'process_ended').value += orphans
     this.#channelOf(null).unknownCost.value += orphans
   }
 
@@ -82,13 +83,17 @@ export class RowMeter {
     this.#countRequest(endpoint, open, close, channel.label)
     this.#durationOf(endpoint, job ?? (open.stream ? 'stream' : 'whole')).observe(close.totalMs / 1_000)
     if (close.queueMs !== null) this.#beforeUpstream.observe(close.queueMs / 1_000)
-    if (close.error !== null) this.#metrics.cells(declared.errors).at(close.error.kind).value += 1
+    if (close.error !== null) this.#errorsOf(close.error.kind, close.error.reason).value += 1
     if (close.firstTokenMs !== null) this.#timeTokens(channel, open, close, close.firstTokenMs)
     if (close.costNano === null) channel.unknownCost.value += 1
     if (close.usageSource === 'implausible')
       this.#metrics.cells(declared.implausible).at(channel.label).value += 1
     if (close.usage !== null || close.costNano !== 0n || close.images) this.#countModel(channel, open, close)
     for (const attempt of close.attempts) this.#countAttempt(attempt)
+  }
+
+  #errorsOf(kind: ErrorKind, reason: Reason): { value: number } {
+    return this.#metrics.cells(declared.errors).at(kind, reason)
   }
 
   #countRequest(endpoint: string, { clientProtocol }: OpenRecord, close: CloseRecord, channel: string): void {

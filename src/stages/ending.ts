@@ -1,7 +1,7 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Outcome, StreamEnd } from '../canonical/usage.ts'
 import { longName, name } from '../ledger/column.ts'
-import { atMostHeld, type CloseRecord } from '../ledger/record.ts'
+import { atMostHeld, type CloseRecord, rowErrorOf } from '../ledger/record.ts'
 import type { Observation } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
 import { type Metered, nothingMetered } from './meter.ts'
@@ -75,10 +75,7 @@ export function closeRecordOf(
     channel: target?.channel.name ?? null,
     status: ending.status,
     outcome: ending.outcome,
-    error:
-      error === null
-        ? null
-        : { kind: error.kind, message: error.message, upstreamStatus: error.upstreamStatus ?? null },
+    error: rowErrorOf(error),
     finishReason: wordsOf(observation?.finishReason, secrets, name.max),
     usage: metered.usage,
     usageSource: metered.usageSource,
@@ -115,9 +112,5 @@ function wordsOf(
 /** The error that a client may see for anything thrown. */
 export function asGatewayError(error: unknown): GatewayError {
   if (error instanceof GatewayError) return error
-  return new GatewayError(
-    'internal',
-    'The gateway failed to handle this request. Its operators can find the reason by the request id.',
-    { cause: error },
-  )
+  return gatewayError('internal_fault', {}, { cause: error })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import type { GatewayError } from '../canonical/error.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Arrival } from './received.ts'
 
@@ -14,15 +14,11 @@ export function redactError(arrival: Pick<Arrival, 'row' | 'token'>, error: Gate
 export function withoutSecrets(error: GatewayError, secrets: readonly string[]): GatewayError {
   const message = redactText(error.message, secrets)
   if (message === error.message && error.code === undefined) return error
-  const { cause, code, details, field, retryAfterSeconds, fault, upstreamStatus } = error
-  return new GatewayError(error.kind, message, {
-    cause,
-    fault,
-    details,
+  const { code, field } = error
+  return error.with({
+    message,
     code: code && redactText(code, secrets),
     field: field && redactText(field, secrets),
-    retryAfterSeconds,
-    upstreamStatus,
   })
 }
 

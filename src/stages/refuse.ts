@@ -96,7 +96,7 @@ function logRefusal(
 ): void {
   // What an upstream says is wrong with a request is the client's, but for ids of the operator's account in it.
   if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
-  const { kind, upstreamStatus, message } = error
+  const { kind, reason, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)
-  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, upstreamStatus, cause }, message)
+  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, reason, upstreamStatus, cause }, message)
 }

@@ -67,7 +67,7 @@ test('a request that is opened and closed becomes one row with every column, its
   await ledger.open(open)
   await ledger.close(
     open,
-    aClose({ accountId: tenantId, error: { kind: 'internal', message: 'broke', upstreamStatus: 500 } }),
+    aClose({ accountId: tenantId, error: { kind: 'internal', reason: 'internal_fault', message: 'broke', upstreamStatus: 500 } }),
   )
   const shipped = await ledger.shipNow()
   expect(logged).toEqual([])
@@ -207,7 +207,7 @@ test('many requests of unknown callers from one address become counted rows that
   ledger = startLedger({ UNAUTHENTICATED_ROWS_PER_MINUTE: '5' })
   const unknown = aClose({
     status: 401,
-    error: { kind: 'unauthenticated', message: 'no', upstreamStatus: null },
+    error: { kind: 'unauthenticated', reason: 'internal_fault', message: 'no', upstreamStatus: null },
     attempts: [],
   })
   for (let i = 0; i < 500; i++) await ledger.refuseUnknown(anOpen({ body: null }), unknown)

@@ -6,7 +6,7 @@ import { aClose, anOpen } from '../support/records.ts'
 
 const refused = aClose({
   status: 503,
-  error: { kind: 'unavailable', message: 'no', upstreamStatus: null },
+  error: { kind: 'unavailable', reason: 'internal_fault', message: 'no', upstreamStatus: null },
   attempts: [],
 })
 

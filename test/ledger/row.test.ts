@@ -178,7 +178,7 @@ function everything(text: string, number: number, money: bigint) {
     status: number,
     // Neither 200 nor succeeded, so the row is in the index of unusual rows, which has both names of the model.
     outcome: 'failed',
-    error: { kind: 'internal', message: text, upstreamStatus: number },
+    error: { kind: 'internal', reason: 'internal_fault', message: text, upstreamStatus: number },
     finishReason: text,
     usage: { input: number, cacheRead: number, cacheWrite: number, output: number, reasoning: number },
     costNano: money,

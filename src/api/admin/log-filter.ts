@@ -131,6 +131,7 @@ const filters = {
   status: statuses('A status such as `429`, a class such as `4xx` or a range such as `500..504`.', 'status'),
   outcome: words('`succeeded`, `refused`, `failed`, `cancelled` or `orphaned`.', 'outcome'),
   error_kind: words('The kind of the error.', 'error_kind'),
+  error_reason: words('Which refusal or failure it was: a word of the list of errors.', 'error_reason'),
   error: part('The message of the error.', 'error_message'),
   upstream_status: statuses('The status that the upstream gave with an error.', 'error_upstream_status'),
   finish_reason: words('Why the answer ended.', 'finish_reason'),

@@ -10,6 +10,7 @@ const requests = z.int().describe('A row of a flood counts as the requests it st
 
 const group = z.object({
   kind: z.string(),
+  reason: z.string().nullable().describe('Null in rows of before there were reasons.'),
   endpoint: z
     .string()
     .nullable()
@@ -54,8 +55,9 @@ export function adminRequestErrorsEndpoint(context: WalkContext): AdminEndpoint 
     path: '/admin/v1/requests/errors',
     area: 'log',
     tenants: 'own',
-    summary: 'The errors that match, by kind, endpoint, channel and status of the upstream',
-    description: 'The filters of the list. A member of one tenant gets groups by kind and endpoint alone.',
+    summary: 'The errors that match, by kind, reason, endpoint, channel and status of the upstream',
+    description:
+      'The filters of the list. A member of one tenant gets groups by kind, reason and endpoint alone.',
     query: z.strictObject({
       ...filterParameters,
       ...logTimes,

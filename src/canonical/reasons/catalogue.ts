@@ -8,9 +8,20 @@ import { serviceReasons } from './services.ts'
 import { stateReasons } from './state.ts'
 import { upstreamReasons } from './upstreams.ts'
 
+/** The parts of the catalogue under the headings of docs/reference/reasons.md. */
+export const reasonParts = [
+  ['Requests', requestReasons],
+  ['Access', accessReasons],
+  ['Limits, money and waiting lines', limitReasons],
+  ['Models and channels', routingReasons],
+  ['Answers, conversations, files and jobs', stateReasons],
+  ['Upstreams', upstreamReasons],
+  ['Services', serviceReasons],
+  ['Administration', adminReasons],
+] as const satisfies readonly [string, Readonly<Record<string, ReasonEntry>>][]
+
 /**
  * All that Tollgate refuses or reports by itself. A reason is stable: rows, metrics, clients and the runbook go by it.
- * The parts are in the order of docs/reference/errors.md.
  */
 const catalogue = {
   ...requestReasons,
@@ -26,6 +37,14 @@ const catalogue = {
 export type Reason = keyof typeof catalogue
 
 export const reasons: Readonly<Record<Reason, ReasonEntry>> = catalogue
+
+/** Whether a word is a reason. A row may have one of another version. */
+export function isReason(word: string): word is Reason {
+  return Object.hasOwn(catalogue, word)
+}
+
+/** All reasons, in the order of the documents. */
+export const reasonWords = Object.keys(catalogue).filter(isReason)
 
 /** The facts that the message of a reason names; `NoFacts` where it is a plain text. */
 export type FactsOf<R extends Reason> = (typeof catalogue)[R]['says'] extends (facts: infer Facts) => string

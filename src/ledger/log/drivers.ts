@@ -1,3 +1,4 @@
+import { isReason, reasons } from '../../canonical/reasons/catalogue.ts'
 import type { AdminFilter, Condition, LogColumn } from './filter.ts'
 
 /**
@@ -40,11 +41,23 @@ export function driverOf({ conditions }: AdminFilter): Driver | undefined {
   }
   if (best === undefined) return undefined
   const { condition, arms } = best
-  return { rest: { conditions: conditions.filter((other) => other !== condition) }, arms }
+  const isWhole = kindsOf(condition) === undefined
+  return { rest: { conditions: isWhole ? conditions.filter((other) => other !== condition) : conditions }, arms }
+}
+
+/** The kinds of the reasons that a condition names: their index serves it, and the condition remains. */
+function kindsOf({ test, ...condition }: Condition): string[] | undefined {
+  if (test !== 'is' || !('columns' in condition) || condition.columns[0] !== 'error_reason') return undefined
+  const kinds = condition.values.map((value) =>
+    typeof value === 'string' && isReason(value) ? reasons[value].kind : undefined,
+  )
+  return kinds.every((kind) => kind !== undefined) ? [...new Set(kinds)] : undefined
 }
 
 function armsOf(condition: Condition): Arm[] | undefined {
   if (condition.not || condition.test !== 'is') return undefined
+  const kinds = kindsOf(condition)
+  if (kinds !== undefined) return kinds.map((value) => ({ column: 'error_kind', value, unlessRequested: undefined }))
   const { columns } = condition
   const values = condition.values.filter((value) => typeof value === 'string')
   if (values.length < condition.values.length || !columns.every((column) => ordered.has(column)))

@@ -55,8 +55,8 @@ export async function groupErrors(
 }
 
 function add(groups: Map<string, ErrorGroup>, { requests, first_id, last_id, ...parts }: ErrorRow): void {
-  const { kind, endpoint, channel, upstream_status } = parts
-  const name = JSON.stringify([kind, endpoint, channel, upstream_status])
+  const { kind, reason, endpoint, channel, upstream_status } = parts
+  const name = JSON.stringify([kind, reason, endpoint, channel, upstream_status])
   const firstAt = new Date(momentOf(first_id))
   const lastAt = new Date(momentOf(last_id))
   const before = groups.get(name)

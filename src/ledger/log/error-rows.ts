@@ -22,6 +22,8 @@ export function errorsOf(
 /** What errors of one group have in common. */
 export interface ErrorParts {
   kind: string
+  /** Null in rows of before there were reasons. */
+  reason: string | null
   /** Null: the paths of small groups together. Strangers may call any number of paths. */
   endpoint: string | null
   channel: string | null
@@ -46,15 +48,15 @@ export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string;
     ? 'channel, error_upstream_status'
     : 'CAST(NULL AS varchar) AS channel, CAST(NULL AS smallint) AS error_upstream_status'
   return {
-    before: `SELECT kind, CASE WHEN place <= ${pathsMax} OR channel IS NOT NULL THEN endpoint END AS endpoint, channel,
+    before: `SELECT kind, reason, CASE WHEN place <= ${pathsMax} OR channel IS NOT NULL THEN endpoint END AS endpoint, channel,
         error_upstream_status AS upstream_status, CAST(sum(requests) AS bigint) AS requests,
         min(first_id) AS first_id, max(last_id) AS last_id
       FROM (
-        SELECT error_kind AS kind, endpoint, ${routes}, sum(folded) AS requests, min(CAST(id AS varchar)) AS first_id,
+        SELECT error_kind AS kind, error_reason AS reason, endpoint, ${routes}, sum(folded) AS requests, min(CAST(id AS varchar)) AS first_id,
           max(CAST(id AS varchar)) AS last_id,
           row_number() OVER (ORDER BY ${isRouted ? 'channel IS NOT NULL, ' : ''}sum(folded) DESC) AS place
         FROM ${table} WHERE`,
-    after: 'GROUP BY 1, 2, 3, 4) AS found GROUP BY 1, 2, 3, 4',
+    after: 'GROUP BY 1, 2, 3, 4, 5) AS found GROUP BY 1, 2, 3, 4, 5',
   }
 }
 

@@ -77,7 +77,7 @@ test('thousands of channels and models of the catalog, with hostile names, stay 
         channel,
         outcome: random.pick(outcomes),
         status: random.pick([200, 404, 502, 999, -1]),
-        error: { kind: random.pick(kinds), message: 'x', upstreamStatus: null },
+        error: { kind: random.pick(kinds), reason: 'internal_fault', message: 'x', upstreamStatus: null },
         costNano: at % 3 === 0 ? null : 1n,
         images: at % 5,
         attempts: [

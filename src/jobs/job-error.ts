@@ -1,0 +1,13 @@
+import type { GatewayError } from '../canonical/error.ts'
+import type { JobError } from './job.ts'
+
+/** An error as the row of a job keeps it. */
+export function jobErrorOf(error: GatewayError): JobError {
+  const { kind, reason, message, field, code, retryAfterSeconds } = error
+  return {
+    ...{ kind, reason, message },
+    ...(field === undefined ? {} : { field }),
+    ...(code === undefined ? {} : { code }),
+    ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+  }
+}

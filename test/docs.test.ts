@@ -3,8 +3,8 @@ import { dirname, join, resolve } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { ownEndpoints } from '../src/api/own-endpoints.ts'
-import { GatewayError } from '../src/canonical/error.ts'
-import type { ErrorKind } from '../src/canonical/reasons/kinds.ts'
+import { reasonParts } from '../src/canonical/reasons/catalogue.ts'
+import { errorKinds } from '../src/canonical/reasons/kinds.ts'
 import { channelEntry, groupEntry, pricesEntry, revision, tenantEntry } from '../src/catalog/gateway-file.ts'
 import { readGatewayYaml } from '../src/catalog/gateway-yaml.ts'
 import { modelEntry } from '../src/catalog/model-entry.ts'
@@ -13,6 +13,8 @@ import { readConfig } from '../src/config.ts'
 import { clientSide } from '../src/protocols/index.ts'
 import { modelEndpoints } from '../src/stages/endpoints.ts'
 import { declared, seriesMax } from '../src/telemetry/metrics/declarations.ts'
+import { errorOfKind } from './support/error-of-kind.ts'
+import { reasonsPage } from './support/reasons-page.ts'
 import { unused } from './support/unused.ts'
 
 /** Compares the documents with the code, so that they stay true. */
@@ -204,7 +206,14 @@ describe('the errors in docs/reference/errors.md', () => {
       const { type, code } = (body as { error: { type: string; code: string | null } }).error
       const messages = clientSide('anthropic-messages').encodeError(error, 'a request id')
       const messagesType = (messages.body as { error: { type: string } }).error.type
-      return [kind, String(status), type, code ?? 'none', String(messages.status), messagesType]
+      return [
+        kind,
+        String(status),
+        type,
+        code === error.reason ? 'the reason' : code,
+        String(messages.status),
+        messagesType,
+      ]
     })
     const documented = rowsOf(read('docs/reference/errors.md')).map((cells) => cells.slice(0, 6))
     expect(documented.sort()).toEqual(sent.sort())

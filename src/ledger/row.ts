@@ -71,7 +71,7 @@ export const requestColumns = [
   closed('error_kind', orNull(word), ({ error }) => error?.kind, 'list', 'facts',
     'The kind of the error; without an error, `error` is null.', 'error.kind'),
   closed('error_reason', orNull(word), ({ error }) => error?.reason, 'list', 'facts',
-    'Which refusal or failure it was: a stable word of the list in [errors](errors.md).', 'error.reason'),
+    'Which refusal or failure it was: a stable word of [the list](reasons.md).', 'error.reason'),
   closed('error_message', orNull(message), ({ error }) => error?.message, 'list', 'content',
     'The message that the client got.', 'error.message'),
   closed('error_upstream_status', orNull(int2), ({ error }) => error?.upstreamStatus, 'list', 'facts',

@@ -58,7 +58,10 @@ export function requestLines(
     adopted({ orphans }) {
       for (const request of orphans)
         if (isForAll || known.take())
-          log.info({ request, outcome: 'orphaned', error: 'internal', reason: 'process_ended' }, messages.orphaned)
+          log.info(
+            { request, outcome: 'orphaned', error: 'internal', reason: 'process_ended' },
+            messages.orphaned,
+          )
     },
     unlogged: isForAll
       ? ({ id, path, status, identity, ms }) =>

@@ -98,5 +98,8 @@ function logRefusal(
   if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
   const { kind, reason, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)
-  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn']({ kind, reason, upstreamStatus, cause }, message)
+  requestLog(log, request)[kind === 'internal' ? 'error' : 'warn'](
+    { kind, reason, upstreamStatus, cause },
+    message,
+  )
 }

@@ -47,10 +47,16 @@ describe('a way into the log', () => {
   })
 
   test('of a group of errors finds just its requests', () => {
-    const group = { kind: 'upstream_error', endpoint: '/v1/messages', channel: 'eu', upstream_status: 529 }
-    expect(errorWords(group)).toBe('upstream_error: 529')
+    const group = {
+      kind: 'upstream_error',
+      reason: 'upstream_failed',
+      endpoint: '/v1/messages',
+      channel: 'eu',
+      upstream_status: 529,
+    }
+    expect(errorWords(group)).toBe('upstream_failed: 529')
     expect(errorFilter(group, false)).toEqual({
-      error_kind: 'upstream_error',
+      error_reason: 'upstream_failed',
       endpoint: '/v1/messages',
       channel: 'eu',
       upstream_status: '529',
@@ -58,8 +64,11 @@ describe('a way into the log', () => {
     // An empty value finds requests that have none. A member's groups have every channel.
     const alone = { ...group, channel: null, upstream_status: null }
     expect(errorFilter(alone, false)).toMatchObject({ channel: '', upstream_status: '' })
-    expect(errorFilter(alone, true)).toEqual({ error_kind: 'upstream_error', endpoint: '/v1/messages' })
-    expect(errorFilter({ ...alone, endpoint: null }, true)).toEqual({ error_kind: 'upstream_error' })
+    expect(errorFilter(alone, true)).toEqual({ error_reason: 'upstream_failed', endpoint: '/v1/messages' })
+    // Rows of before have no reason.
+    expect(errorFilter({ ...alone, endpoint: null, reason: null }, true)).toEqual({
+      error_kind: 'upstream_error',
+    })
   })
 })
 

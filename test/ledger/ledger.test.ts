@@ -67,7 +67,10 @@ test('a request that is opened and closed becomes one row with every column, its
   await ledger.open(open)
   await ledger.close(
     open,
-    aClose({ accountId: tenantId, error: { kind: 'internal', reason: 'internal_fault', message: 'broke', upstreamStatus: 500 } }),
+    aClose({
+      accountId: tenantId,
+      error: { kind: 'internal', reason: 'internal_fault', message: 'broke', upstreamStatus: 500 },
+    }),
   )
   const shipped = await ledger.shipNow()
   expect(logged).toEqual([])

@@ -16,7 +16,9 @@ The usage log has it as \`error.reason\`, the log as \`reason\`, the metric \`to
 What each kind means for a client is in [errors](errors.md).`
 
 function partOf(title: string, reasons: Readonly<Record<string, ReasonEntry>>): string {
-  return [`## ${title}`, ...Object.entries(reasons).map(([reason, entry]) => entryOf(reason, entry))].join('\n\n')
+  return [`## ${title}`, ...Object.entries(reasons).map(([reason, entry]) => entryOf(reason, entry))].join(
+    '\n\n',
+  )
 }
 
 function entryOf(reason: string, { kind, code, says, client, operator }: ReasonEntry): string {

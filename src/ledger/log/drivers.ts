@@ -42,7 +42,10 @@ export function driverOf({ conditions }: AdminFilter): Driver | undefined {
   if (best === undefined) return undefined
   const { condition, arms } = best
   const isWhole = kindsOf(condition) === undefined
-  return { rest: { conditions: isWhole ? conditions.filter((other) => other !== condition) : conditions }, arms }
+  return {
+    rest: { conditions: isWhole ? conditions.filter((other) => other !== condition) : conditions },
+    arms,
+  }
 }
 
 /** The kinds of the reasons that a condition names: their index serves it, and the condition remains. */
@@ -57,7 +60,8 @@ function kindsOf({ test, ...condition }: Condition): string[] | undefined {
 function armsOf(condition: Condition): Arm[] | undefined {
   if (condition.not || condition.test !== 'is') return undefined
   const kinds = kindsOf(condition)
-  if (kinds !== undefined) return kinds.map((value) => ({ column: 'error_kind', value, unlessRequested: undefined }))
+  if (kinds !== undefined)
+    return kinds.map((value) => ({ column: 'error_kind', value, unlessRequested: undefined }))
   const { columns } = condition
   const values = condition.values.filter((value) => typeof value === 'string')
   if (values.length < condition.values.length || !columns.every((column) => ordered.has(column)))

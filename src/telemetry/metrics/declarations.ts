@@ -19,7 +19,7 @@ export const namesMax = 100
 /** One more for `other`, and one for `none`. */
 const perName = namesMax + 2
 /** More than the catalogue of reasons has. */
-const reasonsMax = 400
+const reasonsMax = 256
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 
@@ -30,10 +30,14 @@ export const declared = {
     labels: ['endpoint', 'protocol', 'outcome', 'status_class', 'channel'],
     setsMax: 2_000,
   }),
-  errors: counter('tollgate_request_errors_total', 'Requests that ended with an error, by its kind and reason.', {
-    labels: ['kind', 'reason'],
-    setsMax: reasonsMax,
-  }),
+  errors: counter(
+    'tollgate_request_errors_total',
+    'Requests that ended with an error, by its kind and reason.',
+    {
+      labels: ['kind', 'reason'],
+      setsMax: reasonsMax,
+    },
+  ),
   duration: histogram(
     'tollgate_request_duration_seconds',
     'From the headers of a request to its end. A job counts from its acceptance.',

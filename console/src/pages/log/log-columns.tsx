@@ -151,6 +151,7 @@ export const logColumns: readonly Column<Row>[] = [
   plain('endpoint', 'Endpoint', 168, (row) => row.endpoint, { isExtra: true }),
   plain('outcome', 'Outcome', 96, (row) => row.outcome, { isExtra: true }),
   plain('error_kind', 'Error kind', 144, (row) => row.error?.kind, { isExtra: true }),
+  plain('error_reason', 'Error reason', 168, (row) => row.error?.reason, { isExtra: true }),
   { id: 'error', head: 'Error', width: 240, isExtra: true, cell: (row) => word(row.error?.message) },
   plain('group', 'Group', 104, (row) => row.group?.name, { isExtra: true }),
   plain('end_user', 'End user', 144, (row) => row.end_user, { isExtra: true }),

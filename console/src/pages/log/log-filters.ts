@@ -36,6 +36,7 @@ export const filterKinds: readonly FilterKind[] = [
       'internal',
     ],
   },
+  { name: 'error_reason', title: 'Error reason' },
   { name: 'model', title: 'Model' },
   { name: 'requested_model', title: 'Requested model' },
   { name: 'served_model', title: 'Served model' },

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router'
 import type { Schema } from '../../api/client.ts'
 import { Notice } from '../../parts/state.tsx'
 import { toneOf } from './log-columns.tsx'
@@ -10,7 +11,13 @@ export function RowError({ row }: { row: Schema<'LogDetail'> }) {
   return (
     <Notice tone={toneOf(row) === 'bad' ? 'bad' : 'warning'}>
       <strong>
-        {error.kind}
+        {error.reason === null ? (
+          error.kind
+        ) : (
+          <Link to="/docs/$" params={{ _splat: 'reference/reasons' }} hash={error.reason}>
+            {error.reason}
+          </Link>
+        )}
         {error.upstream_status === null ? '' : `, the upstream answered ${error.upstream_status}`}
       </strong>
       <div className={classes.message}>{error.message ?? 'The error has no message.'}</div>

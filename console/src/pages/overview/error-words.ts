@@ -4,12 +4,13 @@ import type { Tone } from '../../parts/tone.ts'
 
 type ErrorGroup = Pick<
   Schema<'LogErrors'>['data'][number],
-  'kind' | 'endpoint' | 'channel' | 'upstream_status'
+  'kind' | 'reason' | 'endpoint' | 'channel' | 'upstream_status'
 >
 
-/** `upstream_overloaded: 529`, with the status that the upstream gave. */
-export function errorWords({ kind, upstream_status }: ErrorGroup): string {
-  return upstream_status === null ? kind : `${kind}: ${upstream_status}`
+/** `queue_full`, or `upstream_refused_request: 400`, with the status that the upstream gave. */
+export function errorWords({ kind, reason, upstream_status }: ErrorGroup): string {
+  const word = reason ?? kind
+  return upstream_status === null ? word : `${word}: ${upstream_status}`
 }
 
 /** Those that are not the client's to mend. */
@@ -21,11 +22,11 @@ export function errorTone({ kind }: ErrorGroup): Tone {
 
 /** What finds the requests of a group in the log. A member's groups have all channels and upstreams. */
 export function errorFilter(
-  { kind, endpoint, channel, upstream_status }: ErrorGroup,
+  { kind, reason, endpoint, channel, upstream_status }: ErrorGroup,
   isMember: boolean,
 ): Texts {
   return {
-    error_kind: kind,
+    ...(reason === null ? { error_kind: kind } : { error_reason: reason }),
     ...(endpoint === null ? {} : { endpoint }),
     ...(isMember
       ? {}

@@ -72,8 +72,19 @@ test('tokens, cost, images and attempts are those of the usage log, and models t
   expect([...models].sort()).toEqual(['absurd', 'draw', 'other', 'priced'])
 })
 
+test('errors are those of the usage log, by kind and reason, and each has a reason', async () => {
+  const rows = await bed.database.sql`
+    SELECT error_kind AS kind, error_reason AS reason, sum(folded)::float8 AS requests FROM requests
+    WHERE error_kind IS NOT NULL GROUP BY 1, 2`
+  const counted = after.samples
+    .filter(({ name, value }) => name === 'tollgate_request_errors_total' && value > 0)
+    .map(({ labels, value }) => ({ ...labels, requests: value }))
+  expect(rows.length).toBeGreaterThan(2)
+  expect(sorted(counted)).toEqual(sorted([...rows]))
+})
+
 test('what an alert is about is there at 0 before it happens', () => {
-  expect(after.value('tollgate_request_errors_total', { kind: 'internal' })).toBe(0)
+  expect(after.value('tollgate_request_errors_total', { kind: 'internal', reason: 'internal_fault' })).toBe(0)
   expect(after.value('tollgate_requests_total', { outcome: 'orphaned' })).toBe(0)
   expect(after.value('tollgate_channel_breaker_openings_total', { channel: 'painter' })).toBe(0)
 })

@@ -129,7 +129,9 @@ describe('the JSON of another release', () => {
     expect(read(keptAttempts, [newer])).toMatchObject([
       { upstreamProtocol: null, error: { kind: 'internal', message: 'm' } },
     ])
-    expect(read(keptError, { kind: 'rained_out', message: 'm' })).toEqual({ kind: 'internal', message: 'm' })
+    expect(read(keptError, { kind: 'rained_out', reason: 'rain', message: 'm' })).toEqual({
+      ...{ kind: 'internal', reason: 'internal_fault', message: 'm' },
+    })
     expect(read(keptOpened, { ...opened, clientProtocol: 'smoke-signals' }).clientProtocol).toBeNull()
   })
 

@@ -73,6 +73,7 @@ test('a column that is written without a search says why', () => {
       'upstream_protocol',
       'outcome',
       'error_kind',
+      'error_reason',
       'usage_source',
       'stream_end',
       'price_multiplier',

@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
-import { FairQueue } from '../fair-queue.ts'
+import { Bulkhead, inTurn } from '../runtime/bulkhead.ts'
 
 export interface SubKeyTurnsOptions {
   /** Changes of sub-keys that run at once, of all tenants. */
@@ -15,12 +15,13 @@ export interface SubKeyTurnsOptions {
  * one tenant could take all of them.
  */
 export class SubKeyTurns {
-  readonly #options: SubKeyTurnsOptions
-  readonly #waiting = new FairQueue<() => void>()
-  #running = 0
+  readonly #turns: Bulkhead
+  readonly #waitMs: number
 
-  constructor(options: SubKeyTurnsOptions) {
-    this.#options = options
+  constructor({ atOnce, waitingMax, waitMs }: SubKeyTurnsOptions) {
+    const perOwner = { waiting: waitingMax }
+    this.#turns = new Bulkhead({ running: atOnce, perOwner, refuse: () => tooMany(waitingMax) })
+    this.#waitMs = waitMs
   }
 
   /**
@@ -31,43 +32,14 @@ export class SubKeyTurns {
     { owner, signal }: { owner: string; signal: AbortSignal },
     change: () => Promise<T>,
   ): Promise<T> {
-    await this.#turnOf(owner, signal)
+    const patience = new AbortController()
+    const timer = setTimeout(() => patience.abort(late()), this.#waitMs)
+    const terms = { owner, signal: AbortSignal.any([signal, patience.signal]) }
     try {
-      return await change()
+      return await inTurn(this.#turns, change, terms)
     } finally {
-      this.#running--
-      this.#waiting.next()?.()
+      clearTimeout(timer)
     }
-  }
-
-  async #turnOf(owner: string, signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted()
-    const { atOnce, waitingMax, waitMs } = this.#options
-    if (this.#running < atOnce) {
-      this.#running++
-      return
-    }
-    if (this.#waiting.of(owner) >= waitingMax) throw tooMany(waitingMax)
-    await new Promise<void>((resolve, reject) => {
-      const begin = () => {
-        end()
-        this.#running++
-        resolve()
-      }
-      const leave = () => refuse(signal.reason)
-      const timer = setTimeout(() => refuse(late()), waitMs)
-      const refuse = (reason: unknown) => {
-        end()
-        this.#waiting.remove(owner, begin)
-        reject(reason)
-      }
-      const end = () => {
-        clearTimeout(timer)
-        signal.removeEventListener('abort', leave)
-      }
-      signal.addEventListener('abort', leave, { once: true })
-      this.#waiting.add(owner, begin)
-    })
   }
 }
 

@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { GatewayError } from '../canonical/error.ts'
+import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ListAgainError } from './list-again.ts'
 import {
@@ -25,9 +26,7 @@ export class ArchiveReader {
   readonly #log: Log
   #child: ChildProcess | undefined
   #last = 0
-  readonly #waiting: Pending[] = []
-  #running: Pending | undefined
-
+  readonly #turns = new Bulkhead<Pending>({ running: 1, waiting: waitingMax, refuse: tooMany })
   readonly #program: string | URL
 
   /** `program`: of its process. */
@@ -43,26 +42,26 @@ export class ArchiveReader {
    */
   ask(query: ArchiveQuery, { withinMs, signal }: ReaderTerms): Promise<Record<string, unknown>[]> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)
-    if (this.#waiting.length >= waitingMax) return Promise.reject(tooMany())
     return new Promise((resolve, reject) => {
+      this.#turns.requireRoom()
+      const id = ++this.#last
       const pending: Pending = {
-        id: ++this.#last,
-        query,
+        id,
+        begin: () => this.#tell({ kind: 'ask', id, query }),
         resolve,
         reject,
         timer: setTimeout(() => this.#leave(pending, late(withinMs)), withinMs),
       }
       signal?.addEventListener('abort', () => this.#leave(pending, signal.reason), { once: true })
-      this.#waiting.push(pending)
-      this.#next()
+      this.#turns.add(pending)
     })
   }
 
   close(): void {
     const gone = away(new Error('the process ends'))
-    for (const pending of this.#waiting.splice(0)) settle(pending, pending.reject, gone)
-    if (this.#running !== undefined) settle(this.#running, this.#running.reject, gone)
-    this.#running = undefined
+    for (const pending of this.#turns.withdrawAll()) settle(pending, pending.reject, gone)
+    const running = this.#running
+    if (running !== undefined) this.#end(running, running.reject, gone)
     const child = this.#child
     this.#child = undefined
     if (child === undefined) return
@@ -81,20 +80,21 @@ export class ArchiveReader {
     }
   }
 
-  #next(): void {
-    if (this.#running !== undefined) return
-    const pending = this.#waiting.shift()
-    if (pending === undefined) return
-    this.#running = pending
-    this.#tell({ kind: 'ask', id: pending.id, query: pending.query })
+  get #running(): Pending | undefined {
+    const [running] = this.#turns.running
+    return running
+  }
+
+  /** The query that runs has ended, and the next one begins. */
+  #end<T>(pending: Pending, how: (value: T) => void, value: T): void {
+    settle(pending, how, value)
+    this.#turns.end(pending)
   }
 
   /** The caller no longer waits. If the query does not end soon, its process is killed. */
   #leave(pending: Pending, reason: unknown): void {
     settle(pending, pending.reject, reason)
-    const at = this.#waiting.indexOf(pending)
-    if (at >= 0) this.#waiting.splice(at, 1)
-    if (this.#running !== pending) return
+    if (this.#turns.withdraw(pending) || this.#running !== pending) return
     this.#tell({ kind: 'cancel', id: pending.id })
     const child = this.#child
     setTimeout(() => {
@@ -131,32 +131,26 @@ export class ArchiveReader {
   #take(message: FromReader): void {
     const pending = this.#running
     if (pending === undefined || pending.id !== message.id) return
-    this.#running = undefined
-    if ('rows' in message) settle(pending, pending.resolve, message.rows)
-    else if (message.missing) settle(pending, pending.reject, new ListAgainError(message.failed))
+    if ('rows' in message) this.#end(pending, pending.resolve, message.rows)
+    else if (message.missing) this.#end(pending, pending.reject, new ListAgainError(message.failed))
     else {
       if (!pending.settled) this.#log.warn({ cause: message.failed }, 'the archive cannot be read')
-      settle(pending, pending.reject, away(new Error(message.failed)))
+      this.#end(pending, pending.reject, away(new Error(message.failed)))
     }
-    this.#next()
   }
 
   #ended(child: ChildProcess, error: Error): void {
     if (this.#child !== child) return
     this.#child = undefined
     const pending = this.#running
-    this.#running = undefined
-    if (pending !== undefined) {
-      if (!pending.settled) this.#log.warn({ cause: error.message }, 'the archive cannot be read')
-      settle(pending, pending.reject, away(error))
-    }
-    this.#next()
+    if (pending === undefined) return
+    if (!pending.settled) this.#log.warn({ cause: error.message }, 'the archive cannot be read')
+    this.#end(pending, pending.reject, away(error))
   }
 }
 
-interface Pending {
+interface Pending extends Entry {
   id: number
-  query: ArchiveQuery
   resolve(rows: Record<string, unknown>[]): void
   reject(reason: unknown): void
   timer: NodeJS.Timeout

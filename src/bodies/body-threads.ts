@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads'
 import { GatewayError } from '../canonical/error.ts'
-import { FairQueue } from '../fair-queue.ts'
+import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BodyThreadData, LearnedKeys, Reply } from './body-thread.ts'
@@ -33,7 +33,7 @@ export interface RunningJob<Output> {
  */
 export class BodyThreads {
   readonly #options: BodyThreadsOptions
-  readonly #waiting = new FairQueue<Waiting>()
+  readonly #turns: Bulkhead<Turn>
   readonly #idle: BodyThread[] = []
   readonly #all = new Set<BodyThread>()
   #data: BodyThreadData
@@ -42,11 +42,19 @@ export class BodyThreads {
   constructor(options: BodyThreadsOptions) {
     this.#options = options
     this.#data = options.data
+    const { threads, waitingMax } = options
+    const keyMax = Math.ceil(waitingMax / 2)
+    this.#turns = new Bulkhead({
+      running: threads,
+      waiting: waitingMax,
+      perOwner: { waiting: keyMax },
+      refuse: ({ owner }) => (owner ? tooManyOfKey(keyMax) : tooMany(waitingMax)),
+    })
   }
 
   /** For the operator. `done`: jobs that threads have ended. */
   state(): { threads: number; waiting: number; done: number } {
-    return { threads: this.#all.size, waiting: this.#waiting.size, done: this.#done }
+    return { threads: this.#all.size, waiting: this.#turns.waiting, done: this.#done }
   }
 
   /** Open envelopes with these keys from now on. A thread ends the job that it has begun with the keys of before. */
@@ -57,25 +65,30 @@ export class BodyThreads {
 
   /** Throws when another body of this key would wait too long: `rate_limited` for its own bodies, `unavailable` for all. */
   requireRoom(keyId: string): void {
-    const { waitingMax } = this.#options
-    const keyMax = Math.ceil(waitingMax / 2)
-    if (this.#waiting.of(keyId) >= keyMax) throw tooManyOfKey(keyMax)
-    if (this.#waiting.size >= waitingMax) throw tooMany(waitingMax)
+    this.#turns.requireRoom(keyId)
   }
 
   /** Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies of it. */
   run<Name extends JobName>(keyId: string, job: Job<Name>): RunningJob<Jobs[Name]['output']> {
     const { promise, resolve, reject } = Promise.withResolvers<Jobs[Name]['output']>()
-    const waiting: Waiting = {
-      begin: (thread) => thread.ask<Name>(job).then(resolve, reject),
+    const turn: Turn = {
+      owner: keyId,
+      begin: () => {
+        const thread = this.#idle.pop() ?? this.#startThread()
+        const asked = thread.ask<Name>(job).then(resolve, reject)
+        void asked.finally(() => {
+          this.#done++
+          if (this.#all.has(thread)) this.#idle.push(thread)
+          this.#turns.end(turn)
+        })
+      },
       fail: reject,
     }
-    this.#waiting.add(keyId, waiting)
-    this.#work()
+    this.#turns.add(turn)
     return {
       done: promise,
       abort: (reason) => {
-        this.#waiting.remove(keyId, waiting)
+        this.#turns.withdraw(turn)
         reject(reason)
       },
     }
@@ -83,28 +96,11 @@ export class BodyThreads {
 
   /** End the threads. What waits fails. */
   async close(): Promise<void> {
-    for (let next = this.#waiting.next(); next !== undefined; next = this.#waiting.next()) next.fail(died())
+    for (const turn of this.#turns.withdrawAll()) turn.fail(died())
     await Promise.all([...this.#all].map((thread) => thread.end()))
   }
 
-  #work(): void {
-    while (this.#waiting.size > 0) {
-      const thread = this.#idle.pop() ?? this.#startThread()
-      if (thread === undefined) return
-      void this.#waiting
-        .next()
-        ?.begin(thread)
-        .finally(() => {
-          this.#done++
-          if (this.#all.has(thread)) this.#idle.push(thread)
-          this.#work()
-        })
-    }
-  }
-
-  /** Undefined: as many as may be run already. */
-  #startThread(): BodyThread | undefined {
-    if (this.#all.size >= this.#options.threads) return undefined
+  #startThread(): BodyThread {
     const { script = new URL('./body-thread.ts', import.meta.url), heapBytesMax, log } = this.#options
     const thread = new BodyThread(script, this.#data, heapBytesMax, (cause) => {
       this.#all.delete(thread)
@@ -117,8 +113,7 @@ export class BodyThreads {
   }
 }
 
-interface Waiting {
-  begin(thread: BodyThread): Promise<void>
+interface Turn extends Entry {
   fail(error: Error): void
 }
 

@@ -1,5 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
+import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import { cancelStatement } from './cancel.ts'
 import type { Connections } from './connections.ts'
 import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
@@ -42,8 +43,7 @@ export interface PoolOptions {
 /** Asks Postgres for one purpose, on connections that no other purpose can take. */
 export class Pool {
   readonly #options: PoolOptions
-  readonly #waiting = new Set<PendingQuestion>()
-  readonly #running = new Set<PendingQuestion>()
+  readonly #turns: Bulkhead<PendingQuestion>
   /** The generations whose connections have not ended. */
   readonly #generations = new Set<Generation>()
   #current: Generation
@@ -51,6 +51,13 @@ export class Pool {
 
   constructor(options: PoolOptions) {
     this.#options = options
+    const { atOnce, perOwner = unbounded } = options
+    this.#turns = new Bulkhead({
+      running: atOnce,
+      perOwner: { running: perOwner.atOnce, waiting: perOwner.waitingMax },
+      order: 'arrival',
+      refuse: () => tooMany(perOwner),
+    })
     this.#current = this.#open()
   }
 
@@ -65,13 +72,12 @@ export class Pool {
   ask<T>(question: Question<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs, owner, signal } = terms
     if (signal?.aborted === true) return Promise.reject(signal.reason)
-    const { perOwner } = this.#options
-    if (owner !== undefined && perOwner !== undefined && this.#waitingOf(owner) >= perOwner.waitingMax)
-      return Promise.reject(tooMany(perOwner))
     return new Promise((resolve, reject) => {
+      this.#turns.requireRoom(owner)
       const abandon = () => this.#abandon(pending, signal?.reason)
       const pending: PendingQuestion = {
         owner,
+        begin: () => void this.#run(pending),
         // A signal may outlive many questions.
         forget: () => signal?.removeEventListener('abort', abandon),
         run: async (connections) => {
@@ -88,30 +94,15 @@ export class Pool {
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
       }
       signal?.addEventListener('abort', abandon, { once: true })
-      this.#waiting.add(pending)
-      this.#beginNext()
+      this.#turns.add(pending)
     })
-  }
-
-  #waitingOf(owner: string): number {
-    let count = 0
-    for (const pending of this.#waiting) if (pending.owner === owner) count++
-    return count
-  }
-
-  #runsEnough(owner: string | undefined): boolean {
-    const { perOwner } = this.#options
-    if (owner === undefined || perOwner === undefined) return false
-    let count = 0
-    for (const pending of this.#running) if (pending.owner === owner) count++
-    return count >= perOwner.atOnce
   }
 
   /** The caller has left. A running question keeps its place until the server has ended it. */
   #abandon(pending: PendingQuestion, reason: unknown): void {
     pending.refuse(reason)
-    if (this.#waiting.delete(pending)) clearTimeout(pending.timer)
-    else if (this.#running.has(pending))
+    if (this.#turns.withdraw(pending)) clearTimeout(pending.timer)
+    else if (this.#turns.running.has(pending))
       pending.cancelling = cancelStatement(pending.statement, () => pending.statement !== undefined)
   }
 
@@ -125,13 +116,8 @@ export class Pool {
 
   /** Refuse all questions with `cause`, and renew the connections of those that run. */
   refuseAll(cause: unknown): void {
-    for (const pending of this.#waiting) {
-      this.#waiting.delete(pending)
-      clearTimeout(pending.timer)
-      pending.forget()
-      pending.refuse(cause)
-    }
-    for (const pending of this.#running) {
+    this.#refuseWaiting(cause)
+    for (const pending of this.#turns.running) {
       pending.refuse(cause)
       this.#giveUp(pending)
     }
@@ -141,21 +127,15 @@ export class Pool {
   async close(): Promise<void> {
     this.#closed = true
     const ended = [...this.#generations].map(({ connections }) => connections.end())
-    for (const pending of this.#waiting) {
-      clearTimeout(pending.timer)
-      pending.forget()
-      pending.refuse(new LateError('the process ends'))
-    }
-    this.#waiting.clear()
+    this.#refuseWaiting(new LateError('the process ends'))
     await Promise.all(ended)
   }
 
-  #beginNext(): void {
-    for (const pending of this.#waiting) {
-      if (this.#running.size >= this.#options.atOnce) return
-      if (this.#runsEnough(pending.owner)) continue
-      this.#waiting.delete(pending)
-      void this.#run(pending)
+  #refuseWaiting(cause: unknown): void {
+    for (const pending of this.#turns.withdrawAll()) {
+      clearTimeout(pending.timer)
+      pending.forget()
+      pending.refuse(cause)
     }
   }
 
@@ -166,7 +146,6 @@ export class Pool {
     generation.used = true
     generation.running.add(pending)
     pending.begun = { at: begunAt, generation }
-    this.#running.add(pending)
     try {
       await pending.run(generation.connections)
       onAnswer?.()
@@ -174,7 +153,7 @@ export class Pool {
       const cause = reasonOf(error)
       if (isAnswer(cause)) onAnswer?.()
       // For a question that was given up, onSilence has been called already.
-      else if (isPassing(cause) && this.#running.has(pending)) onSilence?.(begunAt, false)
+      else if (isPassing(cause) && this.#turns.running.has(pending)) onSilence?.(begunAt, false)
       pending.refuse(cause)
     }
     pending.statement = undefined
@@ -187,7 +166,7 @@ export class Pool {
     const { statementMs } = this.#options
     pending.refuse(new LateError(`the database did not answer within ${waitedMs} ms`))
     // It waited for other questions: that says nothing about Postgres.
-    if (this.#waiting.delete(pending) || pending.begun === undefined) {
+    if (this.#turns.withdraw(pending) || pending.begun === undefined) {
       pending.forget()
       return
     }
@@ -209,12 +188,11 @@ export class Pool {
   #leave(pending: PendingQuestion): boolean {
     clearTimeout(pending.timer)
     pending.forget()
-    if (!this.#running.delete(pending)) return false
+    if (!this.#turns.running.has(pending)) return false
     const generation = pending.begun?.generation
     generation?.running.delete(pending)
     if (generation?.retired === true && generation.running.size === 0) this.#end(generation)
-    this.#beginNext()
-    return true
+    return this.#turns.end(pending)
   }
 
   #open(): Generation {
@@ -251,17 +229,17 @@ export class Pool {
   }
 }
 
+const unbounded = { atOnce: Number.POSITIVE_INFINITY, waitingMax: Number.POSITIVE_INFINITY }
 const renewMs = 1_000
 /** The server may report the end of a statement this much after `statementMs`. */
 const lateMs = 1_000
 
 /** A question, and the promise of its caller. */
-interface PendingQuestion {
+interface PendingQuestion extends Entry {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown): void
   /** The caller's signal no longer matters. */
   forget(): void
-  readonly owner: string | undefined
   /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
   statement: unknown
   /** Set when the caller has left: resolves when the server has been told to end the statement. */

@@ -10,6 +10,7 @@ import type { Config } from '../config.ts'
 import type { Connections } from '../db/connections.ts'
 import { askList, hasNoList } from '../model-lists/ask-list.ts'
 import { ChannelLoad } from '../routing/channel-load.ts'
+import { Bulkhead, inTurn } from '../runtime/bulkhead.ts'
 import { SecretKeeper } from '../secret-key.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
@@ -40,8 +41,11 @@ export async function checkChannels(
   if (real.length === 0) return [well('channels.none', 'there is no channel but the demo')]
   const upstreams = new Upstreams({ ...config.bounds, upstreamConnectMs: 5_000 }, new ChannelLoad(atOnce))
   try {
-    const asked = await inTurns(real.slice(0, channelsMost), (channel) =>
-      checkChannel(upstreams, channel, signal),
+    const turns = new Bulkhead({ running: atOnce })
+    const asked = await Promise.all(
+      real
+        .slice(0, channelsMost)
+        .map((channel) => inTurn(turns, () => checkChannel(upstreams, channel, signal))),
     )
     const left = real.length - channelsMost
     return [
@@ -69,20 +73,6 @@ async function readChannels({ db, sql }: Connections, keys: Parameters<typeof re
   const keeper = await readKeeper(sql, keys)
   const { channels } = buildSnapshot(await readCatalogRows(db), keeper, () => {})
   return [...channels.values()]
-}
-
-async function inTurns<Item, Result>(
-  items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const queue = [...items.entries()]
-  const turn = async () => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift())
-      results[next[0]] = await work(next[1])
-  }
-  await Promise.all(Array.from({ length: atOnce }, turn))
-  return results
 }
 
 async function checkChannel(upstreams: Upstreams, channel: Channel, signal: AbortSignal): Promise<Finding[]> {

@@ -1,4 +1,4 @@
-import { FairQueue } from '../fair-queue.ts'
+import { FairQueue } from '../runtime/fair-queue.ts'
 
 /**
  * Bounds the bytes of large bodies that one turn of the event loop moves, in and out: many fast connections could otherwise

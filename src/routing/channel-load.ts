@@ -1,6 +1,6 @@
 import { counted } from '../canonical/counted.ts'
 import type { Channel } from '../catalog/snapshot.ts'
-import { RunningCounts } from '../running-counts.ts'
+import { RunningCounts } from '../runtime/running-counts.ts'
 
 /**
  * The calls that this process runs on each channel, and the bound on them. Without it, a channel that hangs would take the

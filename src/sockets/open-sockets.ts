@@ -1,6 +1,6 @@
 import { GatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
-import { RunningCounts } from '../running-counts.ts'
+import { RunningCounts } from '../runtime/running-counts.ts'
 
 /** One connection, as those that end it see it. */
 export interface OpenSocket {

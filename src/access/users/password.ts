@@ -1,5 +1,6 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
 import { GatewayError } from '../../canonical/error.ts'
+import { Bulkhead, inTurn } from '../../runtime/bulkhead.ts'
 import type { PeopleBounds } from './people.ts'
 
 /** Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
@@ -7,9 +8,6 @@ const [r, p] = [8, 3]
 type PasswordBounds = Pick<PeopleBounds, 'signInHashCost'>
 const saltBytes = 16
 const hashBytes = 32
-/** Node has four threads for this, for files and for names: half of them stay free. */
-const atOnce = 2
-const waitingMax = 64
 
 export const passwordCharacters = { least: 12, most: 256 } as const
 
@@ -53,8 +51,15 @@ function storedForm(log2N: number, salt: Buffer, hash: Buffer): string {
   return ['scrypt', log2N, r, p, salt.toString('base64'), hash.toString('base64')].join('$')
 }
 
-let running = 0
-const waiting: (() => void)[] = []
+/** Node has four threads for this, for files and for names: half of them stay free. */
+const hashing = new Bulkhead({
+  running: 2,
+  waiting: 64,
+  refuse: () =>
+    new GatewayError('unavailable', 'Too many people sign in just now. Try again shortly.', {
+      retryAfterSeconds: 5,
+    }),
+})
 
 interface Cost {
   log2N: number
@@ -62,22 +67,9 @@ interface Cost {
   p: number
 }
 
-async function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
-  if (running >= atOnce) {
-    if (waiting.length >= waitingMax)
-      throw new GatewayError('unavailable', 'Too many people sign in just now. Try again shortly.', {
-        retryAfterSeconds: 5,
-      })
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  }
-  running++
-  try {
-    const N = 2 ** log2N
-    return await scryptOf(password.normalize('NFKC'), salt, { N, r, p, maxmem: 256 * N * r })
-  } finally {
-    running--
-    waiting.shift()?.()
-  }
+function derive(password: string, salt: Buffer, { log2N, r, p }: Cost): Promise<Buffer> {
+  const N = 2 ** log2N
+  return inTurn(hashing, () => scryptOf(password.normalize('NFKC'), salt, { N, r, p, maxmem: 256 * N * r }))
 }
 
 function scryptOf(password: string, salt: Buffer, options: ScryptOptions): Promise<Buffer> {

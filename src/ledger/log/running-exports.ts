@@ -1,24 +1,30 @@
 import { GatewayError } from '../../canonical/error.ts'
+import { Bulkhead } from '../../runtime/bulkhead.ts'
 
 /** The exports that run in this process: their number is bounded, so that other reads of the usage log go on beside them. */
 export class RunningExports {
-  readonly #most: number
-  readonly #running = new Set<{ owner: string }>()
+  readonly #places: Bulkhead
 
   /** `exportsMax`: of all owners together. One owner may have half of them. */
   constructor({ exportsMax }: { exportsMax: number }) {
-    this.#most = exportsMax
+    const most = Math.ceil(exportsMax / 2)
+    this.#places = new Bulkhead({
+      running: exportsMax,
+      waiting: 0,
+      perOwner: { running: most },
+      refuse: ({ all }) =>
+        all
+          ? tooMany(`${exportsMax} exports run in this gateway process`)
+          : tooMany(`${most} of your exports run in this gateway process`),
+    })
   }
 
   /** Count one more, until the caller calls the function that this returns. Throws `rate_limited` where it is one too many. */
   begin(owner: string): () => void {
-    if (this.#running.size >= this.#most) throw tooMany(`${this.#most} exports run in this gateway process`)
-    const most = Math.ceil(this.#most / 2)
-    const own = [...this.#running].filter((each) => each.owner === owner)
-    if (own.length >= most) throw tooMany(`${most} of your exports run in this gateway process`)
-    const run = { owner }
-    this.#running.add(run)
-    return () => void this.#running.delete(run)
+    this.#places.requireRoom(owner)
+    const run = { owner, begin() {} }
+    this.#places.add(run)
+    return () => void this.#places.end(run)
   }
 }
 

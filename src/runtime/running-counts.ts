@@ -1,4 +1,4 @@
-/** How many of something run in this process, for each owner. */
+/** How many of something run in this process, or wait there, for each owner. */
 export class RunningCounts {
   readonly #counts = new Map<string, number>()
 
@@ -16,11 +16,17 @@ export class RunningCounts {
 
   /** One more runs. Call the function that it returns once, at its end. */
   begin(owner: string): () => void {
+    this.add(owner)
+    return () => this.remove(owner)
+  }
+
+  add(owner: string): void {
     this.#counts.set(owner, this.of(owner) + 1)
-    return () => {
-      const left = this.of(owner) - 1
-      if (left > 0) this.#counts.set(owner, left)
-      else this.#counts.delete(owner)
-    }
+  }
+
+  remove(owner: string): void {
+    const left = this.of(owner) - 1
+    if (left > 0) this.#counts.set(owner, left)
+    else this.#counts.delete(owner)
   }
 }

@@ -194,7 +194,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'address-blocks.ts',
   ],
   pages: ['http', 'telemetry', 'config.ts'],
-  verify: [],
+  verify: ['protocols'],
   doctor: [
     'canonical',
     'catalog',
@@ -305,6 +305,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'end-signals.ts',
     'import',
     'ledger',
+    'protocols',
     'queue',
     'secret-key.ts',
     'secrets',

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backoff } from '../backoff.ts'
+import { EventReader, type ServerEvent } from '../protocols/event-reader.ts'
 import { command } from './command.ts'
 import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
 import { Gateway, gatewayOptions } from './gateway.ts'
 import type { LogRow } from './gateway-answers.ts'
 import { filters, queryOf } from './log-filters.ts'
 import { json } from './options.ts'
-import { serverEvents } from './server-events.ts'
 import type { Terminal } from './terminal.ts'
 
 export const logsTail = command({
@@ -62,7 +62,7 @@ async function follow(
       isAway = false
       isFirst = false
       pauses.reset()
-      for await (const { event, data, id } of serverEvents(stream)) {
+      for await (const { event, data, id } of eventsOf(stream)) {
         if (event === 'row') take(JSON.parse(data))
         if (event === 'dropped')
           terminal.tell(`${droppedIn(data)} rows were left out here: too many at once.`)
@@ -77,6 +77,11 @@ async function follow(
     }
     await sleep(pauses.next(), undefined, { signal }).catch(() => {})
   }
+}
+
+async function* eventsOf(answer: Response): AsyncGenerator<ServerEvent> {
+  const reader = new EventReader()
+  for await (const bytes of answer.body ?? []) yield* reader.push(Buffer.from(bytes))
 }
 
 function droppedIn(data: string): number {

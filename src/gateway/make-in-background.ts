@@ -6,7 +6,7 @@ import { innerExchange } from '../http/inner-exchange.ts'
 import { RunningRequests } from '../http/running-requests.ts'
 import type { CloseRecord } from '../ledger/record.ts'
 import { unlimitedLease } from '../limits/limits.ts'
-import { EventDataReader } from '../protocols/event-data.ts'
+import { EventReader } from '../protocols/event-reader.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
 import { modelEndpoints } from '../stages/endpoints.ts'
 import type { Gateway, RequestLedger } from '../stages/gateway.ts'
@@ -94,7 +94,7 @@ export function makeInBackground(
     requests,
     keyRequests: new RunningCounts(),
   }
-  const events = new EventDataReader()
+  const events = new EventReader()
   let isStream = false
   let refused: Buffer[] = []
   const exchange = innerExchange(
@@ -116,9 +116,9 @@ export function makeInBackground(
           refused.push(bytes)
           return true
         }
-        const found = events.push(bytes).filter((data) => data !== '[DONE]')
+        const found = events.push(bytes).filter(({ data }) => data !== '[DONE]')
         if (events.heldBytes > gateway.bounds.sseFrameBytesMax) exchange.leave()
-        return found.map((data) => listener.event(data)).every((isTaken) => isTaken)
+        return found.map(({ data }) => listener.event(data)).every((isTaken) => isTaken)
       },
       end: () => {},
     },

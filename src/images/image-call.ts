@@ -4,7 +4,7 @@ import type { ImageAnswer, ImageEvent } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { type AnswerKind, kindOfBytes, kindOfLabel, withoutMark } from '../http/answer-kind.ts'
 import type { AttemptRecord } from '../ledger/record.ts'
-import { EventDataReader } from '../protocols/event-data.ts'
+import { EventReader } from '../protocols/event-reader.ts'
 import type { ImageSide, ImageStreamDecoder } from '../protocols/image-protocol.ts'
 import { attemptError, requestIdIn } from '../stages/attempt.ts'
 import { asGatewayError } from '../stages/ending.ts'
@@ -53,7 +53,7 @@ export class ImageCall implements Listener {
   readonly #images: ExtractedImages
   #status = 0
   #headers: ResponseHeaders = {}
-  #stream: { events: EventDataReader; decoder: ImageStreamDecoder } | undefined
+  #stream: { events: EventReader; decoder: ImageStreamDecoder } | undefined
   #kind: AnswerKind | undefined
   /** The first bytes, while they do not say what the answer is. */
   #begin: Buffer = nothing
@@ -98,7 +98,7 @@ export class ImageCall implements Listener {
     this.#kind = seen === 'other' ? label : seen
     if (this.#kind !== 'events') return
     const decoder = this.#options.side.decodeStream?.()
-    if (decoder !== undefined) this.#stream = { events: new EventDataReader(), decoder }
+    if (decoder !== undefined) this.#stream = { events: new EventReader(), decoder }
     else
       upstream?.abort(upstreamError('The upstream streams its answer although we did not ask for a stream.'))
   }
@@ -152,7 +152,7 @@ export class ImageCall implements Listener {
       return
     }
     const { events, decoder } = this.#stream
-    for (const data of events.push(bytes)) await this.#takeData(decoder, data)
+    for (const { data } of events.push(bytes)) await this.#takeData(decoder, data)
     if (events.heldBytes > textBytesMax)
       throw upstreamError(`The upstream sent an event of more than ${textBytesMax} bytes beside its image.`)
   }
@@ -229,13 +229,13 @@ export class ImageCall implements Listener {
     events,
     decoder,
   }: {
-    events: EventDataReader
+    events: EventReader
     decoder: ImageStreamDecoder
   }): Promise<ImageAnswer[]> {
     if (this.#failure === undefined) {
       await this.#orKeepFailure(async () => {
         await this.#images.end()
-        for (const data of events.end()) await this.#takeData(decoder, data)
+        for (const { data } of events.end().events) await this.#takeData(decoder, data)
       })
     }
     await this.#orKeepFailure(() => this.#takeEvents(decoder.end()))

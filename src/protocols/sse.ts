@@ -84,15 +84,51 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
     const text = bytes.toString('utf8', textStart, end - 2)
     if (!text.includes('\n') && !text.includes('\r')) return text
   }
-  const text = bytes.toString('utf8', start, end)
-  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\r|\n/)
+  const text = bytes.toString('utf8', start, end).replace(/^\uFEFF/, '')
   let data: string | undefined
-  for (const line of lines) {
-    if (!line.startsWith('data')) continue
-    const value = line === 'data' ? '' : line[4] === ':' ? line.slice(line[5] === ' ' ? 6 : 5) : undefined
-    if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
-  }
+  takeEvents(text.replace(/\r\n?/g, '\n'), 0, 'data', (found) => {
+    data = found
+  })
   return data
+}
+
+/** `event`: the name, empty where the stream gives none. */
+export type TakeEvent = (data: string, event: string, id: string | undefined) => void
+
+/**
+ * Read the events of a text whose lines end with LF, from an offset on; the last one may lack its blank line. The
+ * `data:` lines of each are joined, as the standard says. What has none, such as a comment, is no event. `data`: without
+ * names and ids.
+ */
+export function takeEvents(text: string, from: number, reads: 'data' | 'all', take: TakeEvent): void {
+  let event = ''
+  let data: string | undefined
+  let id: string | undefined
+  for (let at = from; at < text.length; ) {
+    const found = text.indexOf('\n', at)
+    const end = found === -1 ? text.length : found
+    if (end === at) {
+      if (data !== undefined) take(data, event, id)
+      event = ''
+      data = undefined
+      id = undefined
+    } else if (text.startsWith('data', at)) {
+      const value = valueIn(text, at + 4, end)
+      if (value !== undefined) data = data === undefined ? value : `${data}\n${value}`
+    } else if (reads === 'all') {
+      if (text.startsWith('event', at)) event = valueIn(text, at + 5, end) ?? event
+      else if (text.startsWith('id', at)) id = valueIn(text, at + 2, end) ?? id
+    }
+    at = end + 1
+  }
+  if (data !== undefined) take(data, event, id)
+}
+
+/** The value of a line whose field's name should end at `at`; undefined if the name is longer. */
+function valueIn(text: string, at: number, end: number): string | undefined {
+  if (end === at) return ''
+  if (text.charCodeAt(at) !== colon) return undefined
+  return text.slice(text.charCodeAt(at + 1) === space ? at + 2 : at + 1, end)
 }
 
 /** Offset past the first line of a frame; `start` if that line does not end with LF. */
@@ -123,6 +159,8 @@ export function isBlankOrComment(bytes: Buffer, start: number, end: number): boo
 
 const lineFeed = 0x0a
 const carriageReturn = 0x0d
+const space = 0x20
+const colon = 0x3a
 const nothing = Buffer.alloc(0)
 
 type Place = 0 | 1 | 2 | 3

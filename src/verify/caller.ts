@@ -1,5 +1,6 @@
-import { eventsIn, jsonOf } from './event-stream.ts'
+import { EventReader } from '../protocols/event-reader.ts'
 import { type Ask, type Finding, type Format, type Reply, WrongShape } from './format.ts'
+import { jsonOf } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
 import type { OutputBound } from './options.ts'
 
@@ -187,8 +188,11 @@ class NotStreamed extends Error {}
 function readStream(format: Format, { headers, text }: Received): Reply {
   const type = headers.get('content-type') ?? 'no content-type'
   if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is no stream: ${type}`)
-  const { events, rest } = eventsIn(text)
-  if (rest !== '') throw new WrongShape('the stream is cut: its last event has no blank line behind it')
+  const reader = new EventReader()
+  const events = reader.push(Buffer.from(text))
+  const last = reader.end()
+  if (last.isCut) throw new WrongShape('the stream is cut: its last event has no blank line behind it')
+  events.push(...last.events)
   if (events.length === 0) throw new WrongShape('the stream has no event')
   return format.readStream(events)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { ServerEvent } from '../protocols/event-reader.ts'
 import { chatParameters } from './chat-parameters.ts'
-import { jsonOf, type ServerSentEvent } from './event-stream.ts'
 import { features, stop } from './features.ts'
 import {
   type Ask,
@@ -12,6 +12,7 @@ import {
   type Turn,
   WrongShape,
 } from './format.ts'
+import { jsonOf } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /** Chat completions. https://platform.openai.com/docs/api-reference/chat, and the types of the openai SDK 7.55. */
@@ -156,7 +157,7 @@ const chunk = z.object({
   usage: usage.nullish(),
 })
 
-function readStream(events: readonly ServerSentEvent[]): Reply {
+function readStream(events: readonly ServerEvent[]): Reply {
   const reply = { text: '', thought: '', pieces: 0, finish: '', usage: undefined as Reply['usage'] }
   const calls = new Map<number, Call>()
   let isDone = false

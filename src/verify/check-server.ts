@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Caller, KeyRefused, type Received, Unreachable } from './caller.ts'
-import { jsonOf } from './event-stream.ts'
 import { type Finding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
+import { jsonOf } from './json.ts'
 import { broken, ignored, ok, unknown } from './judge.ts'
 
 /** What belongs to no format: the model list, the usage log, one image. */

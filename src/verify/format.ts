@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ServerSentEvent } from './event-stream.ts'
+import type { ServerEvent } from '../protocols/event-reader.ts'
 
 /** What one check found. The detail is a phrase for the last column of the table. */
 export interface Finding {
@@ -94,7 +94,7 @@ export interface Format {
   /** Throws WrongShape. */
   read(body: unknown): Reply
   /** Throws WrongShape. */
-  readStream(events: readonly ServerSentEvent[]): Reply
+  readStream(events: readonly ServerEvent[]): Reply
   /** The error in a body of the format's envelope, such as `invalid_request_error: Unknown field`. Throws WrongShape. */
   readError(body: unknown): string
   /** Members that no server of this format may accept. */

@@ -1,12 +1,13 @@
 import { z } from 'zod'
-import { jsonOf, type ServerSentEvent } from './event-stream.ts'
+import type { ServerEvent } from '../protocols/event-reader.ts'
 import { shaped, WrongShape } from './format.ts'
+import { jsonOf } from './json.ts'
 
 /**
  * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when events are out of
  * order, blocks overlap, or the stream ends too early.
  */
-export function messageOf(events: readonly ServerSentEvent[]): { message: unknown; pieces: number } {
+export function messageOf(events: readonly ServerEvent[]): { message: unknown; pieces: number } {
   let message: Record<string, unknown> | undefined
   let open: { index: number; block: Record<string, unknown>; input: string } | undefined
   const content: unknown[] = []

@@ -1,0 +1,8 @@
+/** The data as JSON; undefined when it is none. */
+export function jsonOf(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch {
+    return undefined
+  }
+}

@@ -314,7 +314,7 @@ describe('a new build', () => {
     const { get, folder } = await servePages({}, { SITE_NAME: '<b>' })
     symlinkSync(join(repository, 'node_modules'), join(folder, '../../node_modules'))
     writeFiles(folder, { '../src/main.ts': '' })
-    const before = await get('/console')
+    const before = await get('/console', { connection: 'keep-alive' })
     expect(before).toMatchObject({
       status: 503,
       headers: { 'retry-after': '2', 'cache-control': 'no-store', connection: 'close' },

@@ -84,6 +84,9 @@ describe('a parameter', () => {
 
 describe('a body', () => {
   const request = { model: 'm', messages: [] }
+  const chat = (message: object) => {
+    return { from: 'openai-chat', to: 'gemini', request: { model: 'main', messages: [message] } }
+  }
   test.each([
     ['/v1/translate', [], null, 'body: expected a JSON object, got array'],
     [
@@ -138,6 +141,16 @@ describe('a body', () => {
     const { status, error } = await ask(path, body)
     expect(status).toBe(400)
     expect(error).toMatchObject({ message, param })
+  })
+
+  test.each([
+    ['field_invalid', undefined, '/v1/usage/requests?limit=0'],
+    ['field_wrong_type', chat({ role: 'user', content: 5 }), '/v1/translate'],
+    ['field_unknown_value', chat({ role: 'stranger', content: 'Hello' }), '/v1/translate'],
+  ])('has the reason %s in a header, and as its code', async (reason, body, path) => {
+    const { headers, error } = await ask(path, body)
+    expect(error).toMatchObject({ code: reason })
+    expect(headers.get('x-tollgate-reason')).toBe(reason)
   })
 })
 

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 
 /** The next piece of an answer. */
@@ -116,7 +116,7 @@ export class Base64Extractor {
   /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
   end(): ExtractorStep[] {
     if (this.#place === 'extracting') {
-      throw new GatewayError('upstream_error', "The upstream's answer ended in the middle of an image.")
+      throw gatewayError('upstream_image_cut')
     }
     const steps: ExtractorStep[] = []
     this.#letGo(steps)
@@ -200,10 +200,7 @@ export function sourceOf(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
   const data = value.replace(dataHead, '')
   if (/^[A-Za-z0-9+/_-]+={0,2}$/.test(data)) return { kind: 'base64', data }
-  throw new GatewayError(
-    'upstream_error',
-    'The upstream gave an image as something that is neither base64 nor a link.',
-  )
+  throw gatewayError('upstream_image_unreadable', { what: 'an image that is neither base64 nor a link' })
 }
 
 const doubleQuote = 0x22
@@ -273,5 +270,5 @@ function decoded(characters: string): Buffer {
 }
 
 function broken(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream sent an image whose base64 is broken.')
+  return gatewayError('upstream_image_unreadable', { what: 'an image whose base64 is broken' })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { FinishReason } from '../canonical/event.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { opaqueObject, parseKeepingDigits } from '../canonical/json-digits.ts'
@@ -19,9 +19,11 @@ export function inputText(input: unknown): string {
   try {
     return JSON.stringify(input)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream sent arguments that are nested too deep.', {
-      cause,
-    })
+    throw gatewayError(
+      'upstream_call_broken',
+      { how: 'sent arguments that are nested too deeply.' },
+      { cause },
+    )
   }
 }
 
@@ -53,8 +55,6 @@ export function unfitInput(name: string): GatewayError {
 
 function badCall(name: string, fault: string): GatewayError {
   const tool = name.slice(0, 64)
-  return new GatewayError(
-    'upstream_error',
-    `The upstream called the tool "${tool}" with arguments that ${fault}. Try again.`,
-  )
+  const how = `called the tool "${tool}" with arguments that ${fault}. Try again.`
+  return gatewayError('upstream_call_broken', { how })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord } from '../canonical/json.ts'
 
@@ -12,11 +12,7 @@ export function conversationIn(value: unknown, previousId: string | undefined): 
   if (typeof id !== 'string' || id === '')
     throw invalid('conversation', 'expected an id, or an object with an id')
   if (previousId === undefined) return id
-  throw new GatewayError(
-    'invalid_request',
-    'conversation: cannot be given together with previous_response_id. Send one of them.',
-    { field: 'conversation', code: 'mutually_exclusive_parameters' },
-  )
+  throw gatewayError('mutually_exclusive_parameters', {}, { field: 'conversation' })
 }
 
 /**
@@ -24,9 +20,5 @@ export function conversationIn(value: unknown, previousId: string | undefined): 
  * conversation is.
  */
 export function conversationRefused(): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    'conversation: this key keeps none here (the operator can have the gateway keep them: responses: { store: true } of the key or its group), and one that a vendor keeps cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
-    { field: 'conversation' },
-  )
+  return gatewayError('conversation_not_continuable', {}, { field: 'conversation' })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { EventReader } from './event-reader.ts'
 import type { EventDecoder } from './protocol.ts'
@@ -29,7 +29,7 @@ export class SseDecoder {
     const events: ChatEvent[] = []
     this.#reader.readData(chunk, (data) => this.#take(data, events))
     if (!this.#over && this.#reader.heldBytes > this.#frameBytesMax) {
-      this.#failure = tooLarge(this.#frameBytesMax)
+      this.#failure = gatewayError('upstream_event_too_large', { bytesMax: this.#frameBytesMax })
       this.#add([{ type: 'error', error: this.#failure }], events)
     }
     // Nothing reads it any more.
@@ -78,9 +78,5 @@ export class SseDecoder {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream sent an event that cannot be read.', { cause })
-}
-
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError('upstream_error', `The upstream sent an event of more than ${bytesMax} bytes.`)
+  return gatewayError('upstream_event_unreadable', { what: 'an event that cannot be read' }, { cause })
 }

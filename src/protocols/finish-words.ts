@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { FinishReason } from '../canonical/event.ts'
 
 /**
@@ -15,10 +15,7 @@ export function readFinishWord(word: string): FinishReason | undefined {
 
 /** The error of an answer that broke off. */
 export function brokenOff(word: string | undefined): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `The upstream broke off its answer (finish reason "${String(word).slice(0, 60)}").`,
-  )
+  return gatewayError('upstream_broke_off', { how: `(finish reason "${String(word).slice(0, 60)}").` })
 }
 
 const exact: ReadonlyMap<string, FinishReason> = new Map([

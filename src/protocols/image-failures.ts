@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { openaiErrors } from './openai-errors.ts'
 import { errorDecoder } from './upstream-errors.ts'
 
@@ -28,14 +28,9 @@ export const { decodeError: decodeImageError, decodeStreamError: decodeImageFail
 export function notMade(words: string | undefined, isFiltered: boolean): GatewayError {
   if (words !== undefined) {
     const short = words.length > quotedCharactersMax ? `${words.slice(0, quotedCharactersMax)}...` : words
-    return new GatewayError('content_filtered', `The model made no image and answered: ${short}`)
+    return gatewayError('image_declined', { words: short })
   }
-  return isFiltered
-    ? new GatewayError(
-        'content_filtered',
-        "The upstream's moderation held the image back: change the prompt.",
-      )
-    : new GatewayError('upstream_error', 'The upstream answered without an image.')
+  return gatewayError(isFiltered ? 'image_moderated' : 'upstream_image_missing')
 }
 
 const quotedCharactersMax = 300

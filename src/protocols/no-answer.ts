@@ -1,4 +1,3 @@
-import { GatewayError } from '../canonical/error.ts'
 import type { Usage } from '../canonical/usage.ts'
 
 /** Answers with a good status that are none. Before its client has content of one, another channel is asked. */
@@ -9,11 +8,4 @@ import type { Usage } from '../canonical/usage.ts'
  */
 export function isEmpty(reason: string | undefined, usage: Usage): boolean {
   return usage.output + usage.reasoning === 0 && (reason === undefined || reason === 'stop')
-}
-
-export function emptyAnswer(): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    'The upstream answered with nothing: no content, and no tokens of output.',
-  )
 }

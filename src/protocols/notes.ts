@@ -1,5 +1,5 @@
 import type { ChatField, ChatRequest, TranslationNote, UnmappedField } from '../canonical/chat.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 
 /** Collects the notes of one translation of a request. */
 export class Notes {
@@ -36,5 +36,5 @@ export class Notes {
 
 /** The error for a part of the request that the translation may not drop. */
 export function refused(path: string, reason: string, refusal?: UnmappedField['refusal']): GatewayError {
-  return new GatewayError('unsupported_parameter', `${path}: ${reason}`, { field: path, ...refusal })
+  return gatewayError('not_translatable', { path, problem: reason }, { field: path, ...refusal })
 }

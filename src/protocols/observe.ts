@@ -1,9 +1,9 @@
 import type { TranslationNote } from '../canonical/chat.ts'
-import type { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import type { Usage } from '../canonical/usage.ts'
-import { emptyAnswer, isEmpty } from './no-answer.ts'
+import { isEmpty } from './no-answer.ts'
 import type { Observation } from './protocol.ts'
 
 /** The observation of an answer of which nothing arrived, or nothing readable. */
@@ -69,7 +69,7 @@ export class EventObserver {
         this.#usage = event.usage
         this.#losses = event.losses
         if (!this.#hasContent && !this.#hasBlock && event.losses === undefined && event.usage !== undefined)
-          this.#none = isEmpty(event.reason, event.usage) ? emptyAnswer() : undefined
+          this.#none = isEmpty(event.reason, event.usage) ? gatewayError('upstream_answer_empty') : undefined
         return
       case 'error':
         this.#error = event.error

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 
 /** A tool by the client's name. */
 export interface ClientTool {
@@ -53,9 +53,9 @@ export class ToolNames implements ClientTools {
     const known = this.#byWireName.get(wireName)
     if (known === undefined) this.#byWireName.set(wireName, tool)
     else if (known.name !== tool.name || known.namespace !== tool.namespace) {
-      throw new GatewayError(
-        'invalid_request',
-        `${path}: the tools "${nameIn(known)}" and "${nameIn(tool)}" would have the same name upstream ("${wireName}"). Rename one.`,
+      throw gatewayError(
+        'tool_names_collide',
+        { path, tools: [nameIn(known), nameIn(tool)], wireName },
         { field: path },
       )
     }

@@ -1,6 +1,7 @@
-import { GatewayError, type GatewayErrorOptions } from '../canonical/error.ts'
+import { type GatewayError, type GatewayErrorOptions, gatewayError } from '../canonical/error.ts'
 import type { Headers } from '../canonical/headers.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
+import type { Reason } from '../canonical/reasons/catalogue.ts'
 import { maskAccountIds, withoutAccount } from './account-words.ts'
 import { readRetryAfter, retryAfterIn } from './retry-after.ts'
 
@@ -85,36 +86,27 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
         case 'content_filtered':
           // A 404 without a reason comes from a web server that does not know the path.
           if (status === 404 && (!error || error.message === 'Not Found')) {
-            const message = 'The upstream does not know this path: check its base URL.'
-            return new GatewayError('upstream_error', message, { upstreamStatus: status })
+            return gatewayError('upstream_path_unknown', {}, { upstreamStatus: status })
           }
           if (error && !verbatimStatuses.has(status))
             return inOwnWords(means, { ...error, message: reason }, table, upstream)
           return error
             ? inOwnWords(means, error, table, { upstreamStatus: status, ...causeOf(error) })
-            : new GatewayError(means, `The upstream refused the request with status ${status}: ${reason}`, {
+            : errorOf(means, `The upstream refused the request with status ${status}: ${reason}`, {
                 upstreamStatus: status,
               })
         case 'rate_limited':
-          return new GatewayError(
+          return errorOf(
             means,
             `The upstream limits the rate of requests: ${words ?? 'try again later.'}`,
             upstream,
           )
         case 'upstream_timeout':
-          return new GatewayError(
-            means,
-            withWords(`The upstream gave up waiting (status ${status})`, words),
-            upstream,
-          )
+          return errorOf(means, withWords(`The upstream gave up waiting (status ${status})`, words), upstream)
         case 'upstream_overloaded':
-          return new GatewayError(
-            means,
-            withWords(`The upstream is overloaded (status ${status})`, words),
-            upstream,
-          )
+          return errorOf(means, withWords(`The upstream is overloaded (status ${status})`, words), upstream)
         case 'upstream_error':
-          return new GatewayError(means, `The upstream failed with status ${status}: ${reason}`, upstream)
+          return errorOf(means, `The upstream failed with status ${status}: ${reason}`, upstream)
       }
     },
     decodeStreamError(value) {
@@ -126,7 +118,7 @@ export function errorDecoder(table: ErrorTable): ErrorDecoder {
       if (means === 'credential_refused') return credentialRefused(upstream)
       if (error && rule?.verbatim === true) return inOwnWords(means, error, table, {})
       const reason = error ? (publicWords(error) ?? 'its reason is in the log') : 'it gave no reason'
-      return new GatewayError(means, `The upstream failed while answering: ${reason}`, upstream)
+      return errorOf(means, `The upstream failed while answering: ${reason}`, upstream)
     },
   }
 }
@@ -245,22 +237,35 @@ function firstFit<R extends ErrorRule>(rules: readonly R[], error: VendorError |
 }
 
 function credentialRefused(options: GatewayErrorOptions): GatewayError {
-  const status = options.upstreamStatus === undefined ? '' : ` (status ${options.upstreamStatus})`
-  return new GatewayError(
-    'upstream_error',
-    `The upstream refused the gateway's own credential or account for this channel${status}; your key is fine. The gateway's operator has to look at the channel.`,
-    options,
-  )
+  return gatewayError('upstream_credential_refused', { status: options.upstreamStatus }, options)
 }
 
+/** Each reason says what the upstream said. */
+function errorOf(means: PassedOn, message: string, options: GatewayErrorOptions): GatewayError {
+  return gatewayError(reasonOf[means], { message }, options)
+}
+
+type PassedOn = Exclude<Meaning, 'credential_refused'>
+
+const reasonOf = {
+  invalid_request: 'upstream_refused_request',
+  request_too_large: 'upstream_request_too_large',
+  model_not_found: 'upstream_model_unknown',
+  content_filtered: 'upstream_content_filtered',
+  rate_limited: 'upstream_rate_limited',
+  upstream_timeout: 'upstream_timed_out',
+  upstream_overloaded: 'upstream_overloaded',
+  upstream_error: 'upstream_failed',
+} as const satisfies Record<PassedOn, Reason>
+
 function inOwnWords(
-  kind: Exclude<Meaning, 'credential_refused'>,
+  means: PassedOn,
   { message, code, field }: VendorError,
   { contextTooLong }: ErrorTable,
   options: GatewayErrorOptions,
 ): GatewayError {
   const isTooLong = contextTooLong?.test(message.slice(0, matchedCharactersMax)) === true
-  return new GatewayError(kind, maskAccountIds(cut(message, verbatimCharactersMax)), {
+  return errorOf(means, maskAccountIds(cut(message, verbatimCharactersMax)), {
     ...options,
     field,
     code: code ?? (isTooLong ? 'context_length_exceeded' : undefined),

@@ -1,4 +1,182 @@
 import { reasonsOf } from './entry.ts'
 
+const howToGetAnother = 'GET /v1/images/generations/{id} answers with a new one.'
+
 /** What Tollgate keeps: answers, conversations, files, jobs and repeats. */
-export const stateReasons = reasonsOf({})
+export const stateReasons = reasonsOf({
+  conversation_not_continuable: {
+    kind: 'unsupported_parameter',
+    says: 'conversation: this key keeps none here (the operator can have the gateway keep them: responses: { store: true } of the key or its group), and one that a vendor keeps cannot be continued, because the gateway cannot know whose it is. Send previous_response_id, or the items themselves in "input".',
+    client: 'send `previous_response_id`, or the items themselves',
+  },
+  conversation_not_found: {
+    kind: 'unknown_path',
+    code: 'conversation_not_found',
+    says: ({ id }: { id: string }) =>
+      `conversation: Conversation with id '${id}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
+    client: 'make a conversation here, or send the items themselves',
+  },
+  conversation_item_not_found: {
+    kind: 'unknown_path',
+    says: 'There is no such item in this conversation.',
+    client: "take an id from the conversation's list of items",
+  },
+  // The vendor's own words and code, on which clients try again.
+  conversation_locked: {
+    kind: 'invalid_request',
+    code: 'conversation_locked',
+    says: 'Another process is currently operating on this conversation. Please retry in a few seconds.',
+    client: 'wait for the other request in this conversation, and try again',
+  },
+  conversation_lost: {
+    kind: 'invalid_request',
+    code: 'conversation_not_found',
+    says: 'conversation: it was deleted while this answer ran, or another request has it, so the answer is kept nowhere.',
+    client: 'send the items in a new conversation',
+  },
+  conversation_too_long: {
+    kind: 'invalid_request',
+    code: 'context_length_exceeded',
+    says: ({ itemsMax, bytesMax }: { itemsMax: number; bytesMax: number }) =>
+      `conversation: it has as much as it may: ${itemsMax} items, or ${bytesMax} bytes. Delete items of it, or begin a new one.`,
+    client: 'delete items, or begin a new conversation',
+    operator: 'Raise CONVERSATION_ITEMS_MAX or KEPT_CHAIN_BYTES_MAX.',
+  },
+  answer_not_for_conversation: {
+    kind: 'upstream_error',
+    says: 'A conversation cannot have this answer: it is too large, or not whole.',
+    client: 'send the request again, without a conversation if the answer is large',
+    operator: 'Raise KEPT_ANSWER_BYTES_MAX if answers may be this large.',
+  },
+  prepared_not_in_conversation: {
+    kind: 'unsupported_parameter',
+    says: 'conversation: a frame with "generate": false prepares the next request on this connection, and no conversation gets it.',
+    client: 'leave `conversation` out of the frame',
+  },
+  background_not_in_conversation: {
+    kind: 'unsupported_parameter',
+    says: ({ field }: { field: string }) =>
+      `${field}: its answer comes after its request has ended, so no conversation can get it.`,
+    client: 'leave the member or the conversation out',
+  },
+  background_not_stored: {
+    kind: 'invalid_request',
+    says: 'background: such an answer is kept until it is fetched. Leave "store" out, or send true.',
+    client: 'leave `store` out, or send true',
+  },
+  kept_answer_too_large: {
+    kind: 'upstream_error',
+    fault: 'client',
+    code: 'kept_answer_too_large',
+    says: ({ bytes, bytesMax }: { bytes: number; bytesMax: number }) =>
+      `This answer and what its request added take ${bytes} bytes, and at most ${bytesMax} are kept. Send "store": false, and no conversation, to have it without being kept.`,
+    client: 'send `"store": false`, and no conversation',
+    operator: 'Raise KEPT_ANSWER_BYTES_MAX.',
+  },
+  kept_chain_too_long: {
+    kind: 'invalid_request',
+    code: 'context_length_exceeded',
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `previous_response_id: the conversation before it takes more than the ${bytesMax} bytes that are sent again here. Begin a new one with what it needs in "input".`,
+    client: 'begin a new conversation with what it needs',
+    operator: 'Raise KEPT_CHAIN_BYTES_MAX.',
+  },
+  previous_response_not_found: {
+    kind: 'invalid_request',
+    code: 'previous_response_not_found',
+    says: ({ id, advice }: { id: string; advice: string }) =>
+      `previous_response_id: no answer "${id}" of yours is held by a channel of this model. Send the conversation in "input" instead.${advice}`,
+    client: 'send the conversation in `input`',
+  },
+  previous_response_deleted: {
+    kind: 'invalid_request',
+    code: 'previous_response_not_found',
+    says: ({ id }: { id: string }) =>
+      `previous_response_id: an answer before "${id}" was deleted, so its conversation cannot go on. Send the conversation in "input" instead.`,
+    client: 'send the conversation in `input`',
+  },
+  thread_not_found: {
+    kind: 'unknown_path',
+    code: 'thread_not_found',
+    says: 'thread.previous_message_id: this key has no such answer here, or it has expired. Send the whole conversation in a new thread.',
+    client: 'send the whole conversation in a new thread',
+  },
+  thread_already_continued: {
+    kind: 'invalid_request',
+    code: 'thread_already_continued',
+    says: 'thread.previous_message_id: another request has continued this answer. Send the whole conversation in a new thread.',
+    client: 'send the whole conversation in a new thread',
+  },
+  thread_continue_in_flight: {
+    kind: 'invalid_request',
+    code: 'thread_continue_in_flight',
+    says: 'thread.previous_message_id: another request continues this answer now. Wait for its end, or send the whole conversation in a new thread.',
+    client: 'wait for the other request, or send the whole conversation in a new thread',
+  },
+  thread_unsupported_request: {
+    kind: 'invalid_request',
+    code: 'thread_unsupported_request',
+    says: 'thread: this tenant keeps as many bytes of answers as it may. Send the whole conversation without a thread.',
+    client: 'send the whole conversation without a thread',
+    operator: 'Raise KEPT_TENANT_BYTES_MAX, or keep answers for fewer days.',
+  },
+  idempotent_request_running: {
+    kind: 'request_in_progress',
+    says: 'The first request with this Idempotency-Key has not ended. Try again to get its answer.',
+    client: 'try again after `retry-after` to get its answer',
+  },
+  idempotent_job_running: {
+    kind: 'request_in_progress',
+    says: ({ jobId }: { jobId: string }) =>
+      `The first request with this Idempotency-Key still runs: GET /v1/images/generations/${jobId} shows its progress.`,
+    client: 'ask for the job that the message names',
+  },
+  idempotency_key_reused: {
+    kind: 'idempotency_mismatch',
+    says: 'The first request with this Idempotency-Key had another path or body. Give each request a key of its own.',
+    client: 'give each request a key of its own',
+  },
+  idempotency_answer_lost: {
+    kind: 'idempotency_mismatch',
+    code: 'idempotency_answer_lost',
+    says: ({ id }: { id: string }) =>
+      `Request ${id} had this Idempotency-Key and succeeded, but its answer was lost before it could be kept. Send another key to have it done again.`,
+    client: 'send another key to have it done again',
+  },
+  idempotent_answer_gone: {
+    kind: 'unknown_path',
+    says: ({ what }: { what: 'answer' | 'job' }) =>
+      `The ${what} of the first request with this Idempotency-Key is no longer kept.`,
+    client: 'send another key to have it done again',
+  },
+  image_job_empty: {
+    kind: 'invalid_request',
+    says: 'This image generation ended without images.',
+    client: 'ask for the images again',
+  },
+  image_cancelled: {
+    kind: 'invalid_request',
+    says: 'The job was cancelled.',
+    client: 'nothing: the client has cancelled it',
+  },
+  image_gone: {
+    kind: 'unknown_path',
+    says: 'This image is no longer kept here. Ask for it to be made again.',
+    client: 'ask for it to be made again',
+  },
+  image_link_incomplete: {
+    kind: 'permission_denied',
+    says: `The link is not whole: expires and signature belong to it. ${howToGetAnother}`,
+    client: 'take a new link from the job',
+  },
+  image_link_unsigned: {
+    kind: 'permission_denied',
+    says: `The signature of the link is wrong: it must be used as it was given. ${howToGetAnother}`,
+    client: 'take a new link from the job',
+  },
+  image_link_expired: {
+    kind: 'permission_denied',
+    says: ({ at }: { at: string }) => `The link expired at ${at}. ${howToGetAnother}`,
+    client: 'take a new link from the job',
+  },
+})

@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { AnswerBlock, ChatEvent } from '../../canonical/event.ts'
 import { countOf, isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import { madeCallId } from '../call-ids.ts'
@@ -18,7 +18,7 @@ import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from 
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   if (body.type === 'error' || isRecord(body.error)) throw decodeStreamError(body.error)
   if (!Array.isArray(body.content)) {
-    throw new GatewayError('upstream_error', 'The upstream answered with something that is not a message.')
+    throw gatewayError('upstream_answer_unreadable', { what: 'something that is not a message' })
   }
   const decoder = new MessageDecoder(context)
   decoder.begin(body)
@@ -62,7 +62,7 @@ function readEvent(decoder: MessageDecoder, data: string): void {
   if (event === undefined) {
     // Some gateways end their streams with `[DONE]`, as other formats do.
     if (data.trim() === '' || data.trim() === '[DONE]') return
-    throw new GatewayError('upstream_error', 'The upstream sent an event that cannot be read.')
+    throw gatewayError('upstream_event_unreadable', { what: 'an event that cannot be read' })
   }
   const at = typeof event.index === 'number' ? event.index : 0
   switch (event.type) {
@@ -103,10 +103,8 @@ function objectOf(value: unknown): Json {
 }
 
 function secondMessage(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream sent a second message in one stream.')
+  return gatewayError('upstream_event_unreadable', { what: 'a second message in one stream' })
 }
-
-const cutShort = 'The upstream ended its stream before the answer was complete.'
 
 /** A block that has not ended yet. */
 interface OpenBlock {
@@ -298,7 +296,7 @@ class MessageDecoder {
   /** The stream ended. The answer is whole if there was a stop reason. */
   cut(): void {
     if (this.#stopReason !== undefined) this.finish()
-    else this.fail(new GatewayError('upstream_error', cutShort))
+    else this.fail(gatewayError('upstream_ended_early'))
   }
 
   #openStartContent(): void {

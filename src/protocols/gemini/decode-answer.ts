@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { parseKeepingDigits } from '../../canonical/json-digits.ts'
@@ -50,10 +50,10 @@ function parse(text: string): Json {
   try {
     value = parseKeepingDigits(text)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
+    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not JSON' }, { cause })
   }
   if (!isRecord(value))
-    throw new GatewayError('upstream_error', 'The upstream sent an event that is no object.')
+    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not a JSON object' })
   return value
 }
 
@@ -110,11 +110,11 @@ class AnswerDecoder {
     if (this.#isOver) return []
     const reason = this.#endReason ?? (this.#isStarted && this.#hasContent() ? reasonDefault : undefined)
     if (reason === undefined) {
-      const message =
+      const error =
         reasonDefault === undefined
-          ? 'The upstream ended its stream before the answer was complete.'
-          : 'The upstream sent something that is no answer of the Gemini format.'
-      return this.#fail(new GatewayError('upstream_error', message))
+          ? gatewayError('upstream_ended_early')
+          : gatewayError('upstream_answer_unreadable', { what: 'no answer in the Gemini format' })
+      return this.#fail(error)
     }
     this.#close()
     this.#grounding.writeSearch(this.#answerId)
@@ -220,7 +220,7 @@ class AnswerDecoder {
   #takeCall(call: Json, signature: string | undefined): void {
     const wireName = textOf(call.name)
     if (wireName === undefined)
-      throw new GatewayError('upstream_error', 'The upstream sent a tool call without a name.')
+      throw gatewayError('upstream_call_broken', { how: 'sent a tool call without a name.' })
     const tool = this.#context.tools?.clientTool(wireName) ?? { name: wireName, kind: 'function' as const }
     const input = inputOf(call.args, tool.kind)
     const id = this.#callId(textOf(call.id), wireName, input)
@@ -289,10 +289,9 @@ function inputOf(args: unknown, kind: 'function' | 'custom'): string {
 }
 
 function unfinishedCall(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream did not finish a tool call.')
+  return gatewayError('upstream_call_broken', { how: 'did not finish a tool call.' })
 }
 
 function cannotCarry(mediaType: string): GatewayError {
-  const what = mediaType.slice(0, 60)
-  return new GatewayError('upstream_error', `The upstream answered with ${what}, which cannot be translated.`)
+  return gatewayError('upstream_answer_untranslatable', { what: mediaType.slice(0, 60) })
 }

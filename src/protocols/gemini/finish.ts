@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
 import { readFinishWord } from '../finish-words.ts'
 
@@ -25,8 +25,5 @@ const messageCharactersMax = 300
 
 function failed(reason: string, message: string | undefined): GatewayError {
   const more = message === undefined ? '' : `: ${message.slice(0, messageCharactersMax)}`
-  return new GatewayError(
-    'upstream_error',
-    `The upstream broke off its answer with ${reason.slice(0, 60)}${more}`,
-  )
+  return gatewayError('upstream_broke_off', { how: `with ${reason.slice(0, 60)}${more}` })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 
 /**
@@ -98,5 +98,5 @@ function emptyObject(): Json {
 }
 
 function badPath(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream sent a part of a tool call that cannot be read.')
+  return gatewayError('upstream_call_broken', { how: 'sent a part of a tool call that cannot be read.' })
 }

@@ -1,8 +1,8 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
 import { brokenOff, readFinishWord } from '../finish-words.ts'
-import { emptyAnswer, isEmpty } from '../no-answer.ts'
+import { isEmpty } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 
 /** What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the error object itself. */
@@ -42,7 +42,7 @@ export function noAnswer(body: Json): GatewayError {
   const { message, msg, detail } = body
   if ([message, msg, detail].some((words) => words !== undefined && words !== null && words !== ''))
     return decodeStreamError(body)
-  return new GatewayError('upstream_error', 'The upstream sent no answer in the Chat Completions format.')
+  return gatewayError('upstream_answer_unreadable', { what: 'no answer in the Chat Completions format' })
 }
 
 /** As `isEmpty`. Many upstreams of the format count nothing, or zeros. */
@@ -56,7 +56,9 @@ function failureOfChoice(answer: Json, choice: Json, usage: Usage | undefined): 
   const word = textOf(choice.finish_reason)
   const error = choice.error ? errorIn(answer, choice) : brokenOffBy(word)
   if (error !== undefined || !isSilent(word, usage)) return error
-  return isRecord(choice.message) && !hasContent(choice.message) ? emptyAnswer() : undefined
+  return isRecord(choice.message) && !hasContent(choice.message)
+    ? gatewayError('upstream_answer_empty')
+    : undefined
 }
 
 /** Any member but the role counts, known to us or not. */

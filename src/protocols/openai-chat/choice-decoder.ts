@@ -1,5 +1,5 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import type { FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -84,10 +84,7 @@ export class ChoiceDecoder {
     this.#close()
     this.#calls.end(end.answerId)
     if (this.#writer.blocks === 0 && this.#losses.hasAny) {
-      throw new GatewayError(
-        'upstream_error',
-        'The upstream answered with pictures or sound alone, which cannot be translated.',
-      )
+      throw gatewayError('upstream_answer_untranslatable', { what: 'pictures or sound alone' })
     }
     if (this.#sources.length > 0) this.#losses.add('citations', 'the answer has no text that could cite them')
     this.#writer.push({

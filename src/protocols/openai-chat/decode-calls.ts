@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
 import { madeCallId } from '../call-ids.ts'
 import { inputText } from '../call-input.ts'
@@ -127,10 +127,9 @@ export class CallDecoder {
     if (call.hasEnded || (!call.isCustom && call.json.isWhole)) {
       // Some upstreams repeat the whole arguments: https://github.com/NousResearch/hermes-agent/issues/8259, read 2026-11-28
       if (text.trim() === '' || text === call.text) return
-      throw new GatewayError(
-        'upstream_error',
-        'The upstream sent more arguments for a tool call that was whole.',
-      )
+      throw gatewayError('upstream_call_broken', {
+        how: 'sent more arguments for a tool call that was whole.',
+      })
     }
     call.text += text
     if (!call.isCustom) call.json.push(text)
@@ -141,7 +140,7 @@ export class CallDecoder {
   #start(call: Call, id: string): void {
     const { name } = call
     if (name === undefined) {
-      throw new GatewayError('upstream_error', 'The upstream sent a tool call without a name.')
+      throw gatewayError('upstream_call_broken', { how: 'sent a tool call without a name.' })
     }
     const tool: ClientTool = this.#context.tools?.clientTool(name) ?? { name, kind: 'function' }
     const uniqueId = this.#ids.has(id) ? madeCallId(`${id} ${this.#ids.size}`) : id

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { parseKeepingDigits } from '../../canonical/json-digits.ts'
@@ -48,7 +48,7 @@ class ChatStreamDecoder implements EventDecoder {
 
   end(): ChatEvent[] {
     if (this.#isOver) return []
-    if (this.#finishReason === undefined) this.#fail(cut())
+    if (this.#finishReason === undefined) this.#fail(gatewayError('upstream_ended_early'))
     else this.#finish()
     return this.#writer.take()
   }
@@ -94,7 +94,7 @@ class ChatStreamDecoder implements EventDecoder {
 
   #finish(): void {
     try {
-      if (!this.#hasStarted) throw cut()
+      if (!this.#hasStarted) throw gatewayError('upstream_ended_early')
       this.#choice.finish({ word: this.#finishReason, usage: this.#usage, answerId: this.#id })
       this.#isOver = true
     } catch (error) {
@@ -119,7 +119,7 @@ function parseFrame(data: string): Json | undefined {
     // Hardly any frame is read twice: the format has a text there.
     if (hasObjectInput(Array.isArray(value) ? value[0] : value)) value = parseKeepingDigits(data)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream sent an event that is not JSON.', { cause })
+    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not JSON' }, { cause })
   }
   // Gemini's endpoint of this format wraps an error in an array.
   if (Array.isArray(value)) value = value[0]
@@ -138,8 +138,4 @@ function hasObjectInput(frame: unknown): boolean {
         (isRecord(called) && isRecord(called.arguments)) || (isRecord(custom) && isRecord(custom.input)),
     )
   })
-}
-
-function cut(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
 }

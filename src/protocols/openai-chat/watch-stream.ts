@@ -1,6 +1,5 @@
-import type { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
-import { emptyAnswer } from '../no-answer.ts'
 import type { Observation, StreamWatcher, WatchedChunk, WatchOptions } from '../protocol.ts'
 import { FrameEnds, frameData, isBlankOrComment } from '../sse.ts'
 import { brokenOffBy, errorIn, isSilent } from './answer-failure.ts'
@@ -69,7 +68,8 @@ class ChatStreamWatcher implements StreamWatcher {
     const last = readTail(this.#tail.frames())
     const complete = this.#isDone || (last.finishReason !== undefined && !last.isOpen)
     const isNone = complete && !this.#hasContent && isSilent(last.finishReason, last.usage)
-    const none = brokenOffBy(last.finishReason) ?? (isNone ? emptyAnswer() : undefined)
+    const none =
+      brokenOffBy(last.finishReason) ?? (isNone ? gatewayError('upstream_answer_empty') : undefined)
     return {
       usage: last.usage,
       finishReason: last.finishReason,

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { countOf, isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { missingCount, refined, type Usage } from '../../canonical/usage.ts'
 import { readCacheCounts } from '../cache-counts.ts'
@@ -55,7 +55,7 @@ export function jsonOf(value: Json): string {
   try {
     return JSON.stringify(value)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The upstream sent JSON that is nested too deeply.', { cause })
+    throw gatewayError('upstream_answer_unreadable', { what: 'JSON that is nested too deeply' }, { cause })
   }
 }
 

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import type { ChatEvent } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import type { AnswerContext, ClientSide } from '../protocol.ts'
@@ -17,13 +17,7 @@ export function compacting(client: ClientSide): ClientSide {
     readRequest(raw, bounds) {
       const facts = readRequest(raw, bounds)
       if (facts.stream) {
-        throw new GatewayError(
-          'unsupported_parameter',
-          'stream: a compaction is not streamed; leave it out.',
-          {
-            field: 'stream',
-          },
-        )
+        throw gatewayError('compaction_not_streamed', {}, { field: 'stream' })
       }
       return { ...facts, outputBound: undefined, keepsAnswer: false }
     },
@@ -66,10 +60,7 @@ function encodeCompaction(events: readonly ChatEvent[], context: AnswerContext):
     .join('')
     .trim()
   if (response.status !== 'completed' || summary === '') {
-    throw new GatewayError(
-      'upstream_error',
-      'The model gave no whole summary of the conversation. Try again, or compact it with another model.',
-    )
+    throw gatewayError('compaction_incomplete')
   }
   const hash = context.requestId.replaceAll('-', '')
   return {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { ChatEvent, Failure, Finish } from '../../canonical/event.ts'
 import { isRecord, type Json, parseObject, recordsOf, textOf } from '../../canonical/json.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -16,7 +16,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
   const isUnfinished = body.status === 'queued' || body.status === 'in_progress'
   if (!Array.isArray(body.output) || isUnfinished) {
     if (isRecord(body.error)) throw decodeStreamError(body.error)
-    throw new GatewayError('upstream_error', 'The upstream sent no finished answer of the Responses format.')
+    throw gatewayError('upstream_answer_unreadable', { what: 'no finished answer of the Responses format' })
   }
   const reader = new AnswerReader(context)
   reader.start(body)
@@ -43,7 +43,7 @@ class ResponsesDecoder implements EventDecoder {
     if (data === '[DONE]') return []
     const event = parseObject(data)
     if (event === undefined) {
-      throw new GatewayError('upstream_error', 'The upstream sent an event that is not a JSON object.')
+      throw gatewayError('upstream_event_unreadable', { what: 'an event that is not a JSON object' })
     }
     const type = textOf(event.type) ?? ''
     if (type === 'error' || (type === '' && isRecord(event.error))) {
@@ -59,9 +59,7 @@ class ResponsesDecoder implements EventDecoder {
 
   end(usage?: Usage): ChatEvent[] {
     this.#reader.start({})
-    const error =
-      this.#error ??
-      new GatewayError('upstream_error', 'The upstream ended the stream before the answer was complete.')
+    const error = this.#error ?? gatewayError('upstream_ended_early')
     this.#reader.events.push({ type: 'error', error, usage })
     return this.#reader.events.take()
   }
@@ -143,8 +141,8 @@ function endOf(response: Json, eventStatus: string | undefined, reader: AnswerRe
     return { type: 'error', error: decodeStreamError(response.error), usage }
   }
   if (status !== 'completed' && status !== 'incomplete') {
-    const message = `The upstream gave up: its answer is "${status.slice(0, 40)}".`
-    return { type: 'error', error: new GatewayError('upstream_error', message), usage }
+    const how = `(status "${status.slice(0, 40)}").`
+    return { type: 'error', error: gatewayError('upstream_broke_off', { how }), usage }
   }
   reader.endAll()
   const details = isRecord(response.incomplete_details) ? response.incomplete_details : {}

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { AskingFrame, FrameFormat, FrameReader, ReadFrame } from '../../canonical/frames.ts'
 import type { Headers } from '../../canonical/headers.ts'
 import { isRecord, type Json, parseObject, textOf } from '../../canonical/json.ts'
@@ -99,13 +99,7 @@ class WholeReader implements FrameReader {
     if (item === undefined || index === undefined) return
     this.#bytes += item.end - item.start
     if (this.#bytes > this.#bytesMax) {
-      throw new GatewayError(
-        'upstream_error',
-        `The upstream answered with more than ${this.#bytesMax} bytes.`,
-        {
-          fault: 'gateway',
-        },
-      )
+      throw gatewayError('upstream_answer_too_large', { bytesMax: this.#bytesMax })
     }
     this.#items.set(
       Number(parseSpan(frame, index, 'output_index')),
@@ -223,5 +217,5 @@ function stringAt(bytes: Buffer, span: Span | undefined): string | undefined {
 }
 
 function notOne(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream sent a frame that is no event of the format.')
+  return gatewayError('upstream_event_unreadable', { what: 'a frame that is not an event of the format' })
 }

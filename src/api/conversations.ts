@@ -195,7 +195,7 @@ function requireKeeping({ identity, group }: Identified): number {
   throw new GatewayError(
     'permission_denied',
     'Conversations are not kept for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
-    { code: 'conversations_not_kept' },
+    { code: 'conversation_not_continuable' },
   )
 }
 

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -48,7 +48,10 @@ export class BodyThreads {
       running: threads,
       waiting: waitingMax,
       perOwner: { waiting: keyMax },
-      refuse: ({ owner }) => (owner ? tooManyOfKey(keyMax) : tooMany(waitingMax)),
+      refuse: ({ owner }) =>
+        owner
+          ? gatewayError('key_body_queue_full', { waitingMax: keyMax }, { retryAfterSeconds: 1 })
+          : gatewayError('body_queue_full', { waitingMax }, { retryAfterSeconds: 1 }),
     })
   }
 
@@ -96,7 +99,7 @@ export class BodyThreads {
 
   /** End the threads. What waits fails. */
   async close(): Promise<void> {
-    for (const turn of this.#turns.withdrawAll()) turn.fail(died())
+    for (const turn of this.#turns.withdrawAll()) turn.fail(gatewayError('body_thread_died'))
     await Promise.all([...this.#all].map((thread) => thread.end()))
   }
 
@@ -138,7 +141,7 @@ class BodyThread {
 
   ask<Name extends JobName>(job: Job<Name>): Promise<Jobs[Name]['output']> {
     return new Promise((resolve, reject) => {
-      const onExit = () => reject(died())
+      const onExit = () => reject(gatewayError('body_thread_died'))
       this.#worker.once('exit', onExit)
       this.#worker.once('message', (reply: Reply<Name>) => {
         this.#worker.off('exit', onExit)
@@ -163,27 +166,4 @@ class BodyThread {
 function memoryOf<Name extends JobName>({ name, input }: Job<Name>): ArrayBuffer[] {
   if (name !== 'answer' || !('pieces' in input)) return []
   return input.pieces.map(({ buffer }) => buffer)
-}
-
-function died(): GatewayError {
-  return new GatewayError(
-    'internal',
-    'The thread that worked on this body has ended. Try again, or send a smaller body.',
-  )
-}
-
-function tooManyOfKey(waitingMax: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${waitingMax} large bodies of this key wait to be read by this gateway process, as many as of one key may. Try again.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
-function tooMany(waitingMax: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `${waitingMax} large bodies wait to be read by this gateway process, as many as may. Try again.`,
-    { retryAfterSeconds: 1 },
-  )
 }

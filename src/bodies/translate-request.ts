@@ -1,5 +1,5 @@
 import type { TranslationNote } from '../canonical/chat.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Envelope } from '../protocols/envelope.ts'
@@ -82,9 +82,5 @@ export function translateRequest(input: TranslationInput, target: TranslationTar
 function refuseLosses(notes: readonly TranslationNote[]): void {
   const lost = notes.find((note) => note.action === 'dropped')
   if (lost === undefined) return
-  throw new GatewayError(
-    'unsupported_parameter',
-    `${lost.path}: would be dropped (${lost.reason}), and this key or x-tollgate-strict asks to refuse that. Leave it out, or let it be dropped.`,
-    { field: lost.path },
-  )
+  throw gatewayError('loss_refused', { path: lost.path, why: lost.reason }, { field: lost.path })
 }

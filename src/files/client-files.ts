@@ -1,6 +1,5 @@
-import { counted } from '../canonical/counted.ts'
 import { endUserHash } from '../canonical/end-user-hash.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { adopt } from '../confine.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
@@ -99,7 +98,7 @@ export class ClientFiles {
     )
     if (answer?.verdict === 'bytes') throw tooManyBytes(bounds)
     if (answer?.verdict !== 'ready' || answer.created === null || answer.expires === null) {
-      throw new GatewayError('unavailable', 'The upload took too long, and nothing of it is kept. Try again.')
+      throw gatewayError('upload_late')
     }
     const { created: createdAt, expires: expiresAt } = answer
     const object = writer.key
@@ -208,15 +207,9 @@ const away: Terms = {
 }
 
 function tooManyFiles({ filesPerTenantMax }: FileBounds): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `This tenant has ${counted(filesPerTenantMax, 'file')}, which is as many as one may have. Delete some: DELETE /v1/files/{id}.`,
-  )
+  return gatewayError('files_full', { most: filesPerTenantMax })
 }
 
 function tooManyBytes({ filesBytesPerTenant }: FileBounds): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `With this file, the files of this tenant would have more than the ${filesBytesPerTenant} bytes that they may have. Delete some: DELETE /v1/files/{id}.`,
-  )
+  return gatewayError('file_bytes_full', { bytesMax: filesBytesPerTenant })
 }

@@ -1,6 +1,6 @@
 import { extname } from 'node:path'
 import { TextDecoder } from 'node:util'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { sniff } from '../images/storage/sniff.ts'
 
 /** Bytes that tell the type of a file. */
@@ -63,9 +63,5 @@ const textTypes: ReadonlyMap<string, string> = new Map([
 ])
 
 function unknownType(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'file: its bytes are no type that is kept here: PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
-    { field: 'file', cause },
-  )
+  return gatewayError('file_type_refused', {}, { field: 'file', cause })
 }

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { type FileUse, fileMark, fileUsesIn } from '../bodies/file-uses.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { breakOff } from '../confine.ts'
 import { type BodyShare, bodyOwnerOf } from '../http/body-memory.ts'
@@ -54,13 +54,15 @@ async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Pro
   const sources = new Map(found.map((file) => [file.id, file]))
   const edits = uses.map((use) => ({ use, ...editOf(use, sources.get(use.id)) }))
   const least = edits.reduce((sum, { file }) => sum + file.bytes, body.length)
-  if (least > bounds.bodyBytesMax) throw tooLarge(bounds.bodyBytesMax)
+  if (least > bounds.bodyBytesMax)
+    throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
   const share = bodies.begin(bodyOwnerOf(identity))
   life.releases.push(share.release)
   const read = await readAll(gateway, asked, edits, share)
   const pieces = piecesOf(body, edits, read)
   const length = pieces.reduce((sum, piece) => sum + piece.length, 0)
-  if (length > bounds.bodyBytesMax) throw tooLarge(bounds.bodyBytesMax)
+  if (length > bounds.bodyBytesMax)
+    throw gatewayError('request_with_files_too_large', { bytesMax: bounds.bodyBytesMax })
   share.grow(length)
   const whole = await join(gateway, asked, pieces, length)
   for (const { length: bytes } of read.values()) share.shrink(bytes)
@@ -105,14 +107,14 @@ async function readAll(gateway: Gateway, asked: Asked, edits: readonly Edit[], s
   }
   try {
     for (const edit of edits) {
-      if (life.clientGone) throw leftError()
+      if (life.clientGone) throw gatewayError('client_left')
       if (encoded.has(keyOf(edit))) continue
       const stored = await openStored(gateway, edit.file)
       if (stored === undefined || stored.bytes !== edit.file.bytes) {
         stored?.stream.destroy()
         throw notThere(edit)
       }
-      destroy = () => breakOff(stored.stream, ended ?? leftError())
+      destroy = () => breakOff(stored.stream, ended ?? gatewayError('client_left'))
       if (ended !== undefined) destroy()
       const encoder = encoders[edit.encoding]()
       const pieces: Buffer[] = []
@@ -203,22 +205,10 @@ async function join({ bounds, turns }: Gateway, { life, identity }: Asked, piece
 
 const copiedAtOnce = 256 * 1024
 
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `The request with its files is larger than the ${bytesMax} bytes this gateway accepts.`,
-  )
-}
-
 function notThere({ use }: Edit): GatewayError {
   return invalid(use.path, `the file "${use.id}" is no longer kept here. Upload it again.`)
 }
 
-const leftError = () => new GatewayError('invalid_request', 'The client left before its answer.')
-
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'A file of the request cannot be read just now. Try again.', {
-    cause,
-    retryAfterSeconds: 5,
-  })
+  return gatewayError('file_unreadable', {}, { cause, retryAfterSeconds: 5 })
 }

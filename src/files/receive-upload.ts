@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { Busboy, type BusboyInstance } from '@fastify/busboy'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { anyOf, invalid, quoted } from '../canonical/field-error.ts'
 import { adopt, breakOff, confined } from '../confine.ts'
 import { continueBody } from '../http/body.ts'
@@ -44,7 +44,8 @@ export async function receiveUpload(
       'an upload takes none, because a repeat makes another file: leave it out',
     )
   }
-  if (declaredBytes !== undefined && declaredBytes > fileBytesMax + formBytesMax) throw tooLarge(fileBytesMax)
+  if (declaredBytes !== undefined && declaredBytes > fileBytesMax + formBytesMax)
+    throw gatewayError('file_too_large', { bytesMax: fileBytesMax })
   const share = gateway.bodies.begin(identity.parent?.keyId ?? identity.keyId)
   life.releases.push(share.release)
   share.grow(Math.min(declaredBytes ?? uploadBytes, uploadBytes))
@@ -198,7 +199,7 @@ async function receivePart(
   for await (const chunk of stream) {
     if (!Buffer.isBuffer(chunk)) throw new Error('a part came as text')
     bytes += chunk.length
-    if (bytes > bytesMax) throw tooLarge(bytesMax)
+    if (bytes > bytesMax) throw gatewayError('file_too_large', { bytesMax })
     hash.update(chunk)
     if (!isTyped) {
       first.push(chunk)
@@ -261,10 +262,7 @@ async function kept(writing: Promise<void>): Promise<void> {
   try {
     await writing
   } catch (cause) {
-    throw new GatewayError('unavailable', 'The file cannot be stored just now. Try again later.', {
-      cause,
-      retryAfterSeconds: 5,
-    })
+    throw gatewayError('file_storage_away', {}, { cause, retryAfterSeconds: 5 })
   }
 }
 
@@ -277,18 +275,7 @@ function unknownField(name = ''): GatewayError {
 }
 
 function notAForm(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'body: expected a whole form of the type multipart/form-data, with the parts "file" and "purpose"',
-    { field: 'body', cause },
-  )
+  return gatewayError('upload_form_invalid', {}, { field: 'body', cause })
 }
 
-const left = () => new GatewayError('invalid_request', 'The upload did not arrive whole.')
-
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `The file is larger than the ${bytesMax} bytes that one may have here.`,
-  )
-}
+const left = () => gatewayError('request_cut')

@@ -1,5 +1,5 @@
 import { fileMark, fileUsesIn } from '../bodies/file-uses.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
@@ -9,9 +9,5 @@ export function refuseFiles(body: Json, client: ProtocolName, who: string): void
   if (!text.includes(fileMark)) return
   const [use] = fileUsesIn(Buffer.from(text), client, Number.POSITIVE_INFINITY)
   if (use === undefined) return
-  throw new GatewayError(
-    'unsupported_parameter',
-    `${use.path}: ${who} reads no files that the gateway keeps. Send the bytes of the file in its place.`,
-    { field: use.path },
-  )
+  throw gatewayError('kept_files_not_read', { path: use.path, who }, { field: use.path })
 }

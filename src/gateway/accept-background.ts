@@ -1,5 +1,4 @@
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import { acceptOrRetry, jobsAway } from '../jobs/accept-or-retry.ts'
@@ -52,11 +51,7 @@ export async function asBackground(
     return undefined
   if (keptDaysOf(identity, group) === 0) return undefined
   if (facts.keepsAnswer !== true) {
-    throw new GatewayError(
-      'invalid_request',
-      'background: such an answer is kept until it is fetched. Leave "store" out, or send true.',
-      { field: 'background' },
-    )
+    throw gatewayError('background_not_stored', {}, { field: 'background' })
   }
   if (heldId !== undefined && !(await isKeptHere(gateway, asked, heldId))) return undefined
   const body = background.requestForAnswer(asked.body, facts.background)
@@ -115,7 +110,10 @@ export async function acceptBackground(
   )
   // Another process considered this one dead, and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Answers in the background')
-  if (verdict === 'full') throw tooManyWaiting(gateway.bounds.backgroundWaitingMax)
+  if (verdict === 'full') {
+    const waitingMax = gateway.bounds.backgroundWaitingMax
+    throw gatewayError('background_queue_full', { waitingMax }, { retryAfterSeconds: 30 })
+  }
   answerIsJob(asked)
   endAsJob(gateway, asked, tokens)
   if (enqueue.length > 0) {
@@ -133,10 +131,7 @@ export async function repeatBackground(gateway: Gateway, repeat: Received, jobId
   const [job] = await gateway.background.jobs.read([jobId])
   const answer = job === undefined ? undefined : await answerNow(gateway, job)
   if (answer === undefined) {
-    throw new GatewayError(
-      'unknown_path',
-      'The answer of the first request with this Idempotency-Key is no longer kept.',
-    )
+    throw gatewayError('idempotent_answer_gone', { what: 'answer' })
   }
   await end(gateway, repeat, answeredEnding(200))
   repeat.headers['idempotency-replayed'] = 'true'
@@ -221,12 +216,4 @@ function send(received: Received, answer: Json): void {
     ...received.headers,
   })
   finishAnswer(received, bytes)
-}
-
-function tooManyWaiting(waitingMax: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${counted(waitingMax, 'answer')} in the background of this tenant ${waitingMax === 1 ? 'is' : 'are'} waiting, the most that may wait. Try again when some have been made.`,
-    { retryAfterSeconds: 30 },
-  )
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { ChatEvent } from '../canonical/event.ts'
 import { type KeptWishes, WishKeeper } from '../protocols/kept-wishes.ts'
 import type { AnswerContext, ClientSide } from '../protocols/protocol.ts'
@@ -38,9 +38,7 @@ export class SafeWriter {
 
 /** For example, JSON that is nested too deep for JSON.stringify. */
 function unwritable(cause: unknown): GatewayError {
-  return new GatewayError('upstream_error', 'The answer of the upstream cannot be translated.', {
-    cause,
-  })
+  return gatewayError('upstream_answer_unwritable', {}, { cause })
 }
 
 /** Keeps the wishes of the request that the upstream's format cannot say. */

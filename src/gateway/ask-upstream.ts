@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
@@ -31,7 +31,7 @@ export async function askUpstream<T>(
   read: (body: Buffer) => T,
 ): Promise<T> {
   const { life, row, trace, endpoint } = received
-  if (life.clientGone) throw clientLeft()
+  if (life.clientGone) throw gatewayError('upstream_not_wanted')
   if (life.cut !== undefined) throw life.cut
   const sentAt = Date.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }
@@ -127,32 +127,18 @@ function readWhole(
           // Decode the refusal from the bytes so far.
           if (bytes - chunk.length <= refusalBytesMax) chunks.push(chunk)
           resolve({ status, headers, body: Buffer.concat(chunks) })
-          upstream.abort(refusalTooLong())
+          upstream.abort(gatewayError('upstream_refusal_too_long'))
           return
         }
         if (bytes <= watchedAnswerBytesMax) chunks.push(chunk)
         else {
-          upstream.abort(
-            new GatewayError(
-              'upstream_error',
-              `The upstream answered with more than ${watchedAnswerBytesMax} bytes.`,
-            ),
-          )
+          const facts = { bytesMax: watchedAnswerBytesMax }
+          upstream.abort(gatewayError('upstream_answer_too_large', facts, { fault: 'upstream' }))
         }
       },
       end: () => resolve({ status, headers, body: Buffer.concat(chunks) }),
       fail: reject,
     }
     life.running = gateway.upstreams.call(target, request, listener)
-  })
-}
-
-function refusalTooLong(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream refused at length.')
-}
-
-function clientLeft(): GatewayError {
-  return new GatewayError('upstream_error', 'The client went away before anything was sent.', {
-    fault: 'client',
   })
 }

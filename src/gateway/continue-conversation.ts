@@ -1,5 +1,5 @@
 import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import { conversationRefused } from '../protocols/conversation.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
@@ -24,11 +24,8 @@ export async function continueConversation(
   const days = keptDaysOf(identity, group)
   if (days === 0 || endpoint.compacts === true) throw conversationRefused()
   if (facts.hidesCost !== undefined) {
-    throw new GatewayError(
-      'unsupported_parameter',
-      `${facts.hidesCost}: its answer comes after its request has ended, so no conversation can get it.`,
-      { field: facts.hidesCost },
-    )
+    const field = facts.hidesCost
+    throw gatewayError('background_not_in_conversation', { field }, { field })
   }
   await gateway.kept.requireRoom(identity.tenantId, body.length, 'conversation')
   const { conversations } = gateway.kept

@@ -1,6 +1,5 @@
 import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
-import type { ErrorKind } from '../canonical/reasons/kinds.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { keptDaysOf, scopeOf } from '../kept/kept-answers.ts'
 import type { ClaimVerdict } from '../kept/kept-queries.ts'
 import type { RequestFacts, ThreadFacts } from '../protocols/protocol.ts'
@@ -83,11 +82,8 @@ async function requireRoom(gateway: Gateway, { identity, body }: Asked): Promise
     await gateway.kept.requireRoom(identity.tenantId, body.length)
   } catch (cause) {
     if (!(cause instanceof GatewayError) || cause.code !== 'storage_full') throw cause
-    throw new GatewayError(
-      'invalid_request',
-      'thread: this tenant keeps as many bytes of answers as it may. Send the whole conversation without a thread.',
-      { field: 'thread', code: 'thread_unsupported_request', details: { unsupported: ['thread'] } },
-    )
+    const options = { field: 'thread', details: { unsupported: ['thread'] } }
+    throw gatewayError('thread_unsupported_request', {}, options)
   }
 }
 
@@ -107,30 +103,12 @@ function removed(body: Buffer, { span }: ThreadFacts) {
 
 /** The codes are those of `ThreadState` in @anthropic-ai/sdk 1.12, which then begins a new thread with the whole conversation. */
 const refusals: Readonly<Record<Exclude<ClaimVerdict, 'claimed'>, () => GatewayError>> = {
-  none: () =>
-    refusal(
-      'thread_not_found',
-      'this key has no such answer here, or it has expired. Send the whole conversation in a new thread.',
-      'unknown_path',
-    ),
-  continued: () =>
-    refusal(
-      'thread_already_continued',
-      'another request has continued this answer. Send the whole conversation in a new thread.',
-    ),
-  'in-flight': () =>
-    refusal(
-      'thread_continue_in_flight',
-      'another request continues this answer now. Wait for its end, or send the whole conversation in a new thread.',
-    ),
+  none: () => gatewayError('thread_not_found', {}, ofPrevious),
+  continued: () => gatewayError('thread_already_continued', {}, ofPrevious),
+  'in-flight': () => gatewayError('thread_continue_in_flight', {}, ofPrevious),
 }
 
-function refusal(code: string, reason: string, kind: ErrorKind = 'invalid_request'): GatewayError {
-  return new GatewayError(kind, `thread.previous_message_id: ${reason}`, {
-    field: 'thread.previous_message_id',
-    code,
-  })
-}
+const ofPrevious = { field: 'thread.previous_message_id' }
 
 /** For a thread that neither the gateway nor a channel keeps. */
 export const noSuchThread = refusals.none

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Session } from '../routing/session.ts'
 import {
@@ -109,17 +109,13 @@ interface Failure {
 
 const noTargetTried: Failure = {
   target: null,
-  error: new GatewayError('unavailable', 'No channel could be tried.'),
+  error: gatewayError('no_channel_tried'),
   refusal: undefined,
 }
 
 const allFull: Failure = {
   ...noTargetTried,
-  error: new GatewayError(
-    'unavailable',
-    'The channels of this model run as many requests as this gateway process allows them. Try again.',
-    { retryAfterSeconds: 1 },
-  ),
+  error: gatewayError('channels_full', {}, { retryAfterSeconds: 1 }),
 }
 
 /**
@@ -134,20 +130,8 @@ function dearer(before: Metered, last: Metered): Metered {
 function withCooldown(last: Failure, calls: number, cooldownMs: number): Failure {
   const retryAfterSeconds = Math.max(1, Math.ceil(cooldownMs / 1000))
   if (calls === 0) {
-    const message = 'The upstreams of this model limit the rate of requests: try again later.'
-    return {
-      ...noTargetTried,
-      error: new GatewayError('rate_limited', message, { fault: 'upstream', retryAfterSeconds }),
-    }
+    return { ...noTargetTried, error: gatewayError('upstreams_cool_down', {}, { retryAfterSeconds }) }
   }
-  const { kind, message, upstreamStatus, cause, code } = last.error
-  if (kind !== 'rate_limited') return last
-  const error = new GatewayError(kind, message, {
-    fault: 'upstream',
-    retryAfterSeconds,
-    cause,
-    upstreamStatus,
-    code,
-  })
-  return { ...last, error }
+  if (last.error.kind !== 'rate_limited') return last
+  return { ...last, error: last.error.with({ fault: 'upstream', retryAfterSeconds }) }
 }

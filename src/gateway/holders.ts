@@ -1,5 +1,5 @@
 import type { Identity } from '../access/identity.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { plainId } from '../kept/conversation-items.ts'
 import { keepingAdvice, keptDaysOf } from '../kept/kept-answers.ts'
 import type { Holder } from '../ledger/held-answers.ts'
@@ -34,11 +34,8 @@ export async function holdersOf(
     keptDaysOf(identity, group) === 0
       ? ` Answers of other channels are not kept for this key. ${keepingAdvice}`
       : ''
-  throw new GatewayError(
-    'invalid_request',
-    `previous_response_id: no answer "${redactText(answerId, [], idCharactersMax)}" of yours is held by a channel of this model. Send the conversation in "input" instead.${advice}`,
-    { field: 'previous_response_id', code: 'previous_response_not_found' },
-  )
+  const facts = { id: redactText(answerId, [], idCharactersMax), advice }
+  throw gatewayError('previous_response_not_found', facts, { field: 'previous_response_id' })
 }
 
 /**
@@ -55,14 +52,9 @@ export async function findHolder(
     const holder = await gateway.heldAnswers.find(identity.tenantId, answerId)
     return holder !== undefined && isShownTo(identity, holder) ? holder : undefined
   } catch (cause) {
-    throw new GatewayError(
-      'unavailable',
-      'The database does not answer, so the channel of that earlier answer is not known just now. Try again.',
-      {
-        cause,
-        retryAfterSeconds: 5,
-      },
-    )
+    const message =
+      'The database does not answer, so the channel of that earlier answer is not known at the moment. Try again.'
+    throw gatewayError('database_away', { message }, { cause, retryAfterSeconds: 5 })
   }
 }
 

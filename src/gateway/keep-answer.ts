@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
 import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -70,10 +70,7 @@ export async function keepAnswer(
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)
   if (answer === undefined) {
     if (kept.turn === undefined) return
-    throw new GatewayError(
-      'upstream_error',
-      'This answer is none that a conversation can have: it is too large, or not whole.',
-    )
+    throw gatewayError('answer_not_for_conversation')
   }
   const { tenantId, keyId } = identity
   const { previousId, days, input, head, turn, claimedFor } = kept

@@ -1,5 +1,5 @@
 import type { Identity } from '../access/identity.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { type KeptTurn, scopeOf } from '../kept/kept-answers.ts'
 import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
@@ -17,9 +17,6 @@ export async function keptTurns(
   if (gateway.heldAnswers.isKnown(identity.tenantId, id)) return undefined
   const turns = await gateway.kept.chain(scopeOf(identity, 'openai-responses'), id)
   if (turns !== 'missing') return turns
-  throw new GatewayError(
-    'invalid_request',
-    `previous_response_id: an answer before "${redactText(id, [], 256)}" was deleted, so its conversation cannot go on. Send the conversation in "input" instead.`,
-    { field: 'previous_response_id', code: 'previous_response_not_found' },
-  )
+  const facts = { id: redactText(id, [], 256) }
+  throw gatewayError('previous_response_deleted', facts, { field: 'previous_response_id' })
 }

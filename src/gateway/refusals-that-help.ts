@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Model, Offer } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -19,8 +19,7 @@ type Shows = Pick<Gateway, 'showsRouting'>
 export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
   const of = planned.find(({ leftOut }) => leftOut !== undefined)
   const [first, ...others] = of?.leftOut ?? []
-  if (of === undefined || first === undefined)
-    return new GatewayError('unavailable', 'No channel could be tried.')
+  if (of === undefined || first === undefined) return gatewayError('no_channel_tried')
   const leftOut = [first, ...others]
   const name = redactText(asked.facts.model)
   const { model } = of
@@ -32,11 +31,13 @@ export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelC
   if (need === undefined) return notServed(gateway, asked, model, leftOut)
   if (!leftOut.every((one) => lacks(one, need.name))) return split(gateway, asked, model, leftOut, need)
   const by = `on the channels that this key may use${channelsText(gateway, leftOut)}`
-  return new GatewayError(
-    'unsupported_parameter',
-    `${need.path}: model "${name}" ${lacking(need.name)} ${by}.${modelsAdvice(asked, model, need.name)}`,
-    { field: need.path },
-  )
+  const { path: field } = need
+  const facts = {
+    model: name,
+    lacks: `${lacking(need.name)} ${by}`,
+    advice: modelsAdvice(asked, model, need.name),
+  }
+  return gatewayError('model_unable', { field, ...facts }, { field })
 }
 
 /** The channels cannot for different reasons: each reason, with its channels where the operator shows them. */
@@ -66,11 +67,8 @@ function split(
     can.length === 0
       ? ' No other model of this key is known to take all of this.'
       : ` Models of this key that take all of this: ${list(can)}.`
-  return new GatewayError(
-    'unsupported_parameter',
-    `${path}: model "${redactText(asked.facts.model)}" ${parts.join(', and ')}.${advice}`,
-    { field: path },
-  )
+  const named = { field: path, model: redactText(asked.facts.model) }
+  return gatewayError('model_unable', { ...named, lacks: parts.join(', and '), advice }, { field: path })
 }
 
 function reasonOf({ need, candidate }: LeftOut): string {
@@ -80,11 +78,7 @@ function reasonOf({ need, candidate }: LeftOut): string {
 
 /** The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to, as a text. */
 export function keptApart(path: string, channels = ''): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    `${path}: names what the vendor keeps, and several tenants share its account${channels}, so the gateway cannot know whose it is. Send the content itself, or ask the operator to set shared_state: allow on the channel.`,
-    { field: path, code: 'shared_state' },
-  )
+  return gatewayError('shared_state', { path, channels }, { field: path })
 }
 
 function lacks({ candidate }: LeftOut, name: NeedName): boolean {
@@ -94,10 +88,13 @@ function lacks({ candidate }: LeftOut, name: NeedName): boolean {
 /** The vendor serves the model in formats that no channel speaks. */
 function notServed(gateway: Shows, asked: Asked, model: Model, leftOut: readonly LeftOut[]): GatewayError {
   const formats = new Set(leftOut.flatMap(({ candidate }) => candidate.traits.protocols ?? []))
-  const message = `Model "${redactText(asked.facts.model)}" is served by its vendor only in ${[...formats].join(', ')}, which none of its channels that this key may use speaks${channelsText(gateway, leftOut)}.`
-  return new GatewayError('endpoint_not_supported', message + endpointsAdvice(asked, model), {
-    field: 'model',
-  })
+  const facts = {
+    model: redactText(asked.facts.model),
+    formats: [...formats].join(', '),
+    channels: channelsText(gateway, leftOut),
+    advice: endpointsAdvice(asked, model),
+  }
+  return gatewayError('vendor_format_not_spoken', facts, { field: 'model' })
 }
 
 /** An `endpoint_not_supported` with the endpoints of the model, and models for the endpoint. Any other error as it is. */
@@ -194,12 +191,8 @@ function channelNames(of: readonly (LeftOut | { channel: { name: string } })[]):
 const channelsMax = 5
 
 function withAdvice(error: GatewayError, advice: string): GatewayError {
-  const { kind, field, code, details, fault, cause } = error
   const message = /[.!?]$/.test(error.message) ? error.message : `${error.message}.`
-  return new GatewayError(kind, `${message}${advice}`, {
-    ...{ field, code, details, fault },
-    ...(cause === undefined ? {} : { cause }),
-  })
+  return error.with({ message: `${message}${advice}` })
 }
 
 function list(names: readonly string[]): string {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta } from '../canonical/event.ts'
 import type { SseDecoder } from '../protocols/decode-sse.ts'
 import { EventObserver } from '../protocols/observe.ts'
@@ -106,7 +106,5 @@ function deltaLength(delta: Delta): number {
 
 const tooLarge: ChatEvent = {
   type: 'error',
-  error: new GatewayError('upstream_error', 'The upstream answered with more than this gateway translates.', {
-    fault: 'gateway',
-  }),
+  error: gatewayError('answer_too_large_to_translate'),
 }

@@ -1,5 +1,5 @@
 import { hostedWorkIn } from '../bodies/hosted-work.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Model, Price, Snapshot } from '../catalog/snapshot.ts'
 import { type MissingBound, missingBound, type RequestSize, worstCaseNano } from '../ledger/price.ts'
@@ -31,11 +31,7 @@ export function worstCaseOf(
 ): Amount {
   const { facts } = asked
   if (facts.hidesCost !== undefined) {
-    throw new GatewayError(
-      'permission_denied',
-      `${facts.hidesCost}: this key has a spending limit, and this gateway cannot see the cost of an answer that is made in the background. Leave "${facts.hidesCost}" out.`,
-      { field: facts.hidesCost },
-    )
+    throw gatewayError('background_cost_unseen', { field: facts.hidesCost }, { field: facts.hidesCost })
   }
   const hidden = hiddenInputOf(asked)
   const dearestFor = (maxOutputTokens: number | undefined): Dearest => {

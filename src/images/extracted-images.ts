@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { ImageSource } from '../canonical/image.ts'
 import { Base64Extractor, type ExtractorStep } from '../protocols/base64-extractor.ts'
 import { type ImageReceiver, type ReceivedImage, receiveImage } from './storage/receive.ts'
@@ -42,10 +42,7 @@ export class ExtractedImages {
       case 'extracted': {
         const stored = this.#stored.get(source.index)
         if (stored === undefined) {
-          throw new GatewayError(
-            'upstream_error',
-            'The answer of the upstream ended in the middle of an image.',
-          )
+          throw gatewayError('upstream_image_cut')
         }
         if ('error' in stored) throw stored.error
         return stored

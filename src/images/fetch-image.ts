@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Target } from '../routing/candidates.ts'
 import { asGatewayError } from '../stages/ending.ts'
 import type { UpstreamCall } from '../upstream/upstreams.ts'
@@ -83,5 +83,5 @@ export function fetchImage(
 }
 
 function failed(how: string): GatewayError {
-  return new GatewayError('upstream_error', `The upstream gave a link to its image, which ${how}.`)
+  return gatewayError('upstream_image_link_failed', { how })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { findModel, groupOf } from '../catalog/catalog.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Job } from '../jobs/job.ts'
@@ -69,8 +69,7 @@ export async function generate(gateway: ImageGateway, generation: Generation): P
   if (called === 0 && cooldownMs !== undefined) made.waitMs = Math.min(cooldownMs, made.waitMs ?? cooldownMs)
   if (generation.ended !== undefined && made.images.length === 0) throw generation.ended
   if (called > 0) made.waitMs = undefined
-  else if (made.waitMs === undefined)
-    throw firstEncodingError ?? new GatewayError('unavailable', 'No channel could be tried.')
+  else if (made.waitMs === undefined) throw firstEncodingError ?? gatewayError('no_channel_tried')
   return made
 }
 
@@ -82,9 +81,7 @@ function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
-    throw new GatewayError('model_not_found', `Model "${redactText(job.model)}" no longer exists here.`, {
-      field: 'model',
-    })
+    throw gatewayError('model_gone', { model: redactText(job.model) }, { field: 'model' })
   }
   const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
   return { model, candidates, fallback: undefined }

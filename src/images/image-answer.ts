@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Job } from '../jobs/job.ts'
 import { imageClient } from '../protocols/index.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -97,9 +97,5 @@ async function handleLeft(
 }
 
 function stillRunning(id: string): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `This gateway process is shutting down; the images will still be made. GET /v1/images/generations/${id} has them.`,
-    { retryAfterSeconds: askAgainSeconds },
-  )
+  return gatewayError('images_made_while_draining', { id }, { retryAfterSeconds: askAgainSeconds })
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import type { Readable } from 'node:stream'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { adopt } from '../confine.ts'
 import { endAnswer, writeTo } from '../http/event-stream.ts'
 import { sniff, sniffBytes } from './storage/sniff.ts'
@@ -13,7 +13,7 @@ export async function openImage(storage: ImageStorage, file: string): Promise<St
     adopt(stored.stream)
     return stored
   }
-  throw new GatewayError('unknown_path', 'This image is no longer kept here. Ask for it to be made again.')
+  throw gatewayError('image_gone')
 }
 
 /** Write the image as base64, in pieces, so that we never hold it whole. Rejects when the client leaves or a read fails. */

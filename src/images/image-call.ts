@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { ImageAnswer, ImageEvent } from '../canonical/image.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
@@ -99,8 +99,7 @@ export class ImageCall implements Listener {
     if (this.#kind !== 'events') return
     const decoder = this.#options.side.decodeStream?.()
     if (decoder !== undefined) this.#stream = { events: new EventReader(), decoder }
-    else
-      upstream?.abort(upstreamError('The upstream streams its answer although we did not ask for a stream.'))
+    else upstream?.abort(gatewayError('upstream_streams_unasked'))
   }
 
   data(upstream: UpstreamCall, chunk: Buffer): void {
@@ -113,7 +112,11 @@ export class ImageCall implements Listener {
     this.#bytes += chunk.length
     if (this.#bytes > this.#options.answerBytesMax) {
       upstream.abort(
-        upstreamError(`The upstream answered with more than ${this.#options.answerBytesMax} bytes.`),
+        gatewayError(
+          'upstream_answer_too_large',
+          { bytesMax: this.#options.answerBytesMax },
+          { fault: 'upstream' },
+        ),
       )
       return
     }
@@ -154,7 +157,7 @@ export class ImageCall implements Listener {
     const { events, decoder } = this.#stream
     for (const { data } of events.push(bytes)) await this.#takeData(decoder, data)
     if (events.heldBytes > textBytesMax)
-      throw upstreamError(`The upstream sent an event of more than ${textBytesMax} bytes beside its image.`)
+      throw gatewayError('upstream_image_text_too_large', { bytesMax: textBytesMax })
   }
 
   async #takeData(decoder: ImageStreamDecoder, data: string): Promise<void> {
@@ -176,7 +179,7 @@ export class ImageCall implements Listener {
   #keepText(bytes: Buffer): void {
     this.#textBytes += bytes.length
     if (this.#textBytes > textBytesMax)
-      throw upstreamError(`The upstream answered with more than ${textBytesMax} bytes beside its images.`)
+      throw gatewayError('upstream_image_text_too_large', { bytesMax: textBytesMax })
     this.#text.push(this.#isAnswer() ? bytes : Buffer.from(bytes))
   }
 
@@ -208,7 +211,7 @@ export class ImageCall implements Listener {
     }
     const [first] = answers
     if (first === undefined || images.length === 0)
-      throw this.#failure ?? upstreamError('The upstream answered without an image.')
+      throw this.#failure ?? gatewayError('upstream_image_missing')
     // A stream has one event for each image. The usage of the last event covers all images.
     return { answer: { ...first, usage: answers.at(-1)?.usage }, images, error: this.#failure }
   }
@@ -271,12 +274,8 @@ function parseJson(text: string): Json {
   try {
     value = JSON.parse(text)
   } catch (cause) {
-    throw new GatewayError('upstream_error', 'The answer of the upstream is not JSON.', { cause })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an answer that is not JSON' }, { cause })
   }
   if (isRecord(value)) return value
-  throw upstreamError('The answer of the upstream is not a JSON object.')
-}
-
-function upstreamError(message: string): GatewayError {
-  return new GatewayError('upstream_error', message)
+  throw gatewayError('upstream_answer_unreadable', { what: 'an answer that is not a JSON object' })
 }

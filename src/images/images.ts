@@ -1,6 +1,5 @@
 import { imageFactsFrom } from '../bodies/read-body.ts'
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { ImageRequest } from '../canonical/image.ts'
 import { estimateTokens } from '../canonical/tokens.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
@@ -102,7 +101,10 @@ async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' 
   )
   // Another process considered this one dead, and released its reservations.
   if (verdict === 'insufficient') throw jobsAway('Image jobs')
-  if (verdict === 'full') throw tooManyWaiting(bounds.imageWaitingMax)
+  if (verdict === 'full') {
+    const facts = { waitingMax: bounds.imageWaitingMax }
+    throw gatewayError('image_queue_full', facts, { retryAfterSeconds: retryWaitingSeconds })
+  }
   answerIsJob(asked)
   endAsJob(gateway, asked)
   if (enqueue.length > 0) {
@@ -163,14 +165,6 @@ function worstCase({ asked, model, targets }: JobPlan): bigint {
   if (amount !== undefined) return amount
   const missing = missingImageBound(priced, model) ?? 'price'
   throw costNotBounded(asked.facts.model, missing, { answerBound: outputByOperator })
-}
-
-function tooManyWaiting(waitingMax: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${counted(waitingMax, 'image generation')} of this tenant ${waitingMax === 1 ? 'is' : 'are'} waiting, the most that may wait. Try again when some have been made.`,
-    { retryAfterSeconds: retryWaitingSeconds },
-  )
 }
 
 const retryWaitingSeconds = 30

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { hasEnded } from '../jobs/job.ts'
 import { end } from '../stages/end.ts'
 import { answeredEnding } from '../stages/ending.ts'
@@ -12,17 +12,10 @@ import { beginEvents, openFirst, sendCompleted, sendImages } from './send-images
 export async function replayJob(gateway: ImageGateway, received: Received, jobId: string): Promise<void> {
   const [job] = await gateway.images.jobs.read([jobId])
   if (job === undefined) {
-    throw new GatewayError(
-      'unknown_path',
-      'The job of the first request with this Idempotency-Key is no longer kept.',
-    )
+    throw gatewayError('idempotent_answer_gone', { what: 'job' })
   }
   if (!hasEnded(job)) {
-    throw new GatewayError(
-      'request_in_progress',
-      `The first request with this Idempotency-Key still runs: GET /v1/images/generations/${jobId} shows its progress.`,
-      { retryAfterSeconds: askAgainSeconds },
-    )
+    throw gatewayError('idempotent_job_running', { jobId }, { retryAfterSeconds: askAgainSeconds })
   }
   const { result } = job
   if (result === null) throw errorOf(job)
@@ -44,8 +37,5 @@ export async function replayJob(gateway: ImageGateway, received: Received, jobId
 }
 
 function storageAway(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The images cannot be read just now. Try again shortly.', {
-    cause,
-    retryAfterSeconds: askAgainSeconds,
-  })
+  return gatewayError('images_unreadable', {}, { cause, retryAfterSeconds: askAgainSeconds })
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Backoff } from '../backoff.ts'
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { Question } from '../db/pool.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -85,11 +85,7 @@ export class Conversations {
       insertConversation(sql, { tenantId, id, keyId, metadata: sealed, days }, added, conversationsMax),
     )
     if (createdAt !== undefined) return { id, createdAt, metadata }
-    throw new GatewayError(
-      'invalid_request',
-      `This tenant has ${counted(conversationsMax, 'conversation')}, as many as it may. Delete some with DELETE /v1/conversations/{id}.`,
-      { code: 'conversations_full' },
-    )
+    throw gatewayError('conversations_full', { most: conversationsMax })
   }
 
   /** Throws `unknown_path` where this caller has none of this id, as all others do. */
@@ -136,7 +132,7 @@ export class Conversations {
     const terms = { items: sealed, requestId, deadMs, days, itemsMax, bytesMax }
     const verdict = await this.#ask(({ sql }) => addItems(sql, scope, id, terms))
     if (verdict === 'none') throw noConversation(id)
-    if (verdict === 'locked') throw locked()
+    if (verdict === 'locked') throw gatewayError('conversation_locked', {}, { field: 'conversation' })
     if (verdict === 'full') throw this.#full()
     return added.map(({ id, text }) => shownItem(id, text))
   }
@@ -154,9 +150,7 @@ export class Conversations {
       ? await this.#ask(({ sql }) => readPage(sql, tenantId, id, { after, order, limit: limit + 1 }))
       : undefined
     if (rows === undefined) {
-      throw new GatewayError('invalid_request', 'after: there is no such item in the conversation.', {
-        field: 'after',
-      })
+      throw invalid('after', 'there is no such item in the conversation.')
     }
     const items = rows.slice(0, limit).map((row) => shownItem(row.item_id, this.#open(tenantId, id, row)))
     return { items, hasMore: rows.length > limit }
@@ -168,7 +162,7 @@ export class Conversations {
     const row = plainId.test(itemId)
       ? await this.#ask(({ sql }) => readItem(sql, tenantId, id, itemId))
       : undefined
-    if (row === undefined) throw noItem()
+    if (row === undefined) throw gatewayError('conversation_item_not_found')
     return shownItem(itemId, this.#open(tenantId, id, row))
   }
 
@@ -176,7 +170,7 @@ export class Conversations {
     const found = await this.find(scope, id)
     const isGone =
       plainId.test(itemId) && (await this.#ask(({ sql }) => deleteItem(sql, scope.tenantId, id, itemId)))
-    if (!isGone) throw noItem()
+    if (!isGone) throw gatewayError('conversation_item_not_found')
     return found
   }
 
@@ -195,7 +189,7 @@ export class Conversations {
     const claimant = { requestId, instanceId, deadMs, days }
     const claimed = await this.#ask(({ sql }) => claimConversation(sql, scope, id, claimant))
     if (claimed === 'none') throw noConversation(id)
-    if (claimed === 'locked') throw locked()
+    if (claimed === 'locked') throw gatewayError('conversation_locked', {}, { field: 'conversation' })
     if (claimed.items >= conversationItemsMax || claimed.bytes > keptChainBytesMax) throw this.#full()
     const before = claimed.next_position
     const items = await this.#itemsBefore(tenantId, id, before)
@@ -228,11 +222,7 @@ export class Conversations {
     const { tenantId, id } = turn
     const sealed = this.#sealed(tenantId, id, items)
     if (!(await this.#ask(({ sql }) => appendTurn(sql, turn, sealed, answer)))) {
-      throw new GatewayError(
-        'invalid_request',
-        'conversation: it was deleted while this answer ran, or another request has it, so the answer is kept nowhere.',
-        { field: 'conversation', code: 'conversation_not_found' },
-      )
+      throw gatewayError('conversation_lost', {}, { field: 'conversation' })
     }
   }
 
@@ -273,33 +263,13 @@ export class Conversations {
 
   #full(): GatewayError {
     const { conversationItemsMax, keptChainBytesMax } = this.#bounds
-    return new GatewayError(
-      'invalid_request',
-      `conversation: it has as much as it may: ${conversationItemsMax} items, or ${keptChainBytesMax} bytes. Delete items of it, or begin a new one.`,
-      { field: 'conversation', code: 'context_length_exceeded' },
-    )
+    const facts = { itemsMax: conversationItemsMax, bytesMax: keptChainBytesMax }
+    return gatewayError('conversation_too_long', facts, { field: 'conversation' })
   }
 }
 
 const releaseMs = { least: 1_000, most: 30_000 }
 
 function noConversation(id: string): GatewayError {
-  return new GatewayError(
-    'unknown_path',
-    `conversation: Conversation with id '${redactText(id, [], 256)}' not found. This key has none of this id here. One that a vendor keeps cannot be continued, because the gateway cannot know whose it is: send the items themselves in "input".`,
-    { field: 'conversation', code: 'conversation_not_found' },
-  )
-}
-
-function noItem(): GatewayError {
-  return new GatewayError('unknown_path', 'There is no such item in this conversation.')
-}
-
-/** The vendor's own words and code, on which clients try again. */
-function locked(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'Another process is currently operating on this conversation. Please retry in a few seconds.',
-    { field: 'conversation', code: 'conversation_locked' },
-  )
+  return gatewayError('conversation_not_found', { id: redactText(id, [], 256) }, { field: 'conversation' })
 }

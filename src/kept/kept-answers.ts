@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import { endUserHash } from '../canonical/end-user-hash.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { storageFull } from '../canonical/storage-full.ts'
 import type { Group } from '../catalog/snapshot.ts'
@@ -135,11 +135,7 @@ export class KeptAnswers {
   #requireSmall(bytes: number): void {
     const { keptAnswerBytesMax } = this.#bounds
     if (bytes <= keptAnswerBytesMax) return
-    throw new GatewayError(
-      'upstream_error',
-      `This answer and what its request added take ${bytes} bytes, and at most ${keptAnswerBytesMax} are kept. Send "store": false, and no conversation, to have it without being kept.`,
-      { fault: 'client', code: 'kept_answer_too_large' },
-    )
+    throw gatewayError('kept_answer_too_large', { bytes, bytesMax: keptAnswerBytesMax })
   }
 
   /** Undefined: this caller has none of this id. Rejects `unavailable`. */
@@ -179,11 +175,8 @@ export class KeptAnswers {
   }
 
   #tooLong(): GatewayError {
-    return new GatewayError(
-      'invalid_request',
-      `previous_response_id: the conversation before it takes more than the ${this.#bounds.keptChainBytesMax} bytes that are sent again here. Begin a new one with what it needs in "input".`,
-      { field: 'previous_response_id', code: 'context_length_exceeded' },
-    )
+    const facts = { bytesMax: this.#bounds.keptChainBytesMax }
+    return gatewayError('kept_chain_too_long', facts, { field: 'previous_response_id' })
   }
 
   /** As `claimAnswer`. Rejects `unavailable`. */
@@ -205,7 +198,7 @@ export class KeptAnswers {
     return this.#answers.ask(question, {
       withinMs: this.#bounds.admitMs,
       unavailable:
-        'The database does not answer, so kept answers cannot be read or written just now. Try again, or send "store": false.',
+        'The database does not answer, so kept answers cannot be read or written at the moment. Try again, or send "store": false.',
     })
   }
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Traits } from '../canonical/traits.ts'
 import { modelIdOf } from '../catalog/catalog.ts'
 import type { Channel, Group, LibraryPrices, Model, Offer, Price } from '../catalog/snapshot.ts'
@@ -217,20 +217,10 @@ function candidateOf(
 }
 
 function noChannel(model: string): GatewayError {
-  return new GatewayError(
-    'model_not_found',
-    `Model "${model}" has no channel that this key may use. GET /v1/models lists what it may.`,
-    {
-      field: 'model',
-    },
-  )
+  return gatewayError('model_without_channel', { model }, { field: 'model' })
 }
 
 function notSpoken(model: string, offers: readonly Offer[]): GatewayError {
   const spoken = [...new Set(offers.flatMap((offer) => Object.keys(offer.channel.protocols)))].sort()
-  return new GatewayError(
-    'endpoint_not_supported',
-    `Model "${model}" is not served on this endpoint: its channels speak ${spoken.join(', ')}. GET /v1/models lists each model's endpoints.`,
-    { field: 'model' },
-  )
+  return gatewayError('endpoint_not_spoken', { model, spoken: spoken.join(', ') }, { field: 'model' })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { orElse } from '../confine.ts'
 import { type JsonBounds, kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
@@ -89,5 +89,5 @@ function isGiven(frame: Buffer, span: Span | undefined): span is Span {
 }
 
 function unsupported(field: string, reason: string): GatewayError {
-  return new GatewayError('unsupported_parameter', `${field}: ${reason}.`, { field })
+  return gatewayError('frame_member_refused', { field, problem: reason }, { field })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { LaneState } from './lane-state.ts'
 import type { OpenSockets } from './open-sockets.ts'
 
@@ -45,18 +45,10 @@ export class LaneStates {
 
 /** The refusal of a request on a connection where another one runs. */
 export function oneAtATime(): GatewayError {
-  return new GatewayError(
-    'request_in_progress',
-    'An answer runs on this connection. Wait for its last event, give requests a "stream_id", or open another connection.',
-    { code: 'response_in_progress' },
-  )
+  return gatewayError('socket_busy')
 }
 
 /** The refusal of a request beyond `lanesMax`. */
 export function tooManyLanes(what: 'run' | 'wait'): GatewayError {
-  return new GatewayError(
-    'request_in_progress',
-    `${lanesMax} requests ${what} on this connection, as many as may. Wait for one of them to end, or open another connection.`,
-    { code: 'response_in_progress' },
-  )
+  return gatewayError('socket_lanes_full', { most: lanesMax, what })
 }

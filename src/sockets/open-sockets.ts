@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
 
@@ -35,18 +35,10 @@ export class OpenSockets {
   requireRoom(keyId: string): void {
     const { socketsMax, keySocketsMax } = this.#bounds
     if (this.#open.size >= socketsMax) {
-      throw new GatewayError(
-        'unavailable',
-        `This gateway process has ${socketsMax} WebSockets open, as many as it may. Try again, or send the request with POST.`,
-        { retryAfterSeconds: 1 },
-      )
+      throw gatewayError('sockets_full', { most: socketsMax }, { retryAfterSeconds: 1 })
     }
     if (this.#ofKeys.of(keyId) < keySocketsMax) return
-    throw new GatewayError(
-      'rate_limited',
-      `This key has ${keySocketsMax} WebSockets open in this gateway process, as many as one key may. Close one of them.`,
-      { retryAfterSeconds: 1 },
-    )
+    throw gatewayError('key_sockets_full', { most: keySocketsMax }, { retryAfterSeconds: 1 })
   }
 
   /** Until the returned function is called. */

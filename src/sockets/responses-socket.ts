@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { Bounds } from '../config.ts'
 import { itemsIn, withHistory } from '../gateway/turn-items.ts'
@@ -110,7 +110,7 @@ export class ResponsesSocket implements OpenSocket {
       return
     }
     try {
-      if (isBinary) throw new GatewayError('invalid_request', 'Send text frames: a binary frame is not read.')
+      if (isBinary) throw gatewayError('frame_binary')
       if (this.#isClosing) throw shuttingDown()
       const frame = readCreateFrame(data, this.#parts.bounds)
       if (!this.#isFree(frame.lane)) this.#waiting.push({ frame, share })
@@ -238,8 +238,7 @@ export class ResponsesSocket implements OpenSocket {
         if (continued !== undefined) this.#states.forget(continued)
         break
       case 'cut': {
-        const error = new GatewayError('upstream_error', 'The answer broke off. Send the request again.')
-        this.#refuse(error, lane)
+        this.#refuse(gatewayError('socket_answer_broke_off'), lane)
       }
     }
     if (!this.#isClosing && !this.#parts.isDraining()) {
@@ -307,12 +306,8 @@ export class ResponsesSocket implements OpenSocket {
 
   #endOfAge(): void {
     this.#isClosing = true
-    const error = new GatewayError(
-      'invalid_request',
-      `This connection is ${this.#parts.bounds.socketAgeMs} ms old, as old as it may get. Open a new one.`,
-      { code: 'websocket_connection_limit_reached' },
-    )
-    this.#refuse(error)
+    const { socketAgeMs: ageMs } = this.#parts.bounds
+    this.#refuse(gatewayError('websocket_connection_limit_reached', { ageMs }))
     this.#endWaiting()
     if (this.#turns.size === 0) this.#close(closeCodes.normal, 'too old')
   }
@@ -369,13 +364,9 @@ function errorFrame({ status, error, retryAfter, lane }: ErrorFrame): string {
 }
 
 function notPrepared(): GatewayError {
-  return new GatewayError(
-    'unsupported_parameter',
-    'conversation: a frame with "generate": false prepares the next request on this connection, and no conversation gets it.',
-    { field: 'conversation' },
-  )
+  return gatewayError('prepared_not_in_conversation', {}, { field: 'conversation' })
 }
 
 function shuttingDown(): GatewayError {
-  return new GatewayError('unavailable', 'This connection closes. Open a new one.', { retryAfterSeconds: 1 })
+  return gatewayError('socket_closing', {}, { retryAfterSeconds: 1 })
 }

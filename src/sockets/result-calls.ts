@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { type JsonBounds, parseSpan, type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
 
 /**
@@ -27,11 +27,8 @@ export function requireCalls(
   }
   const lost = results.find(({ id }) => !calls.has(id) && !before.includes(JSON.stringify(id)))
   if (lost === undefined) return
-  throw new GatewayError(
-    'invalid_request',
-    `No tool call found for ${lost.what} with call_id ${lost.id.slice(0, 64)}. Send the conversation anew, with the call before its result.`,
-    { field: lost.path },
-  )
+  const facts = { what: lost.what, id: lost.id.slice(0, 64) }
+  throw gatewayError('tool_call_missing', facts, { field: lost.path })
 }
 
 const openBrace = 0x7b

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { MissingBound } from '../ledger/price.ts'
 import { redactText } from '../redaction/redact.ts'
 
@@ -12,11 +12,8 @@ export function costNotBounded(
   { answerBound, reason }: { answerBound: string; reason?: string | undefined },
 ): GatewayError {
   const words = missing === 'output' ? `nothing bounds its answer. ${answerBound}.` : missingWords[missing]
-  return new GatewayError(
-    'permission_denied',
-    `This key has a spending limit and what model "${redactText(model)}" may cost is not bounded: ${words}${reason === undefined ? '' : ` ${reason}`}`,
-    { field: 'model' },
-  )
+  const why = reason === undefined ? words : `${words} ${reason}`
+  return gatewayError('cost_not_bounded', { model: redactText(model), why }, { field: 'model' })
 }
 
 export const outputByOperator = 'The operator can set max_output_tokens'

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type BudgetSource, resetOf } from '../ledger/budgets.ts'
 import { usd } from '../ledger/price.ts'
 import type { Refusal } from '../ledger/reservation.ts'
@@ -56,14 +56,13 @@ export async function holdMoney(
 }
 
 function heldByOthers({ source, freeNano }: Refusal, { nano, reason }: Amount): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    withReason(
-      `Running requests hold the money: this request could cost up to $${usd(nano)}, and $${usd(atLeastZero(freeNano))} of ${sourceName(source)} is free just now. Try again when some of them have ended.`,
-      reason,
-    ),
-    { retryAfterSeconds: 1 },
-  )
+  const facts = {
+    cost: usd(nano),
+    free: usd(atLeastZero(freeNano)),
+    of: sourceName(source),
+    why: whyOf(reason),
+  }
+  return gatewayError('money_held', facts, { retryAfterSeconds: 1 })
 }
 
 function insufficient(
@@ -72,18 +71,21 @@ function insufficient(
   startedAt: number,
 ): GatewayError {
   const advice = leftNano > 0n ? advise(leftNano) : undefined
-  const left = `This request could cost up to $${usd(nano)}, and $${usd(atLeastZero(leftNano))} is left of ${sourceName(source)}`
+  const facts = {
+    cost: usd(nano),
+    left: usd(atLeastZero(leftNano)),
+    of: sourceName(source),
+    why: whyOf(reason),
+  }
   if (source.owner === 'balance')
-    return new GatewayError(
-      'insufficient_credit',
-      withReason(`${left}. ${choice(advice, 'add credit')}`, reason),
-    )
+    return gatewayError('credit_used_up', { ...facts, ways: choice(advice, 'add credit') })
   const resetsAt = resetOf(source.period, new Date(startedAt))
-  const refusal =
+  const [resets, wait] =
     resetsAt === undefined
-      ? `${left}, which does not reset. ${choice(advice, 'have the budget raised')}`
-      : `${left}, which resets at ${resetsAt.toISOString()}. ${choice(advice, 'wait until then', 'have the budget raised')}`
-  return new GatewayError('insufficient_credit', withReason(refusal, reason))
+      ? ['does not reset', undefined]
+      : [`resets at ${resetsAt.toISOString()}`, 'wait until then']
+  const ways = choice(advice, wait, 'have the budget raised')
+  return gatewayError('budget_used_up', { ...facts, resets, ways })
 }
 
 /** A sentence with what the client can do. */
@@ -94,8 +96,9 @@ function choice(...ways: (string | undefined)[]): string {
   return `${all.slice(0, 1).toUpperCase()}${all.slice(1)}.`
 }
 
-function withReason(refusal: string, reason: string | undefined): string {
-  return reason === undefined ? refusal : `${refusal} ${reason}`
+/** What follows a sentence. */
+function whyOf(reason: string | undefined): string {
+  return reason === undefined ? '' : ` ${reason}`
 }
 
 function sourceName(source: BudgetSource): string {

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Found, KeptAnswer } from '../access/idempotency-keys.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { storageFull } from '../canonical/storage-full.ts'
 import { end } from './end.ts'
 import { answeredEnding, leftEnding } from './ending.ts'
@@ -48,11 +49,9 @@ export async function answeredBefore(
   try {
     found = await gateway.idempotency.claim(keyed)
   } catch (cause) {
-    throw new GatewayError(
-      'unavailable',
-      'A request with an Idempotency-Key cannot run just now: the database does not answer, so nothing ensures that it runs only once. Try again shortly.',
-      { cause, retryAfterSeconds: 2 },
-    )
+    const message =
+      'A request with an Idempotency-Key cannot run at the moment: the database does not answer, so nothing ensures that it runs only once. Try again shortly.'
+    throw gatewayError('database_away', { message }, { cause, retryAfterSeconds: 2 })
   }
   // A request that goes no further counts against no limit, however often its client repeats it.
   if (found.state !== 'claimed') life.lease?.giveBack()
@@ -71,22 +70,11 @@ export async function answeredBefore(
     case 'full':
       throw storageFull(gateway.bounds.keptTenantBytesMax, 'Idempotency-Key')
     case 'running':
-      throw new GatewayError(
-        'request_in_progress',
-        'The first request with this Idempotency-Key has not ended. Try again to get its answer.',
-        { retryAfterSeconds: 1 },
-      )
+      throw gatewayError('idempotent_request_running', {}, { retryAfterSeconds: 1 })
     case 'different':
-      throw new GatewayError(
-        'idempotency_mismatch',
-        'The first request with this Idempotency-Key had another path or body. Give each request a key of its own.',
-      )
+      throw gatewayError('idempotency_key_reused')
     case 'lost':
-      throw new GatewayError(
-        'idempotency_mismatch',
-        `Request ${found.requestId} had this Idempotency-Key and succeeded, but its answer was lost before it could be kept. Send another key to have it done again.`,
-        { code: 'idempotency_answer_lost' },
-      )
+      throw gatewayError('idempotency_answer_lost', { id: found.requestId })
   }
 }
 
@@ -116,11 +104,7 @@ const visibleAscii = /^[\x21-\x7e]{1,255}$/
 function headerOf({ request }: Received): string {
   const value = String(request.headers['idempotency-key'])
   if (visibleAscii.test(value)) return value
-  throw new GatewayError(
-    'invalid_request',
-    'Idempotency-Key: expected 1 to 255 visible ASCII characters, such as a UUID',
-    { field: 'Idempotency-Key' },
-  )
+  throw invalid('Idempotency-Key', 'expected 1 to 255 visible ASCII characters, such as a UUID')
 }
 
 async function replay(

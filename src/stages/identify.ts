@@ -1,7 +1,6 @@
 import { authenticate } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { groupOf } from '../catalog/catalog.ts'
 import type { Group, Snapshot } from '../catalog/snapshot.ts'
 import type { Gateway } from './gateway.ts'
@@ -63,11 +62,7 @@ function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => 
   const keyId = identity.parent?.keyId ?? identity.keyId
   const most = bounds.keyInFlightMax === 0 ? Math.ceil(bounds.inFlightMax / 2) : bounds.keyInFlightMax
   if (keyRequests.of(keyId) >= most) {
-    throw new GatewayError(
-      'rate_limited',
-      `This key runs ${counted(most, 'request')} in this gateway process, as many as one key may. Wait for one of them to end.`,
-      { retryAfterSeconds: 1 },
-    )
+    throw gatewayError('key_requests_full', { most }, { retryAfterSeconds: 1 })
   }
   return keyRequests.begin(keyId)
 }
@@ -75,17 +70,9 @@ function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => 
 /** Throws `unavailable` when this process may begin no new request. */
 function requireRoom({ draining, requests, bounds }: Gateway): void {
   if (draining) {
-    throw new GatewayError(
-      'unavailable',
-      'This gateway process is shutting down. Try again: another one will answer.',
-      { retryAfterSeconds: 1 },
-    )
+    throw gatewayError('refused_while_draining', {}, { retryAfterSeconds: 1 })
   }
   if (requests.size > bounds.inFlightMax) {
-    throw new GatewayError(
-      'unavailable',
-      `This gateway process runs ${counted(bounds.inFlightMax, 'request')}, as many as it may. Try again.`,
-      { retryAfterSeconds: 1 },
-    )
+    throw gatewayError('process_full', { most: bounds.inFlightMax }, { retryAfterSeconds: 1 })
   }
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { calledOrigin } from '../http/client-address.ts'
 import { isRefusedHost, readWebhookUrl, webhookUrlForm } from '../webhooks/webhook-url.ts'
 import type { Gateway } from './gateway.ts'
@@ -22,9 +23,7 @@ export function webhookOf(
     checkWebhookHost(url, gateway.privateWebhooks)
     return { url: url.href, origin: originFor(gateway, request) }
   }
-  throw new GatewayError('invalid_request', `${webhookHeader}: expected ${webhookUrlForm}`, {
-    field: webhookHeader,
-  })
+  throw invalid(webhookHeader, `expected ${webhookUrlForm}`)
 }
 
 /** The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the end. */
@@ -34,9 +33,6 @@ export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: In
 
 function checkWebhookHost(url: URL, allowPrivate: boolean): void {
   if (!isRefusedHost(url, allowPrivate)) return
-  throw new GatewayError(
-    'invalid_request',
-    `${webhookHeader}: webhooks are not sent to the address ${url.hostname}. Give a host name or a public address`,
-    { field: webhookHeader },
-  )
+  const facts = { header: webhookHeader, host: url.hostname }
+  throw gatewayError('webhook_address_refused', facts, { field: webhookHeader })
 }

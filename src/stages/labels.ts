@@ -1,6 +1,6 @@
 import { type Names, noNames } from '../bodies/names.ts'
 import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import type { Headers } from '../canonical/headers.ts'
 import { name, tagList } from '../ledger/column.ts'
 import type { OpenRecord } from '../ledger/record.ts'
@@ -36,7 +36,7 @@ export function endUserText(named: string | undefined, exact: readonly string[] 
 export function checkTags(headers: Headers): void {
   const { problem } = headerTags(headers)
   if (problem === undefined) return
-  throw new GatewayError('invalid_request', `${tagsHeader}: ${problem}`, { field: tagsHeader })
+  throw invalid(tagsHeader, problem)
 }
 
 const noTags: { tags: readonly string[]; problem?: string } = { tags: [] }

@@ -2,7 +2,7 @@ import { mayUse } from '../access/permitted.ts'
 import type { HostedWork } from '../bodies/hosted-work.ts'
 import type { SignedNeed } from '../bodies/need-signs.ts'
 import { type BodyFormat, factsFrom, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
@@ -145,10 +145,7 @@ export async function readInstead(
 ): Promise<'left' | undefined> {
   const { bodyBytesMax, bodyThreadBytes } = gateway.bounds
   if (bytes.length > bodyBytesMax) {
-    throw new GatewayError(
-      'request_too_large',
-      `With the kept turns before it the request has ${bytes.length} bytes, and this gateway accepts ${bodyBytesMax}. Begin a new conversation.`,
-    )
+    throw gatewayError('kept_turns_too_large', { bytes: bytes.length, bytesMax: bodyBytesMax })
   }
   const share = gateway.bodies.begin(bodyOwnerOf(asked.identity))
   asked.life.releases.push(share.release)
@@ -231,16 +228,8 @@ async function readInThread(
 export function requireModel({ snapshot, identity }: Identified, name: string): Model {
   const model = findModel(snapshot, name)
   if (model === undefined) {
-    throw new GatewayError(
-      'model_not_found',
-      `Model "${redactText(name)}" does not exist here. GET /v1/models lists what this key may use.`,
-      { field: 'model' },
-    )
+    throw gatewayError('model_unknown', { model: redactText(name) }, { field: 'model' })
   }
   if (mayUse(snapshot, identity, name)) return model
-  throw new GatewayError(
-    'permission_denied',
-    `This key may not use model "${redactText(name)}". GET /v1/models lists what it may use.`,
-    { field: 'model' },
-  )
+  throw gatewayError('model_forbidden', { model: redactText(name) }, { field: 'model' })
 }

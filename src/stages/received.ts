@@ -5,7 +5,7 @@ import { tokenFrom } from '../access/authenticate.ts'
 import type { Identity } from '../access/identity.ts'
 import type { NamePlaces, Names } from '../bodies/names.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { clientAddressOf } from '../http/client-address.ts'
 import type { AttemptRecord, OpenRecord } from '../ledger/record.ts'
 import type { BackgroundAdditions } from '../protocols/protocol.ts'
@@ -193,9 +193,7 @@ function leave({ life }: Received): void {
   life.clientGone = true
   const { running, whenClientLeaves } = life
   if (running === undefined) return
-  const reason = new GatewayError('upstream_error', 'The client went away and the call was ended.', {
-    fault: 'client',
-  })
+  const reason = gatewayError('upstream_call_abandoned')
   // No policy: the call costs nothing, so its answer is not worth waiting for.
   if (whenClientLeaves === undefined || whenClientLeaves.policy === 'abort') {
     running.abort(reason)

@@ -1,5 +1,5 @@
-import { counted } from '../canonical/counted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
+import type { Reason } from '../canonical/reasons/catalogue.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
 import { type Decision, type Denial, type Held, isLimited, type Scope } from '../limits/limits.ts'
 import type { Gateway } from './gateway.ts'
@@ -71,23 +71,19 @@ function requireGranted(gateway: Gateway, { headers, endpoint }: Identified, dec
   const { retryAfterMs } = decision
   // Clients of both vendors prefer this header to retry-after, which has whole seconds only.
   if (retryAfterMs < 1_000) headers['retry-after-ms'] = String(retryAfterMs)
-  throw new GatewayError('rate_limited', refusalText(decision), {
-    retryAfterSeconds: Math.ceil(retryAfterMs / 1_000),
-  })
+  const { scope, limit, allowed } = decision
+  const options = { retryAfterSeconds: Math.ceil(retryAfterMs / 1_000) }
+  throw gatewayError(reasonOf[limit], { who: whose[scope], allowed }, options)
 }
 
-function refusalText({ scope, limit, allowed }: Denial): string {
-  const who = {
-    key: 'This key has',
-    group: "The keys of this key's group together have",
-    tenant: 'The keys of this tenant together have',
-  }[scope]
-  switch (limit) {
-    case 'requests':
-      return `${who} used up the ${counted(allowed, 'request')} per minute that ${allowed === 1 ? 'is' : 'are'} allowed. Wait as long as retry-after says.`
-    case 'tokens':
-      return `${who} used up the ${counted(allowed, 'token')} per minute that ${allowed === 1 ? 'is' : 'are'} allowed. Wait as long as retry-after says, or send less.`
-    case 'concurrency':
-      return `${who} as many requests running as are allowed, ${allowed}. Wait for one of them to end.`
-  }
-}
+const whose = {
+  key: 'This key has',
+  group: "The keys of this key's group together have",
+  tenant: 'The keys of this tenant together have',
+} as const satisfies Record<Denial['scope'], string>
+
+const reasonOf = {
+  requests: 'request_rate_reached',
+  tokens: 'token_rate_reached',
+  concurrency: 'concurrency_reached',
+} as const satisfies Record<Denial['limit'], Reason>

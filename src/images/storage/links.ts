@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { type KeyRing, ringOf } from '../../canonical/key-ring.ts'
 
 /** Links to images. With a link a client may read that image, without a key, until the link expires. */
@@ -22,23 +22,14 @@ export class ImageLinks {
   /** The whole seconds until the link expires. Throws a GatewayError when we did not sign it, or when it has expired. */
   verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): number {
     if (expires === undefined || signature === undefined) {
-      throw new GatewayError(
-        'permission_denied',
-        `The link is not whole: expires and signature belong to it. ${howToGetAnother}`,
-      )
+      throw gatewayError('image_link_incomplete')
     }
     if (!this.#isSigned(signature, file, expires)) {
-      throw new GatewayError(
-        'permission_denied',
-        `The signature of the link is wrong: it must be used as it was given. ${howToGetAnother}`,
-      )
+      throw gatewayError('image_link_unsigned')
     }
     const expiresMs = Number(expires) * 1000
     if (nowMs < expiresMs) return Math.floor((expiresMs - nowMs) / 1000)
-    throw new GatewayError(
-      'permission_denied',
-      `The link expired at ${new Date(expiresMs).toISOString()}. ${howToGetAnother}`,
-    )
+    throw gatewayError('image_link_expired', { at: new Date(expiresMs).toISOString() })
   }
 
   /**
@@ -59,8 +50,6 @@ export class ImageLinks {
 function signatureOf(file: string, expires: string, key: Buffer): string {
   return createHmac('sha256', key).update(`${file}\n${expires}`).digest('base64url')
 }
-
-const howToGetAnother = 'GET /v1/images/generations/{id} answers with a new one.'
 
 /** In constant time. It compares the texts, not the decoded bytes: a signature has only one spelling. */
 function equal(given: string, right: string): boolean {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { type ContentType, sniff, sniffBytes } from './sniff.ts'
 import type { ImageStorage, ImageWriter } from './storage.ts'
 
@@ -25,7 +25,8 @@ export class ImageReceiver {
   write(bytes: Buffer): Promise<void> {
     return this.#orAbandon(async () => {
       this.#bytes += bytes.length
-      if (this.#bytes > this.#bytesMax) throw tooLarge(this.#bytesMax)
+      if (this.#bytes > this.#bytesMax)
+        throw gatewayError('upstream_image_too_large', { bytesMax: this.#bytesMax })
       if (this.#place !== undefined) return await kept(this.#place.writer.write(bytes))
       this.#first.push(bytes)
       if (this.#bytes >= sniffBytes) await this.#begin()
@@ -91,19 +92,8 @@ async function kept(writing: Promise<void>): Promise<void> {
   try {
     await writing
   } catch (cause) {
-    throw new GatewayError(
-      'unavailable',
-      'What the upstream made cannot be stored just now. Try again later.',
-      {
-        cause,
-        retryAfterSeconds: 5,
-      },
-    )
+    throw gatewayError('image_storage_away', {}, { cause, retryAfterSeconds: 5 })
   }
 }
 
-const noImage = () =>
-  new GatewayError('upstream_error', 'The upstream answered with something that is no image.')
-
-const tooLarge = (bytesMax: number) =>
-  new GatewayError('upstream_error', `The upstream answered with an image of more than ${bytesMax} bytes.`)
+const noImage = () => gatewayError('upstream_image_unreadable', { what: 'something that is not an image' })

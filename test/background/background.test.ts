@@ -90,7 +90,7 @@ test('an answer that waits is cancelled at once, and one that runs ends its upst
 
 test('what a client may not ask for is refused by name', async () => {
   const refusals = [
-    [bed.client(), { ...asked('x'), store: false }, { status: 400, param: 'background' }],
+    [bed.client(), { ...asked('x'), store: false }, { status: 400, code: 'background_not_stored' }],
     [bed.client({ key: forgettingKey }), asked('x'), { status: 400, param: 'background' }],
     [bed.client(), { ...asked('x'), model: 'none' }, { status: 404 }],
     [bed.client(), { ...asked('x'), conversation: 'conv_1' }, { status: 400, param: 'background' }],

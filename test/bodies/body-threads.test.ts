@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from 'vitest'
 import type { BodyThreadData } from '../../src/bodies/body-thread.ts'
 import { BodyThreads, type BodyThreadsOptions } from '../../src/bodies/body-threads.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { until } from '../support/until.ts'
 
 /** The pool of threads for large bodies: who is next, how many wait, and what happens when a thread dies. */
@@ -72,13 +72,13 @@ test('beyond their bound, bodies are refused: of one key with 429, of all with 5
   threads.requireRoom('a')
   for (const name of ['a', 'a']) jobs.push(ask(threads, name))
   expect(() => threads.requireRoom('a')).toThrow(
-    expect.objectContaining({ kind: 'rate_limited', retryAfterSeconds: 1 }),
+    expect.objectContaining({ reason: 'key_body_queue_full', retryAfterSeconds: 1 }),
   )
   threads.requireRoom('b')
   for (const name of ['b', 'c']) jobs.push(ask(threads, name))
   for (const name of ['b', 'c', 'd']) {
     expect(() => threads.requireRoom(name)).toThrow(
-      expect.objectContaining({ kind: 'unavailable', retryAfterSeconds: 1 }),
+      expect.objectContaining({ reason: 'body_queue_full', retryAfterSeconds: 1 }),
     )
   }
   first[0] = 0
@@ -92,7 +92,7 @@ test('a request that ends takes its body out of the queue', async () => {
   const running = ask(threads, 'a', first)
   const waiting = ask(threads, 'a')
   expect(threads.state().waiting).toBe(1)
-  const gone = new GatewayError('upstream_error', 'The client went away.')
+  const gone = errorOfKind('upstream_error', 'The client went away.')
   waiting.abort(gone)
   running.abort(gone)
   expect(threads.state().waiting).toBe(0)
@@ -108,7 +108,7 @@ test('a thread that dies fails its own job only, and another takes its place', a
   const other = ask(threads, 'a', held)
   const dying = ask(threads, 'b', shared('die'))
   const next = ask(threads, 'c')
-  await expect(dying.done).rejects.toMatchObject({ kind: 'internal', fault: 'gateway' })
+  await expect(dying.done).rejects.toMatchObject({ reason: 'body_thread_died', fault: 'gateway' })
   await next.done
   await ask(threads, 'b').done
   expect(logged).toEqual(['a thread for large bodies has died'])
@@ -121,6 +121,6 @@ test('the end of the pool fails what waits', async () => {
   const first = shared('wait')
   const jobs = [ask(threads, 'a', first), ask(threads, 'a')]
   await threads.close()
-  for (const { done } of jobs) await expect(done).rejects.toMatchObject({ kind: 'internal' })
+  for (const { done } of jobs) await expect(done).rejects.toMatchObject({ reason: 'body_thread_died' })
   expect(logged).toEqual([])
 })

@@ -10,6 +10,9 @@ import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { type FilesBed, keys, makeFilesBed, note, pdf, png, upload } from './bed.ts'
 
+const reasonOf = (error: unknown) =>
+  error instanceof OpenAI.APIError ? error.headers?.get('x-tollgate-reason') : undefined
+
 /** Files that clients upload, read and delete, by the vendor's own SDK. */
 
 let bed: FilesBed<TollgateProcess>
@@ -107,7 +110,9 @@ test.each([
 
 test('a file that is too large is refused, declared or not', async () => {
   const large = Buffer.concat([pdf, Buffer.alloc(1_200_000, 'x')])
-  await expect(upload(bed.openai(), large, 'x.pdf')).rejects.toMatchObject({ status: 413 })
+  const refused = await upload(bed.openai(), large, 'x.pdf').catch((error: unknown) => error)
+  expect(refused).toMatchObject({ status: 413 })
+  expect(reasonOf(refused)).toBe('file_too_large')
   const { head, tail } = partsOf('x.pdf')
   const answer = await fetch(`${bed.tollgate.url}/v1/files`, {
     method: 'POST',
@@ -230,9 +235,11 @@ test('a tenant has no more files and bytes than it may, also when it uploads man
   const text = Buffer.alloc(400, 'x')
   const outcomes = await Promise.allSettled([1, 2, 3].map(() => upload(client, text, 'x.txt')))
   expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'fulfilled', 'rejected'])
-  expect(outcomes.find(({ status }) => status === 'rejected')).toMatchObject({ reason: { status: 413 } })
+  const rejected = outcomes.find((outcome) => outcome.status === 'rejected')
+  expect(rejected).toMatchObject({ reason: { status: 413 } })
+  expect(reasonOf(rejected?.reason)).toBe('file_bytes_full')
   await upload(client, Buffer.from('x'), 'small.txt')
-  await expect(upload(client, Buffer.from('x'), 'small.txt')).rejects.toThrow(/3 files/)
+  await expect(upload(client, Buffer.from('x'), 'small.txt')).rejects.toMatchObject({ code: 'files_full' })
   for await (const { id } of client.files.list()) await client.files.delete(id)
   await nothingKept()
 })

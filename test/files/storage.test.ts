@@ -101,7 +101,9 @@ test('in a bucket, files come, are named in requests and go, and large ones come
   s3.before((request) => {
     if (request.method === 'PUT') throw new Error('no')
   })
-  await expect(upload(client, note, 'x.txt')).rejects.toMatchObject({ status: 503 })
+  const away = await upload(client, note, 'x.txt').catch((error: unknown) => error)
+  expect(away).toMatchObject({ status: 503 })
+  expect((away as { headers?: Headers }).headers?.get('x-tollgate-reason')).toBe('file_storage_away')
   s3.before(() => {})
   for (const id of [small, big]) await client.files.delete(id)
   await until(async () => (await s3.objects()).length === 0)

@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Reason } from '../../src/canonical/reasons/catalogue.ts'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { heldStreams } from '../support/upstream-plans.ts'
@@ -44,7 +45,13 @@ const nameRule = /^file: its name must have at most 255 characters, none of them
 const notAForm =
   /^body: expected a whole form of the type multipart\/form-data, with the parts "file" and "purpose"$/
 const unknown = /: no part of an upload has this name; expected "file", "purpose", /
+const unknownType = /^file: its bytes are no type/
 const twice = /: given more than once$/
+const reasons: readonly [RegExp, Reason][] = [
+  [notAForm, 'upload_form_invalid'],
+  [unknownType, 'file_type_refused'],
+  [twice, 'field_invalid'],
+]
 const noFile = /^file: required: a part with the bytes of the file$/
 
 const refusals: Record<string, Refused> = {
@@ -61,7 +68,7 @@ const refusals: Record<string, Refused> = {
   },
   'a file of no known type': {
     body: [file('; filename="a.txt"', Buffer.from([0, 1, 2])), purpose, end],
-    says: /^file: its bytes are no type/,
+    says: unknownType,
   },
   'an unknown part before the file': { body: [field('colour', 'red'), file(), purpose, end], says: unknown },
   'an unknown part behind the file': { body: [file(), field('colour', 'red'), purpose, end], says: unknown },
@@ -281,7 +288,9 @@ test('every refusal of an upload is an answer with its row, whole and cut off, a
     expect(status, what).toSatisfy((code: number) => code === 400 || code === 413)
     expect(error, what).toMatchObject({ message: expect.any(String), type: 'invalid_request_error' })
     const message = String(error.message)
+    const reason = reasons.find(([says]) => says === refused.says)?.[1]
     if (isWhole) {
+      if (reason !== undefined) expect(error.code, what).toBe(reason)
       expect(message, what).toMatch(refused.says)
       expect(status, what).toBe(refused.status ?? 400)
     } else

@@ -241,10 +241,11 @@ describe('one process that does not wait long', () => {
     expect(Date.now() - begunAt).toBeGreaterThanOrEqual(300)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('1')
+    expect(response.headers.get('x-tollgate-reason')).toBe('money_held')
     expect(await response.json()).toMatchObject({
       error: {
         message: expect.stringMatching(
-          /^Running requests hold the money: .* of this key's daily budget is free just now/,
+          /^Running requests hold the money: .* of this key's daily budget is free at the moment/,
         ),
       },
     })
@@ -265,6 +266,7 @@ describe('one process that does not wait long', () => {
     const response = await spend()
     expect(response.status).toBe(402)
     expect(response.headers.get('x-should-retry')).toBe('false')
+    expect(response.headers.get('x-tollgate-reason')).toBe('budget_used_up')
     const { error } = (await response.json()) as { error: { message: string; code: string } }
     expect(error.code).toBe('insufficient_quota')
     const midnight = new Date(new Date().setUTCHours(24, 0, 0, 0)).toISOString()

@@ -2,6 +2,7 @@ import { connect } from 'node:net'
 import Anthropic from '@anthropic-ai/sdk'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Reason } from '../../src/canonical/reasons/catalogue.ts'
 import { addLimitHeaders } from '../../src/stages/limit-headers.ts'
 import { idsOf, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
@@ -11,10 +12,11 @@ import { body, keys, messages, yaml } from './limited-keys.ts'
 
 let bed: Testbed
 
-async function refusalOf(response: Response): Promise<string> {
+async function refusalOf(response: Response, reason: Reason = 'request_rate_reached'): Promise<string> {
   const { error } = (await response.json()) as { error: { type: string; code: string; message: string } }
   expect(response.status).toBe(429)
   expect(error.code).toBe('rate_limit_exceeded')
+  expect(response.headers.get('x-tollgate-reason')).toBe(reason)
   return error.message
 }
 
@@ -84,7 +86,7 @@ describe('one process', () => {
     expect(left(await ask({ max_completion_tokens: 900 }), 'tokens')).toBeLessThan(100)
     // 18 tokens of about 900 were used.
     const refused = await ask({ max_completion_tokens: 985 })
-    expect(await refusalOf(refused)).toContain('used up the 1000 tokens per minute')
+    expect(await refusalOf(refused, 'token_rate_reached')).toContain('used up the 1000 tokens per minute')
     expect(left(refused, 'tokens')).toBeGreaterThan(980 - 1)
     expect(left(refused, 'requests')).toBe(19)
 
@@ -113,7 +115,7 @@ describe('one process', () => {
     await bed.upstream.arrived(1)
     const refused = await bed.chat(body, { key })
     expect(refused.headers.get('retry-after')).toBe('1')
-    expect(await refusalOf(refused)).toBe(
+    expect(await refusalOf(refused, 'concurrency_reached')).toBe(
       'This key has as many requests running as are allowed, 1. Wait for one of them to end.',
     )
     end()

@@ -383,6 +383,7 @@ test.each(numbered())(
     const failed = await ask(`one-${at}`, of, stream)
     expect(failed.status).toBe(status)
     expect(JSON.parse(failed.text).error.message).toContain(words)
+    if (words === 'nothing') expect(failed.headers.get('x-tollgate-reason')).toBe('upstream_answer_empty')
     const row = await bed.row(failed.id)
     expect(row).toMatchObject({ outcome: 'failed' })
     expect(row.usage_source).not.toBe('estimated')

@@ -1,13 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
-import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { parseObject, textOf } from '../../src/canonical/json.ts'
+import type { Reason } from '../../src/canonical/reasons/catalogue.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide } from '../../src/protocols/index.ts'
 import { begun, errorFrame } from '../support/begun-answers.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { type FailingClient, failingClients } from '../support/sdk-failures.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan, SeenRequest } from '../support/upstream.ts'
@@ -46,6 +47,14 @@ const kinds = Object.keys(raised) as ErrorKind[]
 function raisedBy({ protocol }: FailingClient, kind: ErrorKind): { status: number; name: string } {
   const [status, name] = raised[kind][protocol === 'anthropic-messages' ? 'anthropic' : 'openai']
   return { status, name }
+}
+
+interface Refused {
+  kind: ErrorKind
+  reason?: Reason
+  says: RegExp
+  when: string
+  ask: () => ReturnType<FailingClient['ask']>
 }
 
 /** The form of an error inside a stream. The Responses format has an event of its own for it. */
@@ -93,16 +102,18 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
 
     const keyed = { 'idempotency-key': `key-of-${client.protocol}` }
 
-    const refusals: { kind: ErrorKind; says: RegExp; when: string; ask: () => ReturnType<typeof ask> }[] = [
+    const refusals: Refused[] = [
       {
         kind: 'invalid_request',
         when: 'a member has the wrong shape',
+        reason: 'field_wrong_type',
         says: /temperature: expected a number/,
         ask: () => ask({ model, more: { temperature: 'warm' } }),
       },
       {
         kind: 'unsupported_parameter',
         when: 'strict and something would be lost',
+        reason: 'loss_refused',
         says: /never_heard_of/,
         ask: () => ask({ model, more: { never_heard_of: 1 }, headers: { 'x-tollgate-strict': 'true' } }),
       },
@@ -115,12 +126,14 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'permission_denied',
         when: 'the key may not use the model',
+        reason: 'model_forbidden',
         says: /This key may not use model "via-/,
         ask: () => ask({ model }, keys.narrow),
       },
       {
         kind: 'insufficient_credit',
         when: 'the balance is too small',
+        reason: 'credit_used_up',
         says: /could cost up to \$/,
         ask: () => ask({ model }, keys.poor),
       },
@@ -133,12 +146,14 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'model_not_found',
         when: 'there is no such model',
+        reason: 'model_unknown',
         says: /Model "nowhere" does not exist/,
         ask: () => ask({ model: 'nowhere' }),
       },
       {
         kind: 'endpoint_not_supported',
         when: 'the channels of the model speak of something else',
+        reason: 'endpoint_not_spoken',
         says: /its channels speak openai-images/,
         ask: () => ask({ model: 'images' }),
       },
@@ -151,12 +166,14 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'request_in_progress',
         when: 'the first request with its Idempotency-Key runs',
+        reason: 'idempotent_request_running',
         says: /first request with this Idempotency-Key has not ended/,
         ask: () => whileFirstRuns(() => ask({ model, headers: keyed })),
       },
       {
         kind: 'idempotency_mismatch',
         when: 'its Idempotency-Key was that of another request',
+        reason: 'idempotency_key_reused',
         says: /another path or body/,
         ask: () =>
           whileFirstRuns((turn) => ask({ model, more: { metadata: { user_id: turn } }, headers: keyed })),
@@ -164,40 +181,73 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       {
         kind: 'rate_limited',
         when: 'the key has as many running as it may',
+        reason: 'concurrency_reached',
         says: /as many requests running/,
         ask: () => whileHeld(1, keys.single, () => ask({ model }, keys.single)),
       },
       {
         kind: 'unavailable',
         when: 'the process has as many running as it may',
+        reason: 'process_full',
         says: /as many as it may/,
         ask: () => whileHeld(inFlightMax, keys.free, () => ask({ model })),
       },
     ]
 
-    test.each(refusals)('$kind when $when', async ({ kind, says, ask }) => {
+    test.each(refusals)('$kind when $when', async ({ kind, reason, says, ask }) => {
       const failure = await ask()
       expect(failure).toMatchObject({
         ...raisedBy(client, kind),
+        ...(reason === undefined ? {} : { reason }),
         message: expect.stringMatching(says),
         text: '',
       })
       await expectRow(failure, kind)
     })
 
-    test.each<[ErrorKind, number, object, RegExp]>([
-      ['invalid_request', 400, { message: 'messages.1.role: it is wrong' }, /messages\.1\.role: it is wrong/],
-      ['content_filtered', 400, filtered, /blocked by (our )?content filtering policy/],
-      ['model_not_found', 404, { message: 'The model is gone' }, /The model is gone/],
-      ['upstream_error', 401, { message: 'Bad key sk-upstream' }, /own credential.*your key is fine/],
-      ['rate_limited', 429, { message: 'Slow down' }, /limits the rate of requests/],
-      ['upstream_error', 500, { message: 'It broke' }, /failed with status 500/],
-      ['upstream_overloaded', 503, { message: 'Busy' }, /overloaded/],
-      ['upstream_timeout', 504, { message: 'Late' }, /gave up waiting/],
-    ])('%s when the upstream says %i', async (kind, status, error, says) => {
+    test.each<[ErrorKind, Reason, number, object, RegExp]>([
+      [
+        'invalid_request',
+        'upstream_refused_request',
+        400,
+        { message: 'messages.1.role: no' },
+        /messages\.1\.role: no/,
+      ],
+      [
+        'content_filtered',
+        'upstream_content_filtered',
+        400,
+        filtered,
+        /blocked by (our )?content filtering policy/,
+      ],
+      [
+        'model_not_found',
+        'upstream_model_unknown',
+        404,
+        { message: 'The model is gone' },
+        /The model is gone/,
+      ],
+      ['upstream_error', 'upstream_path_unknown', 404, { message: 'Not Found' }, /check its base URL/],
+      ['request_too_large', 'upstream_request_too_large', 413, { message: 'Too much' }, /Too much/],
+      [
+        'upstream_error',
+        'upstream_credential_refused',
+        401,
+        { message: 'Bad key sk-upstream' },
+        /own credential.*your key is fine/,
+      ],
+      ['rate_limited', 'upstream_rate_limited', 429, { message: 'Slow down' }, /limits the rate of requests/],
+      ['upstream_error', 'upstream_failed', 500, { message: 'It broke' }, /failed with status 500/],
+      ['upstream_overloaded', 'upstream_overloaded', 503, { message: 'Busy' }, /overloaded/],
+      ['upstream_timeout', 'upstream_timed_out', 504, { message: 'Late' }, /gave up waiting/],
+    ])('%s, %s, when the upstream says %i', async (kind, reason, status, error, says) => {
       bed.upstream.script(() => errorAnswer(status, error))
       const failure = await ask({ model })
-      expect(failure).toMatchObject({ ...raisedBy(client, kind), message: expect.stringMatching(says) })
+      expect(failure).toMatchObject({
+        ...raisedBy(client, kind),
+        reason,
+        message: expect.stringMatching(says),
+      })
       expect(failure.message).not.toContain('sk-upstream')
       await expectRow(failure, kind)
     })
@@ -280,7 +330,7 @@ async function writeError(
   for await (const chunk of request) chunks.push(chunk)
   const body = parseObject(Buffer.concat(chunks).toString()) ?? {}
   const kind = kinds.find((name) => name === textOf(body.model)) ?? 'internal'
-  const error = new GatewayError(kind, messageOf(kind))
+  const error = errorOfKind(kind, messageOf(kind))
   if (body.stream !== true) {
     const rendered = side.encodeError(error, writtenId)
     response.writeHead(rendered.status, { 'content-type': 'application/json', ...rendered.headers })

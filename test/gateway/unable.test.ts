@@ -65,6 +65,7 @@ const errorOf = ({ text }: { text: string }) => JSON.parse(text).error
 test('an image for a model whose channel takes none is refused with the models that do', async () => {
   const asked = await bed.ask('blind', { messages: seen })
   expect(asked.status).toBe(400)
+  expect(asked.headers.get('x-tollgate-reason')).toBe('model_unable')
   expect(errorOf(asked)).toEqual({
     message:
       'messages[0].content[1]: model "blind" takes no images on the channels that this key may use ("chat"). Models of this key that take images: "seeing", "split-all".',
@@ -261,6 +262,7 @@ test('a channel is asked in the format in which its vendor serves the model', as
 test('a model whose vendor serves it in no format of its channel is refused', async () => {
   const asked = await bed.ask('responses-only')
   expect(asked.status).toBe(400)
+  expect(asked.headers.get('x-tollgate-reason')).toBe('vendor_format_not_spoken')
   expect(errorOf(asked)).toMatchObject({
     code: 'endpoint_not_supported',
     message: expect.stringContaining(

@@ -2,7 +2,6 @@ import { mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { Channel } from '../../src/catalog/snapshot.ts'
 import { generate } from '../../src/images/generate.ts'
 import type { Generation } from '../../src/images/generation.ts'
@@ -13,6 +12,7 @@ import { imageClient } from '../../src/protocols/index.ts'
 import { ChannelLoad } from '../../src/routing/channel-load.ts'
 import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import {
   freeKey,
   type ImageTestbed,
@@ -206,7 +206,7 @@ describe('images that were made count, even if others failed', () => {
 
   test('the gateway reads an event without an end up to a bound', async () => {
     const { job } = await outcome({ prompt: 'endless', ...streamed })
-    expect(job.error?.message).toContain('an event of more than 4194304 bytes')
+    expect(job.error?.message).toContain('more than 4194304 bytes beside its images')
   })
 
   test('a channel whose format cannot express the request is passed over', async () => {
@@ -332,7 +332,7 @@ describe('the end of making images', () => {
     return generate(gateway, generation)
   }
 
-  const away = new GatewayError('unavailable', 'Postgres is away.')
+  const away = errorOfKind('unavailable', 'Postgres is away.')
 
   test('when takeTurn fails, the images made before are kept', async () => {
     const made = await begun('breaks:1 then away', async (_, { name }) => {
@@ -350,7 +350,7 @@ describe('the end of making images', () => {
   })
 
   test('an ended job keeps its images, and calls no other channel', async () => {
-    const ended = new GatewayError('unavailable', 'It is over.')
+    const ended = errorOfKind('unavailable', 'It is over.')
     const wanted = (prompt: string) =>
       begun(prompt, async (generation) => {
         // The job ends while the call runs, as when the worker loses the lease.

@@ -44,10 +44,10 @@ test.each([
 ] as const)('the cost of an image is not bounded: %s', (_name, of, images, missing, words) => {
   expect(worstCaseImagesNano(images, of, '1')).toBeUndefined()
   expect(missingImageBound(images, of)).toBe(missing)
-  const { kind, message } = costNotBounded('draw', missing, {
+  const { reason, message } = costNotBounded('draw', missing, {
     answerBound: 'The operator can set max_output_tokens',
   })
-  expect(kind).toBe('permission_denied')
+  expect(reason).toBe('cost_not_bounded')
   expect(message).toContain(`what model "draw" may cost is not bounded: ${words}`)
   expect(message).not.toMatch(/\bnor\b/)
 })

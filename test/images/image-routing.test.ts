@@ -2,7 +2,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
 import { generate } from '../../src/images/generate.ts'
 import type { Generation } from '../../src/images/generation.ts'
 import type { ImageGateway } from '../../src/images/image-gateway.ts'
@@ -14,6 +13,7 @@ import type { Routing } from '../../src/routing/routing.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { OfferTraits } from '../../src/traits/offer-traits.ts'
 import { Upstreams } from '../../src/upstream/upstreams.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { type ImageUpstream, startImageUpstream } from '../support/image-upstream.ts'
 import { localRouting } from '../support/local-routing.ts'
 import { socketBounds } from '../support/socket-bounds.ts'
@@ -129,7 +129,7 @@ test.each([
   ['when a preview had come', 'breaks:1 cancelled', { n: 2, stream: true, partial_images: 1 }],
 ])('a job that is cancelled %s does not affect the breaker of its channel', async (_when, prompt, more) => {
   failOften('best')
-  const ended = new GatewayError('invalid_request', 'It was cancelled.', { fault: 'client' })
+  const ended = errorOfKind('invalid_request', 'It was cancelled.', { fault: 'client' })
   const { generation, made } = begin(prompt, { more })
   const end = () => {
     generation.ended = ended

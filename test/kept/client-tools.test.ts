@@ -156,7 +156,7 @@ describe.each(translatedModels)('an agent over %s', (model) => {
       expect(JSON.stringify(second.output)).toContain('[exit code 3]')
       const lost = { type: 'shell_call_output', call_id: 'call_of_nobody', output: [] }
       await expect(ask({ input: [lost], previous_response_id: second.id })).rejects.toThrow(
-        'No tool call found for shell call output with call_id call_of_nobody',
+        '"code":"tool_call_missing"',
       )
     } finally {
       socket.close()

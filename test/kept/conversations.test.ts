@@ -11,6 +11,11 @@ import {
 } from '../support/four-upstreams.ts'
 import { runTool, tools } from '../support/loop.ts'
 
+/** The header of a refusal. */
+const reasonOf = (error: unknown) =>
+  error instanceof OpenAI.APIError ? error.headers?.get('x-tollgate-reason') : undefined
+const caught = (error: unknown) => error
+
 /** Conversations, as the vendor's SDK makes them and runs requests in them. */
 
 let bed: FourUpstreams
@@ -189,9 +194,9 @@ test('the endpoints answer in the shapes of the vendor', async () => {
   const named = { conversation_id: made.id }
   expect(await client.conversations.items.retrieve(first?.id ?? '', named)).toEqual(first)
   expect(await client.conversations.items.delete(first?.id ?? '', named)).toEqual(changed)
-  await expect(client.conversations.items.retrieve(first?.id ?? '', named)).rejects.toThrow(
-    OpenAI.NotFoundError,
-  )
+  const gone = await client.conversations.items.retrieve(first?.id ?? '', named).catch(caught)
+  expect(gone).toBeInstanceOf(OpenAI.NotFoundError)
+  expect(reasonOf(gone)).toBe('conversation_item_not_found')
   await expect(client.conversations.items.delete(first?.id ?? '', named)).rejects.toThrow(
     OpenAI.NotFoundError,
   )
@@ -279,6 +284,14 @@ test.each<[string, () => Promise<unknown>, string]>([
   ],
 ])('%s is refused by name', async (_what, attempt, param) => {
   await expect(attempt()).rejects.toMatchObject({ status: 400, param })
+})
+
+test('an answer in the background, and one that continues another, are refused with a reason of their own', async () => {
+  const { id } = await client.conversations.create()
+  const reasonFor = async (more: object) =>
+    reasonOf(await client.responses.create({ model, input: 'x', conversation: id, ...more }).catch(caught))
+  expect(await reasonFor({ background: true })).toBe('background_not_in_conversation')
+  expect(await reasonFor({ previous_response_id: 'resp_1' })).toBe('mutually_exclusive_parameters')
 })
 
 describe('one request at a time', () => {
@@ -464,7 +477,12 @@ describe('the conversation of one caller', () => {
     await expect(update?.()).rejects.toMatchObject(refused)
     await expect(add?.()).rejects.toMatchObject(refused)
     for (const attempt of [run, count]) {
-      await expect(attempt?.()).rejects.toMatchObject({ status: 400, param: 'conversation' })
+      const error = await attempt?.().then(
+        () => undefined,
+        (cause: unknown) => cause,
+      )
+      expect(error).toMatchObject({ status: 400, param: 'conversation' })
+      expect(reasonOf(error)).toBe('conversation_not_continuable')
     }
 
     expect(textsIn(await itemsOf(id, own))).toEqual(['Mine.'])
@@ -481,7 +499,9 @@ test('each bound refuses by name', async () => {
   const own = bounded.openai()
   const full = { status: 400, code: 'context_length_exceeded', param: 'conversation' }
   const items = await own.conversations.create({ items: many(5) })
-  await expect(own.conversations.items.create(items.id, { items: many(2) })).rejects.toMatchObject(full)
+  const refused = await own.conversations.items.create(items.id, { items: many(2) }).catch(caught)
+  expect(refused).toMatchObject(full)
+  expect(reasonOf(refused)).toBe('conversation_too_long')
   await ask(false, { model, input: 'x', conversation: items.id }, own)
   await expect(ask(false, { model, input: 'x', conversation: items.id }, own)).rejects.toMatchObject(full)
 

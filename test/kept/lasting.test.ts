@@ -49,6 +49,7 @@ test('while Postgres is away no answer pretends to be kept, and "store": false s
 
   const whole: unknown = await client.responses.create({ model, input: 'Two.' }).catch((error) => error)
   expect(whole).toMatchObject({ status: 503, message: expect.stringContaining('"store": false') })
+  expect((whole as { headers: Headers }).headers.get('x-tollgate-reason')).toBe('database_away')
   const streamed: unknown = await client.responses
     .stream({ model, input: 'Three.' })
     .finalResponse()

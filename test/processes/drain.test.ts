@@ -72,7 +72,7 @@ test.for([1, 2])(
       const refused = await askOn(socket)
       expect(refused).toMatch(/^HTTP\/1\.1 503 /)
       expect(refused).toMatch(/retry-after: 1\r\n/i)
-      expect(refused).toContain('shutting down')
+      expect(refused).toContain('refused_while_draining')
       socket.destroy()
     }
     expect(bed.tollgate.child.exitCode).toBeNull()

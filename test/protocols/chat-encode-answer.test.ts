@@ -2,7 +2,6 @@ import OpenAI, { APIError } from 'openai'
 import type { ChatCompletion } from 'openai/resources/chat/completions'
 import { describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish, FinishReason } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -10,6 +9,7 @@ import { decodeRequest } from '../../src/protocols/openai-chat/decode-request.ts
 import { encodeResponse } from '../../src/protocols/openai-chat/encode-response.ts'
 import { encodeStream } from '../../src/protocols/openai-chat/encode-stream.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 3))
 const usage = { input: 10, cacheRead: 5, cacheWrite: 2, output: 7, reasoning: 3 }
@@ -239,7 +239,7 @@ describe('an encoded answer', () => {
   })
 
   it('ends with the error in its stream, and without [DONE]', async () => {
-    const error = new GatewayError('upstream_error', 'It broke.')
+    const error = errorOfKind('upstream_error', 'It broke.')
     const events: ChatEvent[] = [
       start,
       ...block(0, { type: 'text' }, ['a']),

@@ -1,10 +1,11 @@
 import { createServer } from 'node:http'
 import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
+import type { GatewayError } from '../../src/canonical/error.ts'
 import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { encodeStreamError } from '../../src/protocols/openai-chat/errors.ts'
 import { decodeError, decodeStreamError, encodeError } from '../../src/protocols/openai-errors.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const requestId = '019ab000-0000-7000-8000-000000000001'
 
@@ -54,7 +55,7 @@ describe('errors as the official SDK sees them', () => {
   }
 
   const table: [ErrorKind, number, string, string | null][] = [
-    ['invalid_request', 400, 'BadRequestError', null],
+    ['invalid_request', 400, 'BadRequestError', 'field_invalid'],
     ['unsupported_parameter', 400, 'BadRequestError', 'unsupported_parameter'],
     ['unauthenticated', 401, 'AuthenticationError', 'invalid_api_key'],
     ['permission_denied', 403, 'PermissionDeniedError', 'permission_denied'],
@@ -73,7 +74,7 @@ describe('errors as the official SDK sees them', () => {
   ]
 
   it.each(table)('%s is status %i, class %s, code %s', async (kind, status, className, code) => {
-    send(new GatewayError(kind, `about ${kind}`, { field: 'n' }))
+    send(errorOfKind(kind, `about ${kind}`, { field: 'n' }))
     const error = await failure(client)
     expect(error.constructor.name).toBe(className)
     expect(error).toMatchObject({ status, code, param: 'n', requestID: requestId })
@@ -85,7 +86,7 @@ describe('errors as the official SDK sees them', () => {
   })
 
   it('has all four keys even if there is nothing to say', () => {
-    const { body } = encodeError(new GatewayError('internal', 'x'), requestId)
+    const { body } = encodeError(errorOfKind('internal', 'x'), requestId)
     expect(body).toEqual({
       error: {
         message: 'x',
@@ -99,25 +100,19 @@ describe('errors as the official SDK sees them', () => {
 
   it('stops the SDK from retrying when a retry cannot help', async () => {
     for (const kind of ['unauthenticated', 'insufficient_credit'] as const) {
-      send(new GatewayError(kind, 'no'))
+      send(errorOfKind(kind, 'no'))
       await failure(retrying)
       expect(calls).toHaveLength(1)
     }
   })
 
   it('says when to retry', () => {
-    const { headers } = encodeError(
-      new GatewayError('rate_limited', 'wait', { retryAfterSeconds: 7 }),
-      requestId,
-    )
+    const { headers } = encodeError(errorOfKind('rate_limited', 'wait', { retryAfterSeconds: 7 }), requestId)
     expect(headers).toMatchObject({ 'retry-after': '7', 'x-request-id': requestId })
   })
 
   it('raises an error that comes inside a stream', async () => {
-    const bytes = encodeStreamError(
-      new GatewayError('upstream_timeout', 'the upstream fell silent'),
-      requestId,
-    )
+    const bytes = encodeStreamError(errorOfKind('upstream_timeout', 'the upstream fell silent'), requestId)
     expect(bytes.toString()).toMatch(/^data: .*\n\n$/)
     reply = () => ({ status: 200, headers: { 'content-type': 'text/event-stream' }, body: bytes.toString() })
     const error = await failure(client, true)

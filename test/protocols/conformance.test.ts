@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
-import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import type { ChatEvent, Citation } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { refined } from '../../src/canonical/usage.ts'
 import { divideText } from '../../src/protocols/anthropic-messages/cited-texts.ts'
 import { type CollectedBlock, collect } from '../../src/protocols/collect.ts'
@@ -12,6 +11,7 @@ import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import { clientSide, protocols, upstreamSide } from '../../src/protocols/index.ts'
 import type { AnswerContext, ProtocolName } from '../../src/protocols/protocol.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 import { broken, randomAnswer } from './random-answer.ts'
@@ -124,13 +124,13 @@ describe.each(names)('%s', (name) => {
 
   it.each(errorKinds())('renders %s with a status and the id of the request', (kind) => {
     const { encodeError, encodeStreamError, requestIdHeader } = clientSide(name)
-    const { status, headers, body } = encodeError(new GatewayError(kind, 'Because.'), 'req_7')
+    const { status, headers, body } = encodeError(errorOfKind(kind, 'Because.'), 'req_7')
     expect(status).toBeGreaterThanOrEqual(400)
     expect(status).toBeLessThan(600)
     expect(headers['x-request-id']).toBe('req_7')
     if (requestIdHeader !== undefined) expect(headers[requestIdHeader]).toBe('req_7')
     expect(JSON.stringify(body)).toContain('Because.')
-    const inStream = encodeStreamError(new GatewayError(kind, 'Because.'), 'req_7').toString()
+    const inStream = encodeStreamError(errorOfKind(kind, 'Because.'), 'req_7').toString()
     expect(inStream).toContain('Because.')
     expect(inStream).toContain('req_7')
     expect(decoded(name, Buffer.from(inStream)).at(-1)?.type).toBe('error')

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import type { EventDecoder } from '../../src/protocols/protocol.ts'
 import { amount } from '../support/amount.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { seeded } from '../support/random.ts'
 
 const text = (words: string): ChatEvent => ({
@@ -23,10 +23,10 @@ const finish: ChatEvent = {
 const words: EventDecoder = {
   push(data) {
     if (data === 'broken') throw new TypeError('of our own making')
-    if (data === 'refused') throw new GatewayError('rate_limited', 'slower')
+    if (data === 'refused') throw errorOfKind('rate_limited', 'slower')
     return data === 'end' ? [finish] : [text(data)]
   },
-  end: () => [{ type: 'error', error: new GatewayError('upstream_error', 'cut') }],
+  end: () => [{ type: 'error', error: errorOfKind('upstream_error', 'cut') }],
 }
 
 function decode(stream: string, split: number, frameBytesMax = 1000): ChatEvent[] {

@@ -8,6 +8,7 @@ import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { decodeResponse, decodeStream } from '../../src/protocols/gemini/decode-answer.ts'
 import { nameRules, readUsage } from '../../src/protocols/gemini/wire.ts'
 import { ToolNames } from '../../src/protocols/tool-names.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 import { randomJson } from './random-json.ts'
@@ -254,7 +255,7 @@ describe('ends', () => {
       const last = streamed(lines.slice(0, count)).at(-1)
       expect(last).toMatchObject({ type: 'error', error: { kind: 'upstream_error' } })
     }
-    expect(() => decodeResponse({}, context)).toThrow(/no answer of the Gemini format/)
+    expect(() => decodeResponse({}, context)).toThrow(/no answer in the Gemini format/)
   })
 
   it('wait for usage that comes after the reason', () => {
@@ -339,7 +340,7 @@ describe('any input', () => {
         if (events.at(-1)?.type !== 'error') events.push(...decoder.end())
       } catch (error) {
         expect(error).toBeInstanceOf(GatewayError)
-        events.push({ type: 'error', error: new GatewayError('upstream_error', 'x') })
+        events.push({ type: 'error', error: errorOfKind('upstream_error', 'x') })
       }
       expect(grammarFault(events), lines.join('\n')).toBeUndefined()
       for (const data of lines) {

@@ -489,7 +489,10 @@ describe('tools', () => {
 
   it('that would get the same name upstream are refused', () => {
     expect(() => encode({ tools: [fn('a/b'), fn('a b')] })).toThrow(
-      /would have the same name upstream \("a_b"\)/,
+      expect.objectContaining({
+        reason: 'tool_names_collide',
+        message: expect.stringContaining('same name upstream ("a_b")'),
+      }),
     )
     const digit = recordsOf(recordsOf(encode({ tools: [fn('1st')] }).body.tools)[0]?.functionDeclarations)
     expect(digit[0]?.name).toMatch(/^[a-zA-Z_]/)

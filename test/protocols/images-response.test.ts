@@ -1,9 +1,9 @@
 import { createServer } from 'node:http'
 import OpenAI, { APIError } from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { ImagePiece } from '../../src/protocols/image-protocol.ts'
 import { imageClient } from '../../src/protocols/index.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const settings = {
   created: 1_790_000_000,
@@ -122,7 +122,7 @@ describe("the vendor's SDK", () => {
   })
 
   test('raises an error that comes within a stream', async () => {
-    const error = new GatewayError('content_filtered', 'Not this.', { code: 'moderation_blocked' })
+    const error = errorOfKind('content_filtered', 'Not this.', { code: 'moderation_blocked' })
     const text = imageClient.encodeStreamError(error, 'request-1').toString()
     const raised = await streamed(text).catch((cause: unknown) => cause)
     expect(raised).toBeInstanceOf(APIError)
@@ -133,7 +133,7 @@ describe("the vendor's SDK", () => {
   })
 
   test('raises a refusal of the request with its field', async () => {
-    const error = new GatewayError('invalid_request', 'n: expected 1', { field: 'n' })
+    const error = errorOfKind('invalid_request', 'n: expected 1', { field: 'n' })
     const { status, body } = imageClient.encodeError(error, 'request-1')
     reply = { type: 'application/json', status, body: JSON.stringify(body) }
     const raised = await client.images.generate({ model: 'm', prompt: 'p' }).catch((cause: unknown) => cause)

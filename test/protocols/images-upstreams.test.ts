@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs'
 import { isDeepStrictEqual } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import { GatewayError } from '../../src/canonical/error.ts'
-import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { isRecord, type Json } from '../../src/canonical/json.ts'
+import type { Reason } from '../../src/canonical/reasons/catalogue.ts'
 import type { ImageContext, ImageSide } from '../../src/protocols/image-protocol.ts'
 import { imageClient, imageSide } from '../../src/protocols/index.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
@@ -307,61 +307,79 @@ describe('whole answers', () => {
   })
   const call = { type: 'image_generation_call', result: null, status: 'failed' }
   const failed = { type: 'image_generation_user_error', code: 'moderation_blocked', message: words }
-  test.each<[string, ImageSide, Json, ErrorKind, string]>([
-    ['nothing', images, {}, 'upstream_error', 'without an image'],
-    ['no images', images, { data: [] }, 'upstream_error', 'without an image'],
-    ['images without bytes', images, { data: [{ b64_json: null }] }, 'upstream_error', 'without an image'],
+  test.each<[string, ImageSide, Json, Reason, string]>([
+    ['nothing', images, {}, 'upstream_image_missing', 'without an image'],
+    ['no images', images, { data: [] }, 'upstream_image_missing', 'without an image'],
+    [
+      'images without bytes',
+      images,
+      { data: [{ b64_json: null }] },
+      'upstream_image_missing',
+      'without an image',
+    ],
     [
       'images held back',
       images,
       { data: [{ url: '', respect_moderation: false }] },
-      'content_filtered',
+      'image_moderated',
       'change the prompt',
     ],
-    ['an error', images, { error: failed }, 'content_filtered', words],
-    ['what is no image', images, { data: [{ b64_json: '<html>' }] }, 'upstream_error', 'neither base64'],
-    ['nothing', responses, {}, 'upstream_error', 'without an image'],
+    ['an error', images, { error: failed }, 'upstream_content_filtered', words],
+    [
+      'what is no image',
+      images,
+      { data: [{ b64_json: '<html>' }] },
+      'upstream_image_unreadable',
+      'neither base64',
+    ],
+    ['nothing', responses, {}, 'upstream_image_missing', 'without an image'],
     [
       'a text',
       responses,
       { output: [{ type: 'message', content: [{ type: 'output_text', text: words }] }] },
-      'content_filtered',
+      'image_declined',
       words,
     ],
     [
       'a refusal',
       responses,
       { output: [{ type: 'message', content: [{ type: 'refusal', refusal: words }] }] },
-      'content_filtered',
+      'image_declined',
       words,
     ],
-    ['a call that failed', responses, { output: [{ ...call, error: failed }] }, 'content_filtered', words],
+    [
+      'a call that failed',
+      responses,
+      { output: [{ ...call, error: failed }] },
+      'upstream_content_filtered',
+      words,
+    ],
     [
       'an error',
       responses,
       { error: { code: 'image_content_policy_violation', message: words } },
-      'content_filtered',
+      'upstream_content_filtered',
       words,
     ],
     [
       'an error of its own',
       responses,
       { error: { code: 'server_error', message: 'oops' } },
-      'upstream_error',
+      'upstream_failed',
       'oops',
     ],
     [
       'half an answer',
       responses,
       { output: [], incomplete_details: { reason: 'content_filter' } },
-      'content_filtered',
+      'image_moderated',
       'change the prompt',
     ],
-    ['nothing', chat, {}, 'upstream_error', 'without an image'],
-    ['a text', chat, message(words), 'content_filtered', words],
-    ['a text in parts', chat, message([{ type: 'text', text: words }]), 'content_filtered', words],
-    ['a filter', chat, message(null, 'content_filter'), 'content_filtered', 'change the prompt'],
-    ['an error', chat, { error: { code: 429, message: 'slow down' } }, 'rate_limited', 'slow down'],
+    ['nothing', chat, {}, 'upstream_image_missing', 'without an image'],
+    ['a text', chat, message(words), 'image_declined', words],
+    ['a text in parts', chat, message([{ type: 'text', text: words }]), 'image_declined', words],
+    ['a filter', chat, message(null, 'content_filter'), 'image_moderated', 'change the prompt'],
+    ['an error', chat, { error: { code: 429, message: 'slow down' } }, 'upstream_rate_limited', 'slow down'],
     [
       'an error in the choice',
       chat,
@@ -369,9 +387,9 @@ describe('whole answers', () => {
       'upstream_overloaded',
       'busy',
     ],
-  ])('%s is no answer of %o', (_, side, body, kind, part) => {
+  ])('%s is no answer of %o', (_, side, body, reason, part) => {
     const error = failure(() => side.decodeAnswer(body))
-    expect(error.kind).toBe(kind)
+    expect(error.reason).toBe(reason)
     expect(error.message).toContain(part)
   })
 

@@ -4,7 +4,6 @@ import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { streamText } from 'ai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { decodeStream } from '../../src/protocols/anthropic-messages/decode-answer.ts'
@@ -15,6 +14,7 @@ import { collect } from '../../src/protocols/collect.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import { type Random, seeded } from '../support/random.ts'
 import { grammarFault } from './grammar.ts'
 
@@ -216,7 +216,7 @@ describe('a streamed answer', () => {
   it('sends an upstream’s failure in the format’s own event, and ends there', () => {
     const encoder = encodeStream(context)
     encoder.push(start())
-    const failed = encoder.push({ type: 'error', error: new GatewayError('upstream_overloaded', 'Too busy') })
+    const failed = encoder.push({ type: 'error', error: errorOfKind('upstream_overloaded', 'Too busy') })
     expect(failed).toMatch(/^event: error\ndata: /)
     expect(JSON.parse(failed.slice(failed.indexOf('{')))).toEqual({
       type: 'error',
@@ -455,7 +455,7 @@ describe('the vendor’s SDK', () => {
 
   it('raises an error inside a stream', async () => {
     const cut = rich.slice(0, 9)
-    const failure: ChatEvent = { type: 'error', error: new GatewayError('rate_limited', 'Slow down') }
+    const failure: ChatEvent = { type: 'error', error: errorOfKind('rate_limited', 'Slow down') }
     const stream = answer('text/event-stream', streamed([...cut, failure])).messages.stream(ask)
     const error = await stream.finalMessage().catch((thrown: unknown) => thrown)
     expect(error).toBeInstanceOf(APIError)

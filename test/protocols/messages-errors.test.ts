@@ -1,9 +1,10 @@
 import { createServer } from 'node:http'
 import Anthropic, { APIError } from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
+import type { GatewayError } from '../../src/canonical/error.ts'
 import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { decodeError, encodeError, encodeStreamError } from '../../src/protocols/anthropic-messages/errors.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const requestId = '019ab000-0000-7000-8000-000000000001'
 
@@ -69,7 +70,7 @@ describe('errors as the official SDK sees them', () => {
   ]
 
   it.each(table)('%s is status %i, class %s, type %s', async (kind, status, className, type) => {
-    send(new GatewayError(kind, `about ${kind}`))
+    send(errorOfKind(kind, `about ${kind}`))
     const error = await failure()
     expect(error.constructor.name).toBe(className)
     expect(error).toMatchObject({ status, type, requestID: requestId, apiMessage: `about ${kind}` })
@@ -77,22 +78,19 @@ describe('errors as the official SDK sees them', () => {
 
   it('stops the SDK from retrying when a retry cannot help', async () => {
     for (const kind of ['unauthenticated', 'insufficient_credit'] as const) {
-      send(new GatewayError(kind, 'no'))
+      send(errorOfKind(kind, 'no'))
       await failure({ maxRetries: 2 })
       expect(calls).toHaveLength(1)
     }
   })
 
   it('says when to retry', () => {
-    const { headers } = encodeError(
-      new GatewayError('rate_limited', 'wait', { retryAfterSeconds: 7 }),
-      requestId,
-    )
+    const { headers } = encodeError(errorOfKind('rate_limited', 'wait', { retryAfterSeconds: 7 }), requestId)
     expect(headers).toMatchObject({ 'retry-after': '7', 'request-id': requestId, 'x-request-id': requestId })
   })
 
   it('raises an error that comes inside a stream', async () => {
-    const bytes = encodeStreamError(new GatewayError('upstream_timeout', 'it fell silent'), requestId)
+    const bytes = encodeStreamError(errorOfKind('upstream_timeout', 'it fell silent'), requestId)
     expect(bytes.toString()).toMatch(/^event: error\ndata: .*\n\n$/)
     reply = { status: 200, headers: { 'content-type': 'text/event-stream' }, body: bytes.toString() }
     const error = await failure({ stream: true })
@@ -115,7 +113,7 @@ describe('a context that is too long', () => {
     [`${'1'.repeat(2000)} maximum context length is 8192. You requested 9000 tokens.`, '. '],
   ])('has the words that make agents compact: %s', (message, words) => {
     const { body } = encodeError(
-      new GatewayError('invalid_request', message, { code: 'context_length_exceeded' }),
+      errorOfKind('invalid_request', message, { code: 'context_length_exceeded' }),
       requestId,
     )
     expect(body).toMatchObject({ error: { message: `prompt is too long${words}${message}` } })

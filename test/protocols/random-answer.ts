@@ -1,7 +1,7 @@
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, FinishReason } from '../../src/canonical/event.ts'
 import type { Usage } from '../../src/canonical/usage.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 import type { Random } from '../support/random.ts'
 
 /** A whole answer that obeys the grammar: every kind of block, parallel calls, every end. */
@@ -34,7 +34,7 @@ export function randomAnswer(random: Random): ChatEvent[] {
 
 /** The beginning of the same answer, up to where it breaks off. */
 export function broken(random: Random, events: readonly ChatEvent[]): ChatEvent[] {
-  const error = new GatewayError('upstream_error', 'It broke.')
+  const error = errorOfKind('upstream_error', 'It broke.')
   return [...events.slice(0, 1 + random.upTo(events.length - 2)), { type: 'error', error }]
 }
 

@@ -4,7 +4,6 @@ import OpenAI, { APIError } from 'openai'
 import type { Response as OpenAIResponse } from 'openai/resources/responses/responses'
 import { describe, expect, it } from 'vitest'
 import type { ReasoningSignature } from '../../src/canonical/chat.ts'
-import { GatewayError } from '../../src/canonical/error.ts'
 import type { AnswerBlock, ChatEvent, Delta, Finish } from '../../src/canonical/event.ts'
 import type { Json } from '../../src/canonical/json.ts'
 import { SseDecoder } from '../../src/protocols/decode-sse.ts'
@@ -14,6 +13,7 @@ import { decodeRequest } from '../../src/protocols/openai-responses/decode-reque
 import { encodeResponse, encodeStream } from '../../src/protocols/openai-responses/encode-answer.ts'
 import { encodeStreamError } from '../../src/protocols/openai-responses/errors.ts'
 import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const envelope = makeEnvelope(Buffer.alloc(32, 3))
 const usage = { input: 10, cacheRead: 5, cacheWrite: 2, output: 7, reasoning: 3 }
@@ -315,7 +315,7 @@ describe('the end of an answer', () => {
   })
 
   it('fails with the message that Codex shows, and includes the text so far', async () => {
-    const error = new GatewayError('upstream_overloaded', 'The upstream is overloaded.')
+    const error = errorOfKind('upstream_overloaded', 'The upstream is overloaded.')
     const events: ChatEvent[] = [
       start,
       blockStart(0, { type: 'text' }),
@@ -343,7 +343,7 @@ describe('the end of an answer', () => {
   })
 
   it('throws the error of a whole answer', () => {
-    const error = new GatewayError('upstream_error', 'no')
+    const error = errorOfKind('upstream_error', 'no')
     expect(() => encodeResponse([start, { type: 'error', error }], contextOf())).toThrow(error)
   })
 
@@ -351,11 +351,11 @@ describe('the end of an answer', () => {
     const encoder = encodeStream(contextOf())
     for (const event of plain) encoder.push(event)
     expect(encoder.push(blockStart(1, { type: 'text' }))).toBe('')
-    expect(encoder.push({ type: 'error', error: new GatewayError('internal', 'x') })).toBe('')
+    expect(encoder.push({ type: 'error', error: errorOfKind('internal', 'x') })).toBe('')
   })
 
   it('raises APIError for an error in a stream of unknown state', async () => {
-    const error = new GatewayError('upstream_error', 'The upstream is gone.')
+    const error = errorOfKind('upstream_error', 'The upstream is gone.')
     const bytes = encodeStreamError(error, 'req-1').toString()
     const stream = await openai(bytes).responses.create({ model: 'm', input: 'hi', stream: true })
     const read = async () => {

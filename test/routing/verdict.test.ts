@@ -1,7 +1,9 @@
 import { expect, test } from 'vitest'
-import { GatewayError, type GatewayErrorOptions } from '../../src/canonical/error.ts'
+import type { GatewayErrorOptions } from '../../src/canonical/error.ts'
+import type { ErrorKind } from '../../src/canonical/reasons/kinds.ts'
 import { upstreamSide } from '../../src/protocols/index.ts'
 import { verdictOn } from '../../src/routing/verdict.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 const chat = upstreamSide('openai-chat')
 const messages = upstreamSide('anthropic-messages')
@@ -82,8 +84,7 @@ test.each([503, 529])('a %i with retry-after opens the breaker for this time', (
   })
 })
 
-const own = (kind: ConstructorParameters<typeof GatewayError>[0], options: GatewayErrorOptions = {}) =>
-  new GatewayError(kind, 'x', options)
+const own = (kind: ErrorKind, options: GatewayErrorOptions = {}) => errorOfKind(kind, 'x', options)
 
 test.each([
   ['the upstream cannot be reached', own('upstream_error'), { next: 'channel', breaker: 'failure' }],

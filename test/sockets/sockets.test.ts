@@ -288,7 +288,7 @@ describe('a frame', () => {
     line.socket.send(Buffer.from('{"type":"response.create"}'))
     await line.next(1)
     expect(line.events).toMatchObject([
-      { type: 'error', error: { message: expect.stringContaining('text frames') } },
+      { type: 'error', error: { code: 'frame_binary', message: expect.stringContaining('text frames') } },
     ])
   })
 })

@@ -34,6 +34,8 @@ export interface Failure {
   status: number | undefined
   message: string
   requestId: string | null | undefined
+  /** Where the error came before the stream. */
+  reason?: string | null | undefined
   /** The text that came before the failure. */
   text: string
 }
@@ -108,7 +110,7 @@ const messages: FailingClient = {
       if (!(error instanceof Anthropic.APIError)) throw error
       const { status, apiMessage, requestID } = error
       const name = error.constructor.name
-      return { name, status, message: apiMessage ?? error.message, requestId: requestID, text }
+      return { ...{ name, status, text }, message: apiMessage ?? error.message, ...namedIn(error, requestID) }
     }
     throw new Error('the SDK saw no error')
   },
@@ -123,5 +125,9 @@ function openaiAt({ origin, apiKey }: Place): OpenAI {
 function openaiFailure(error: unknown, text: string): Failure {
   if (!(error instanceof OpenAI.APIError)) throw error
   const { status, message, requestID } = error
-  return { name: error.constructor.name, status, message, requestId: requestID, text }
+  return { name: error.constructor.name, status, message, text, ...namedIn(error, requestID) }
+}
+
+function namedIn({ headers }: { headers: Headers | undefined }, requestId: string | null | undefined) {
+  return { requestId, reason: headers?.get('x-tollgate-reason') }
 }

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { GatewayError } from '../../src/canonical/error.ts'
 import { mergeTraits, type Traits } from '../../src/canonical/traits.ts'
 import { upstreamSide } from '../../src/protocols/index.ts'
 import type { ProtocolName } from '../../src/protocols/protocol.ts'
 import { refusedMembers } from '../../src/traits/refused-members.ts'
 import { sentMembers } from '../../src/traits/sent-members.ts'
 import { traitChange } from '../../src/traits/trait-change.ts'
+import { errorOfKind } from '../support/error-of-kind.ts'
 
 /** Real refusals, as users reported them, and the traits that follow. All read on 2026-11-22. */
 
@@ -519,12 +519,12 @@ describe("the client's words, quoted by the upstream, teach nothing", () => {
     'Invalid JSON payload received. Unknown name "temperature" at \'tools[0].function_declarations[0].parameters\': Cannot find field.',
     'Bad value "messages[0].role: unknown variant `developer`"',
   ])('%s', (message) => {
-    expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([])
+    expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([])
   })
 
   test('behind a refusal of the upstream', () => {
     const message = `[{'type': 'extra_forbidden', 'loc': ('body', 'seed'), 'msg': 'Extra inputs are not permitted', 'input': '"}, ${inPython}'}]`
-    expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([{ member: 'seed' }])
+    expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([{ member: 'seed' }])
   })
 })
 
@@ -533,14 +533,14 @@ test.each([
   'This server does not know stream_options.',
   'stream_options: not permitted',
 ])('the wish for usage, which the gateway adds, is known in whatever words: %s', (message) => {
-  expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([{ member: 'stream_options' }])
+  expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([{ member: 'stream_options' }])
 })
 
 test('a list of refusals in the words of a server names each member', () => {
   const refusal = (member: string) =>
     `{'type': 'extra_forbidden', 'loc': ('body', '${member}'), 'msg': 'Extra inputs are not permitted', 'input': 0.5}`
   const message = `[${refusal('seed')}, ${refusal('top_k')}]`
-  expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([
+  expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([
     { member: 'seed' },
     { member: 'top_k' },
   ])
@@ -548,7 +548,7 @@ test('a list of refusals in the words of a server names each member', () => {
 
 test('a long message is read to its 2000th character', () => {
   const message = `${'x'.repeat(2001)}; a: Extra inputs are not permitted`
-  expect(refusedMembers(new GatewayError('invalid_request', message))).toEqual([])
+  expect(refusedMembers(errorOfKind('invalid_request', message))).toEqual([])
 })
 
 test('of what was sent, only parameters are kept', () => {

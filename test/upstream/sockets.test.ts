@@ -401,7 +401,7 @@ describe('an answer', () => {
     expect((await ask().over).error?.message).toBe('The upstream sent a binary frame.')
     wired.onAsk = (line) => line.socket.send('[1]')
     expect((await ask().over).error?.message).toBe(
-      'The upstream sent a frame that is no event of the format.',
+      'The upstream sent a frame that is not an event of the format.',
     )
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
   })

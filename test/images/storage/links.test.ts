@@ -27,7 +27,7 @@ function refusalOf(given: Partial<ReturnType<typeof partsOf>>, atMs = now, by = 
     return undefined
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    return { kind: error.kind, message: error.message }
+    return { reason: error.reason, message: error.message }
   }
 }
 
@@ -41,7 +41,7 @@ test('a link names its expiry, and is valid until then', () => {
 
 test('the error of an expired link names its expiry, and how to get another link', () => {
   expect(refusalOf({}, Date.parse('2026-11-21T13:00:00.000Z'))).toEqual({
-    kind: 'permission_denied',
+    reason: 'image_link_expired',
     message:
       'The link expired at 2026-11-21T13:00:00.000Z. GET /v1/images/generations/{id} answers with a new one.',
   })
@@ -68,7 +68,7 @@ test('a changed link is invalid', () => {
   ]
   for (const change of changed) {
     expect(refusalOf(change), JSON.stringify(change)).toEqual({
-      kind: 'permission_denied',
+      reason: 'image_link_unsigned',
       message:
         'The signature of the link is wrong: it must be used as it was given. GET /v1/images/generations/{id} answers with a new one.',
     })
@@ -80,6 +80,8 @@ test('a link of another gateway, or without its query, is refused', () => {
   expect(refusalOf({}, now, new ImageLinks(key, 60))).toBeUndefined()
   for (const part of [{ expires: undefined }, { signature: undefined }]) {
     const link = { ...partsOf(links.sign(file, now)), ...part }
-    expect(() => links.verify(link.file, link.expires, link.signature, now)).toThrow('The link is not whole')
+    expect(() => links.verify(link.file, link.expires, link.signature, now)).toThrow(
+      expect.objectContaining({ kind: 'permission_denied', reason: 'image_link_incomplete' }),
+    )
   }
 })

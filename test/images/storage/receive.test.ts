@@ -21,14 +21,17 @@ const files = () =>
 const png = (bytes: number) =>
   Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.alloc(bytes - 8, 7)])
 
-async function refusal(doing: Promise<unknown>): Promise<{ kind: string; message: string; fault: string }> {
+async function refusal(
+  doing: Promise<unknown>,
+): Promise<Pick<GatewayError, 'kind' | 'reason' | 'message' | 'fault'>> {
   const error = await doing.then(
     () => undefined,
     (reason: unknown) => reason,
   )
   if (!(error instanceof GatewayError))
     throw new Error('not refused as the client may see it', { cause: error })
-  return { kind: error.kind, message: error.message, fault: error.fault }
+  const { kind, reason, message, fault } = error
+  return { kind, reason, message, fault }
 }
 
 test.each([1, 7, 4095, 4096, 4097, 20_000])(
@@ -55,7 +58,8 @@ test('an image that is smaller than the sniffed bytes is stored', async () => {
 test('bytes that are no image are refused as soon as possible, and never written', async () => {
   const noImage = {
     kind: 'upstream_error',
-    message: 'The upstream answered with something that is no image.',
+    reason: 'upstream_image_unreadable',
+    message: 'The upstream sent something that is not an image.',
     fault: 'upstream',
   }
   const storage = fileStorage({ directory })
@@ -79,6 +83,7 @@ test('an image that is too large is refused, and leaves nothing', async () => {
   expect(files()).toHaveLength(1)
   expect(await refusal(receiver.write(Buffer.from('x')))).toEqual({
     kind: 'upstream_error',
+    reason: 'upstream_image_too_large',
     message: 'The upstream answered with an image of more than 10000 bytes.',
     fault: 'upstream',
   })
@@ -91,7 +96,7 @@ test('an image that cannot be stored is our fault, not that of upstream or clien
   const storage = fileStorage({ directory, openFile: () => open('/dev/full', 'w') })
   const receiver = receiveImage(storage, 20_000)
   const unkept = {
-    kind: 'unavailable',
+    reason: 'image_storage_away',
     fault: 'gateway',
     cause: expect.objectContaining({ message: expect.stringContaining('no space is left') }),
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pauseAfter } from '../src/backoff.ts'
-import { GatewayError } from '../src/canonical/error.ts'
+import { GatewayError, gatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
 import { generate } from '../src/images/generate.ts'
 import type { Generated, Generation } from '../src/images/generation.ts'
@@ -18,10 +18,10 @@ import { endJobTrace, jobTrace } from './trace-job.ts'
 /** Pauses between two tries to write the end of a job to Postgres. They grow while it refuses an ending for what it is. */
 const finishMs = { least: 1_000, most: 10_000 }
 /** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
-const leaseLost = new GatewayError('internal', 'Another worker has taken this job.')
-const cancelled = new GatewayError('invalid_request', 'The job was cancelled.')
+const leaseLost = gatewayError('image_worker_replaced')
+const cancelled = gatewayError('image_cancelled')
 /** A reason to stop a job: this process ends, and another worker should take the job at once. */
-const shuttingDown = new GatewayError('unavailable', 'The worker is shutting down.')
+const shuttingDown = gatewayError('image_worker_stopping')
 
 export interface ImageRunner {
   /**
@@ -97,7 +97,12 @@ async function run(
   try {
     if (job.cancelRequested) return await finish(gateway, lease, generation, cancelledEnding(generation))
     if (job.runs > bounds.imageRunsMax) {
-      return await finish(gateway, lease, generation, failedEnding(generation, givenUp(job.runs - 1)))
+      return await finish(
+        gateway,
+        lease,
+        generation,
+        failedEnding(generation, gatewayError('image_workers_lost', { runs: job.runs - 1 })),
+      )
     }
     const made = (await storageTrouble(gateway, job)) ?? (await generated(gateway, generation))
     if (made instanceof GatewayError) return await failOrRepeat(gateway, lease, generation, made, undefined)
@@ -105,7 +110,7 @@ async function run(
     if (made.images.length > 0 && generation.ended !== cancelled) {
       return await finish(gateway, lease, generation, madeEnding(generation, made))
     }
-    const error = made.error ?? new GatewayError('upstream_error', 'No image came.')
+    const error = made.error ?? gatewayError('image_missing')
     return await failOrRepeat(gateway, lease, generation, error, made)
   } finally {
     keeper.stop()
@@ -119,7 +124,7 @@ async function storageTrouble({ images }: ImageGateway, job: Job): Promise<Gatew
     await images.storage.check()
     return undefined
   } catch (cause) {
-    return new GatewayError('unavailable', 'Images cannot be stored just now. Try again later.', { cause })
+    return gatewayError('image_storage_away', {}, { cause })
   }
 }
 
@@ -269,19 +274,8 @@ async function finish(
       await sleep(pauseAfter(refusals + 1, finishMs))
       if (error instanceof GatewayError) continue
       // Postgres refuses it for what it is, and would do so again. An ending without the result has less to refuse.
-      if (last.state === 'succeeded') last = failedEnding(generation, notRecordable())
+      if (last.state === 'succeeded') last = failedEnding(generation, gatewayError('image_result_unrecorded'))
       else refusals++
     }
   }
-}
-
-function notRecordable(): GatewayError {
-  return new GatewayError('internal', 'The images were made, but their result could not be recorded.')
-}
-
-function givenUp(runs: number): GatewayError {
-  return new GatewayError(
-    'internal',
-    `The image could not be made: the workers that tried it ended ${runs} times.`,
-  )
 }

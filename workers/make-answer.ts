@@ -10,7 +10,7 @@ import {
   unmadeRow,
 } from '../src/background/answer-ending.ts'
 import type { AnswerEnding, KeptRequest } from '../src/background/background-answers.ts'
-import { GatewayError } from '../src/canonical/error.ts'
+import { GatewayError, gatewayError } from '../src/canonical/error.ts'
 import { isRecord, type Json, parseObject } from '../src/canonical/json.ts'
 import type { Context } from '../src/context.ts'
 import {
@@ -25,7 +25,6 @@ import { keptDaysOf } from '../src/kept/kept-answers.ts'
 import { rowErrorOf } from '../src/ledger/record.ts'
 import { background, clientSide } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { givenUp, lostWorker, shuttingDown, tooLarge, unreadable } from './answer-errors.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { enqueue, pauseOf } from './generate-image.ts'
 import { holdLease } from './hold-lease.ts'
@@ -126,7 +125,8 @@ class Making {
       this.#answer = answer ?? {}
       if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
       if (this.#job.cancelRequested) return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
-      if (this.#job.runs > bounds.backgroundRunsMax) return await this.#fail(givenUp(this.#job.runs - 1))
+      if (this.#job.runs > bounds.backgroundRunsMax)
+        return await this.#fail(gatewayError('answer_workers_lost', { runs: this.#job.runs - 1 }))
       return await this.#make(request)
     } finally {
       lease.stop()
@@ -136,7 +136,7 @@ class Making {
 
   /** Its worker ended, and its events are of that run: nobody can go on with them. */
   async #finishLost(): Promise<undefined> {
-    const error = lostWorker()
+    const error = gatewayError('worker_lost')
     const row = { status: 500, outcome: 'orphaned' as const, costNano: null, error: rowErrorOf(error) }
     const output = await this.#keptItems()
     await this.#finish(failedAnswer({ ...this.#unmade(), output }, error, unmadeRow(this.#job, row)))
@@ -158,8 +158,7 @@ class Making {
         throw error
       })
     if (identity === 'away') return await this.#putBack(bounds.imageBackoffMs, 'waited', undefined)
-    if (identity === undefined)
-      return await this.#fail(new GatewayError('unauthenticated', 'The key of this request is gone.'))
+    if (identity === undefined) return await this.#fail(gatewayError('key_gone'))
     const body = Buffer.from(kept.body)
     const previousId = textIn(this.#answer.previous_response_id)
     const view = {
@@ -225,8 +224,8 @@ class Making {
       return
     }
     this.#reason = reason
-    if (reason === 'stopped') this.#run?.abort(shuttingDown, 'shutdown')
-    else if (reason === 'too large') this.#run?.abort(tooLarge)
+    if (reason === 'stopped') this.#run?.abort(gatewayError('worker_stopped'), 'shutdown')
+    else if (reason === 'too large') this.#run?.abort(gatewayError('answer_events_too_large'))
     else this.#run?.cancel()
   }
 
@@ -264,14 +263,15 @@ class Making {
 
   /** What the client may see of a failure: of the last event, of the refusal, or of the row. */
   #errorOf(result: BackgroundResult | undefined, last: Json | undefined): GatewayError {
-    if (this.#reason === 'stopped') return shuttingDown
-    if (this.#reason === 'too large') return tooLarge
+    if (this.#reason === 'stopped') return gatewayError('worker_stopped')
+    if (this.#reason === 'too large') return gatewayError('answer_events_too_large')
     const known = result?.close?.error
     const response = isRecord(last?.response) ? last.response : undefined
     const told = [response?.error, result?.refusal?.error].find(isRecord)
     const message = textIn(told?.message) ?? known?.message
     if (known === undefined || known === null) {
-      return new GatewayError('internal', message ?? 'The gateway failed to make this answer.', {
+      return gatewayError('answer_failed').with({
+        ...(message !== undefined && { message }),
         code: textIn(told?.code),
       })
     }
@@ -390,4 +390,10 @@ function itemsOf({ output }: Json): string {
 
 function textIn(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
+}
+
+/** What another SECRET_KEY has sealed. Throws where Postgres is away: the job runs again. */
+function unreadable(error: unknown): GatewayError {
+  if (error instanceof GatewayError) throw error
+  return gatewayError('answer_sealed_elsewhere')
 }

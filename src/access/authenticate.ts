@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import { isWithin } from '../address-blocks.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import type { Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
@@ -21,9 +21,7 @@ export function authenticate(
 ): Identity | Promise<Identity> {
   const token = tokenFrom(headers)
   if (token === undefined) {
-    throw unauthenticated(
-      `No API key was sent${elsewhere(headers)}. Send it as "authorization: Bearer KEY" or as "x-api-key: KEY".`,
-    )
+    throw gatewayError('key_missing', { instead: elsewhere(headers) })
   }
   const identity = keys.lookup(token)
   if (identity instanceof Promise) {
@@ -49,37 +47,21 @@ function permit(
   clientAddress: string | undefined,
   nowMs: number,
 ): Identity {
-  if (identity === undefined) {
-    throw unauthenticated(
-      looksMistyped(token)
-        ? `The API key ${hintOf(token)} is mistyped or cut: its checksum is wrong. Copy it again.`
-        : `The API key ${hintOf(token)} is not known here. Use a key of this gateway, not one of a provider.`,
-    )
-  }
-  if (identity.disabled) throw unauthenticated(`The API key ${hintOf(token)} is disabled. Use another.`)
-  if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs) {
-    const moment = new Date(identity.expiresAt).toISOString()
-    throw unauthenticated(`The API key ${hintOf(token)} expired at ${moment}. Use another.`)
-  }
+  const hint = hintOf(token)
+  if (identity === undefined)
+    throw gatewayError(looksMistyped(token) ? 'key_mistyped' : 'key_unknown', { hint })
+  if (identity.disabled) throw gatewayError('key_disabled', { hint })
+  if (identity.expiresAt !== undefined && identity.expiresAt <= nowMs)
+    throw gatewayError('key_expired', { hint, at: new Date(identity.expiresAt).toISOString() })
   const tenant = snapshot.tenants.get(identity.tenantId)
   if (tenant === undefined) {
     // The tenant was made a moment ago: the snapshot has it within a second.
-    throw new GatewayError(
-      'unavailable',
-      `The tenant of the API key ${hintOf(token)} is not loaded yet. Try again.`,
-      {
-        retryAfterSeconds: 1,
-      },
-    )
+    throw gatewayError('tenant_not_loaded', { hint }, { retryAfterSeconds: 1 })
   }
-  if (tenant.disabled) {
-    throw new GatewayError('permission_denied', `The tenant of the API key ${hintOf(token)} is disabled.`)
-  }
+  if (tenant.disabled) throw gatewayError('tenant_disabled', { hint })
   const blocks = [identity.allowedCidrs, identity.parent?.allowedCidrs]
-  if (blocks.some((cidrs) => cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs))) {
-    const place = clientAddress ?? 'an unknown address'
-    throw new GatewayError('permission_denied', `The API key ${hintOf(token)} may not be used from ${place}.`)
-  }
+  if (blocks.some((cidrs) => cidrs !== undefined && !isWithin(clientAddress ?? '', cidrs)))
+    throw gatewayError('key_address_refused', { hint, address: clientAddress ?? 'an unknown address' })
   return identity
 }
 
@@ -96,5 +78,3 @@ function elsewhere(headers: IncomingHttpHeaders): string {
   const found = ['api-key', 'x-goog-api-key'].find((name) => headers[name] !== undefined)
   return found === undefined ? '' : `: the header ${found} is not read`
 }
-
-const unauthenticated = (message: string) => new GatewayError('unauthenticated', message)

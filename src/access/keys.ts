@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import type { Connections } from '../db/connections.ts'
 import type { Database } from '../db/database.ts'
@@ -83,7 +83,8 @@ export class Keys {
   }
 
   #read(secret: string, hashes: Buffer[], kind: keyof typeof unsettledMax): Promise<Identity | undefined> {
-    if (this.#unsettled[kind] >= unsettledMax[kind]) return Promise.reject(tooMany())
+    if (this.#unsettled[kind] >= unsettledMax[kind])
+      return Promise.reject(gatewayError('key_checks_full', {}, { retryAfterSeconds: 1 }))
     const { pool, read: readKey } = this.#options
     const generation = this.#generation
     this.#unsettled[kind]++
@@ -155,9 +156,4 @@ const unsettledMax = { keys: 1000, guesses: 100 }
 const away = {
   unavailable: 'The gateway cannot check API keys at the moment. Try again shortly.',
   retryAfterSeconds: 1,
-}
-
-function tooMany(): GatewayError {
-  const { unavailable, retryAfterSeconds } = away
-  return new GatewayError('unavailable', unavailable, { retryAfterSeconds })
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { Bulkhead, inTurn } from '../runtime/bulkhead.ts'
 
 export interface SubKeyTurnsOptions {
@@ -20,7 +20,8 @@ export class SubKeyTurns {
 
   constructor({ atOnce, waitingMax, waitMs }: SubKeyTurnsOptions) {
     const perOwner = { waiting: waitingMax }
-    this.#turns = new Bulkhead({ running: atOnce, perOwner, refuse: () => tooMany(waitingMax) })
+    this.#turns = new Bulkhead({ running: atOnce, perOwner, refuse: () => gatewayError('sub_key_changes_full', { waitingMax }, { retryAfterSeconds: 1 }),
+    })
     this.#waitMs = waitMs
   }
 
@@ -33,7 +34,7 @@ export class SubKeyTurns {
     change: () => Promise<T>,
   ): Promise<T> {
     const patience = new AbortController()
-    const timer = setTimeout(() => patience.abort(late()), this.#waitMs)
+    const timer = setTimeout(() => patience.abort(gatewayError('sub_key_changes_slow', {}, { retryAfterSeconds: 2 })), this.#waitMs)
     const terms = { owner, signal: AbortSignal.any([signal, patience.signal]) }
     try {
       return await inTurn(this.#turns, change, terms)
@@ -41,18 +42,4 @@ export class SubKeyTurns {
       clearTimeout(timer)
     }
   }
-}
-
-function tooMany(waitingMax: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${waitingMax} changes of sub-keys of this tenant wait in this gateway process, as many as may. Wait for one of them to end.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
-function late(): GatewayError {
-  return new GatewayError('unavailable', 'Sub-keys change slowly just now. Nothing was changed: try again.', {
-    retryAfterSeconds: 2,
-  })
 }

@@ -81,7 +81,7 @@ export async function readMoney(
 
 const away = {
   withinMs: 5_000,
-  unavailable: 'Budgets cannot be read just now. Try again.',
+  unavailable: 'Budgets cannot be read at the moment. Try again.',
   retryAfterSeconds: 5,
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { type Json, textOf } from '../canonical/json.ts'
 import { faultOf } from '../kept/conversation-items.ts'
 import type { Conversation } from '../kept/conversations.ts'
@@ -192,20 +193,15 @@ const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses'
 function requireKeeping({ identity, group }: Identified): number {
   const days = keptDaysOf(identity, group)
   if (days > 0) return days
-  throw new GatewayError(
-    'permission_denied',
-    'Conversations are not kept for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
-    { code: 'conversation_not_continuable' },
-  )
+  throw gatewayError('conversations_not_kept')
 }
 
 function checkedItems(items: readonly Json[]): readonly Json[] {
   for (const [at, each] of items.entries()) {
     const fault = faultOf(each)
     if (fault === undefined) continue
-    throw new GatewayError('invalid_request', `items[${at}].${fault}.`, {
-      field: `items[${at}].${fault.slice(0, fault.indexOf(':'))}`,
-    })
+    const colon = fault.indexOf(': ')
+    throw invalid(`items[${at}].${fault.slice(0, colon)}`, `${fault.slice(colon + 2)}.`)
   }
   return items
 }

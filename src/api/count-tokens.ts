@@ -7,7 +7,7 @@ import { modelOrNull } from '../bodies/refused-body.ts'
 import { vendorStateOf } from '../bodies/vendor-state.ts'
 import { errorFrom } from '../bodies/wire-error.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
 import { mayNameState } from '../catalog/shared-state.ts'
 import { refuseFiles } from '../files/refuse-files.ts'
@@ -247,7 +247,7 @@ function estimateOf({ estimate }: CountedBody): number {
 function countedIn(body: Buffer): z.output<typeof tokenCount> {
   const counted = tokenCount.safeParse(parseObject(body.toString('utf8')))
   if (counted.success) return counted.data
-  throw new GatewayError('upstream_error', 'The upstream answered without a number of tokens.')
+  throw gatewayError('upstream_count_missing')
 }
 
 /** The items of a conversation, as one turn. Rejects as `continueConversation` does. */
@@ -259,11 +259,7 @@ async function conversationTurns(
 ): Promise<KeptTurn[]> {
   if (keptDaysOf(identity, group) === 0) throw conversationRefused()
   if (isLarge) {
-    throw new GatewayError(
-      'unsupported_parameter',
-      'conversation: so large a request is counted without one. Count it without "conversation".',
-      { field: 'conversation' },
-    )
+    throw gatewayError('count_with_conversation_too_large', {}, { field: 'conversation' })
   }
   const { text } = await gateway.kept.conversations.read(scopeOf(identity, 'openai-responses'), id)
   return [{ input: text, output: '', answer: {} }]

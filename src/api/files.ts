@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type ClientFile, type FileScope, fileScopeOf, isFileId, purposes } from '../files/file.ts'
 import type { FileGateway } from '../files/file-gateway.ts'
 import { receiveUpload } from '../files/receive-upload.ts'
@@ -191,7 +191,7 @@ function fileListEndpoint(gateway: FileGateway): OwnEndpoint {
 
 function requireFiles({ bounds }: FileGateway): void {
   if (bounds.fileDays > 0) return
-  throw new GatewayError('unknown_path', 'This gateway keeps no files (FILE_DAYS is 0).')
+  throw gatewayError('files_not_kept')
 }
 
 /** Another tenant's file looks like none. */
@@ -256,15 +256,9 @@ const encoded = (name: string) =>
 const secondsOf = (moment: Date) => Math.floor(moment.getTime() / 1000)
 
 function unreadable(cause: unknown): GatewayError {
-  return new GatewayError('unavailable', 'The file cannot be read just now. Try again.', {
-    cause,
-    retryAfterSeconds: 5,
-  })
+  return gatewayError('file_unreadable', {}, { cause, retryAfterSeconds: 5 })
 }
 
 function noSuchFile(id: string): GatewayError {
-  return new GatewayError(
-    'unknown_path',
-    `No file "${redactText(id, [], 64)}" of yours is kept here. GET /v1/files lists those that there are.`,
-  )
+  return gatewayError('file_not_found', { id: redactText(id, [], 64) })
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { EventStream } from '../http/event-stream.ts'
 import { cancelJob } from '../images/cancel-job.ts'
 import { followJob } from '../images/follow-job.ts'
@@ -106,7 +106,7 @@ export function imageEndpoints(gateway: ImageGateway): OwnEndpoint[] {
       description: 'A key with `usage_scope: key` is refused: the secret is that of all keys of the tenant.',
       answer: secretAnswer,
       async handle({ stage }) {
-        if (stage.identity.usageScope === 'key') throw secretRefused()
+        if (stage.identity.usageScope === 'key') throw gatewayError('webhook_secret_not_shared')
         return { body: { secret: webhookSecret(webhookKeys, stage.identity.tenantId) } }
       },
     }),
@@ -145,17 +145,7 @@ async function jobOf({ images }: ImageGateway, named: string, identity: Identity
   const { tenantId, keyId } = scopeOf(identity)
   const isTheirs = job?.tenantId === tenantId && (keyId === null || job.keyId === keyId)
   if (job?.kind === 'image' && isTheirs) return job
-  throw new GatewayError(
-    'unknown_path',
-    'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
-  )
-}
-
-function secretRefused(): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    'The webhook secret signs the webhooks of all keys of this tenant, and this key may see only its own requests (usage_scope: key). Use a key of the tenant with usage_scope: tenant.',
-  )
+  throw gatewayError('image_job_not_found')
 }
 
 async function follow(gateway: ImageGateway, received: Received, job: Job): Promise<void> {

@@ -5,7 +5,7 @@ import type { Keys } from '../access/keys.ts'
 import { modelsFor } from '../access/permitted.ts'
 import { listSubKeys, makeSubKey, revokeSubKey, type SubKeyRow } from '../access/sub-key-queries.ts'
 import { SubKeyTurns } from '../access/sub-key-turns.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { ModelLists } from '../catalog/listed-models.ts'
 import { budget, cidr, expiry, name, ownLimits } from '../catalog/setting.ts'
@@ -207,12 +207,9 @@ function newSubKeyEndpoint({ keeper, keys }: KeyContext, change: ChangeInTurn): 
         case 'taken':
           throw invalid('name', 'another key of this tenant has this name')
         case 'too-many':
-          throw new GatewayError(
-            'permission_denied',
-            `This key has ${made.most} sub-keys, as many as it may. Revoke one first.`,
-          )
+          throw gatewayError('sub_keys_max', { most: made.most })
         case 'gone':
-          throw mayMakeNone()
+          throw gatewayError('sub_keys_not_allowed')
       }
     },
   })
@@ -228,7 +225,7 @@ function revokeEndpoint(change: ChangeInTurn): OwnEndpoint {
     answer: subKey,
     async handle({ stage, params: { id } }) {
       const { identity } = stage
-      if (!z.uuid().safeParse(id).success) throw noSuchKey()
+      if (!z.uuid().safeParse(id).success) throw gatewayError('sub_key_not_found')
       const ended = await change(stage, async (tx) => {
         const revoked = await revokeSubKey(tx, identity.keyId, id)
         if (revoked?.isNew === true)
@@ -242,7 +239,7 @@ function revokeEndpoint(change: ChangeInTurn): OwnEndpoint {
           })
         return revoked
       })
-      if (ended === undefined) throw noSuchKey()
+      if (ended === undefined) throw gatewayError('sub_key_not_found')
       return { body: subKeyJson(ended.row) }
     },
   })
@@ -330,22 +327,11 @@ function sourceOf({ identity, clientAddress, request, id }: Identified) {
 }
 
 function requireMaker({ subKeysMax }: Identity): void {
-  if (subKeysMax === 0) throw mayMakeNone()
+  if (subKeysMax === 0) throw gatewayError('sub_keys_not_allowed')
 }
 
 /** A model that its maker may not use would never work: say so now. */
 function requireAllowed({ allowedModels }: Identity, wanted: readonly string[] | undefined): void {
   const index = wanted?.findIndex((model) => allowedModels !== undefined && !allowedModels.has(model)) ?? -1
   if (index !== -1) throw invalid(`allowed_models[${index}]`, 'this key may not use that model itself')
-}
-
-function mayMakeNone(): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    'This key may make no sub-keys. An admin allows it with "sub_keys" of the key.',
-  )
-}
-
-function noSuchKey(): GatewayError {
-  return new GatewayError('unknown_path', 'This key has no such sub-key.')
 }

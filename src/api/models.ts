@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { isOffered, mayUse, modelsFor } from '../access/permitted.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { findModel, modelIdOf } from '../catalog/catalog.ts'
 import { listedModels, type ModelLists } from '../catalog/listed-models.ts'
 import { redactText } from '../redaction/redact.ts'
@@ -54,9 +54,9 @@ export const modelsEndpoints = (lists: () => ModelLists): readonly OwnEndpoint[]
       // A list may be of a channel that this group has not; others pass the name through.
       const found = listed !== undefined && isOffered(listed, group) ? listed : findModel(snapshot, name)
       if (found === undefined || !mayUse(snapshot, identity, name)) {
-        throw new GatewayError(
-          'model_not_found',
-          `Model "${redactText(name, [], idLengthShown)}" is not one that this key may use. GET /v1/models lists those.`,
+        throw gatewayError(
+          'model_not_allowed',
+          { model: redactText(name, [], idLengthShown) },
           { field: 'model' },
         )
       }

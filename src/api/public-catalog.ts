@@ -106,6 +106,6 @@ export function publicCatalogEndpoint(catalog: Pick<PublicCatalog, 'current'>): 
 }
 
 const away = {
-  unavailable: 'The catalog cannot be read just now. Try again.',
+  unavailable: 'The catalog cannot be read at the moment. Try again.',
   retryAfterSeconds: 5,
 }

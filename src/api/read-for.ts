@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Terms } from '../db/pool.ts'
 import type { Identified } from '../stages/identify.ts'
 
@@ -11,8 +11,7 @@ export async function readFor<T>(
   read: (terms: Required<Pick<Terms, 'owner' | 'signal'>>) => Promise<T>,
 ): Promise<T> {
   const leaving = new AbortController()
-  if (life.clientGone)
-    leaving.abort(new GatewayError('invalid_request', 'The client left before its answer.'))
+  if (life.clientGone) leaving.abort(gatewayError('client_left'))
   life.running = { resume() {}, abort: (reason) => leaving.abort(reason) }
   try {
     return await read({ owner: identity.tenantId, signal: leaving.signal })

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { parseKeepingDigits } from '../canonical/json-digits.ts'
 import { isLarge } from '../http/body.ts'
@@ -18,7 +18,7 @@ export async function readJson(
   readLarge?: (stage: Identified, bytes: Buffer) => Promise<Json>,
 ): Promise<Json> {
   const body = await readWhole(gateway, stage, readLarge !== undefined)
-  if (body === undefined) throw notWhole()
+  if (body === undefined) throw gatewayError('request_cut')
   if (readLarge !== undefined && isLarge(body)) return await readLarge(stage, body)
   scanBody(body, [], gateway.bounds)
   return parseJson(body, parseKeepingDigits)
@@ -30,15 +30,8 @@ export function parseJson(body: Buffer, parse: (text: string) => unknown): Json 
   try {
     value = parse(body.toString('utf8'))
   } catch (cause) {
-    throw new GatewayError('invalid_request', 'body: expected JSON, but it does not parse', {
-      field: 'body',
-      cause,
-    })
+    throw gatewayError('body_not_json', {}, { field: 'body', cause })
   }
   if (isRecord(value)) return value
-  throw new GatewayError('invalid_request', 'body: expected a JSON object', { field: 'body' })
-}
-
-export function notWhole(): GatewayError {
-  return new GatewayError('invalid_request', 'The request did not arrive whole.')
+  throw gatewayError('body_not_object', {}, { field: 'body' })
 }

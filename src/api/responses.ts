@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import type { Json } from '../canonical/json.ts'
 import { askUpstream } from '../gateway/ask-upstream.ts'
@@ -38,7 +38,7 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
       description: 'Answers that continue one which the gateway kept cannot be continued any more.',
       forwarded: ['include', 'include[]', 'starting_after'],
       own: async ({ scope, id, job }) => {
-        if (job !== undefined && !hasEnded(job)) throw stillMade(id)
+        if (job !== undefined && !hasEnded(job)) throw gatewayError('answer_in_progress', { id })
         const isKept = await gateway.kept.delete(scope, id)
         if (job !== undefined) await gateway.background.answers.remove(job.id)
         return isKept || job !== undefined ? { id, object: 'response', deleted: true } : undefined
@@ -57,10 +57,7 @@ export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
           return await answerNow(gateway, now ?? job)
         }
         if ((await gateway.kept.read(scope, id)) === undefined) return undefined
-        throw new GatewayError(
-          'invalid_request',
-          'Only an answer that is made in the background can be cancelled.',
-        )
+        throw gatewayError('answer_not_cancellable')
       },
     }),
     heldAnswerEndpoint(gateway, {
@@ -168,11 +165,7 @@ const protocol = 'openai-responses' as const
 function forwardedQuery(url: URL, forwarded: readonly string[]): string {
   const asked = [...url.searchParams]
   if (wantsStream(url)) {
-    throw new GatewayError(
-      'unsupported_parameter',
-      'stream: only an answer that is made in the background has events here, until some time after its end. This one is only given whole',
-      { field: 'stream' },
-    )
+    throw gatewayError('answer_events_not_kept', {}, { field: 'stream' })
   }
   const kept = new URLSearchParams(asked.filter(([name]) => forwarded.includes(name)))
   return kept.size === 0 ? '' : `?${kept}`
@@ -213,20 +206,10 @@ async function itemsBefore(
   return inputItems(id, [...before, own], url)
 }
 
-function stillMade(id: string): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `This answer is being made. Cancel it first: POST /v1/responses/${id}/cancel.`,
-  )
-}
-
 function asItCame(body: Buffer): Buffer {
   return body
 }
 
 function notHeld(id: string): GatewayError {
-  return new GatewayError(
-    'unknown_path',
-    `No answer "${redactText(id, [], 256)}" of yours is held here. Channels of the Responses format keep their own, and the gateway those of all others where it may; neither does where "store" is false. ${keepingAdvice}`,
-  )
+  return gatewayError('answer_not_held', { id: redactText(id, [], 256), advice: keepingAdvice })
 }

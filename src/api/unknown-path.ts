@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { isPreflight } from '../http/cors.ts'
 import { redactText } from '../redaction/redact.ts'
 import { asGatewayError } from '../stages/ending.ts'
@@ -24,15 +24,20 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
     const path = pathOf(request)
     if (isWebSocket(request) && endpoints.some((endpoint) => endpoint.path === path)) {
       response.setHeader('upgrade', 'HTTP/1.1')
-      await refuseUnrouted(gateway, request, response, noWebSocket(path), { ...noAttempts, ownStatus: 426 })
+      await refuseUnrouted(gateway, request, response, gatewayError('websocket_not_served', { path }), {
+        ...noAttempts,
+        ownStatus: 426,
+      })
       return
     }
-    const advice = isPreflight(request)
-      ? `A page of the origin ${redactText(request.headers.origin ?? '', [], pathCharactersMax)} may not call ${path} here. The operator names origins in CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`
-      : isAdmin(path)
-        ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
-        : adviceOn(endpoints, request.method ?? '', path)
-    await refuseUnrouted(gateway, request, response, new GatewayError('unknown_path', advice))
+    const error = isPreflight(request)
+      ? gatewayError('origin_not_allowed', { origin: originOf(request), path })
+      : gatewayError('path_unknown', {
+          advice: isAdmin(path)
+            ? `There is no ${request.method} ${path} here. GET /openapi.json lists the paths.`
+            : adviceOn(endpoints, request.method ?? '', path),
+        })
+    await refuseUnrouted(gateway, request, response, error)
   }
 }
 
@@ -48,10 +53,7 @@ export function failedRouting(gateway: Gateway) {
     _next: unknown,
   ): Promise<void> => {
     const begun = newestOn(request.socket)
-    const error =
-      cause instanceof URIError
-        ? new GatewayError('invalid_request', 'The path holds a % that begins no escape; write it as %25.')
-        : asGatewayError(cause)
+    const error = cause instanceof URIError ? gatewayError('path_escape_invalid') : asGatewayError(cause)
     if (begun?.request === request) await refuseSafely(gateway, begun, error)
     else await refuseUnrouted(gateway, request, response, error)
   }
@@ -98,11 +100,8 @@ function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
 }
 
-function noWebSocket(path: string): GatewayError {
-  return new GatewayError(
-    'unknown_path',
-    `${path} is not served over a WebSocket here. Send the request with POST over HTTP.`,
-  )
+function originOf({ headers }: IncomingMessage): string {
+  return redactText(headers.origin ?? '', [], pathCharactersMax)
 }
 
 function pathOf({ path }: RoutedRequest): string {

@@ -31,7 +31,7 @@ interface Span {
 }
 
 const away = {
-  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
   retryAfterSeconds: 5,
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Identity } from '../access/identity.ts'
 import type { Archive } from '../archive/archive.ts'
 import { findOwn, listOwn, summariseOwn } from '../archive/own-log.ts'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { Scope } from '../ledger/queries.ts'
 import type { ListRow } from '../ledger/row.ts'
@@ -90,12 +90,12 @@ export function usageEndpoints({
       answer: usageDetail,
       async handle({ stage, params }) {
         const id = params.id.toLowerCase()
-        if (!uuid.test(id)) throw noSuchRequest()
+        if (!uuid.test(id)) throw gatewayError('request_not_found')
         await shipNow()
         const found = await readFor(stage, (terms) =>
           findOwn(log, scopeOf(stage.identity), id, { ...away, ...terms }),
         )
-        if (found === undefined) throw noSuchRequest()
+        if (found === undefined) throw gatewayError('request_not_found')
         return {
           body: detailJson(
             showsRouting
@@ -132,12 +132,8 @@ export function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
-function noSuchRequest(): GatewayError {
-  return new GatewayError('unknown_path', 'The usage log has no such request for this key.')
-}
-
 const away = {
-  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
   retryAfterSeconds: 5,
 }
 

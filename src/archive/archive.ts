@@ -259,7 +259,7 @@ export class Archive {
     const bytes = parts.reduce((sum, part) => sum + part.bytes, 0)
     // A span of a day may touch two.
     if (bytes > this.#needs.turnBytes && new Set(parts.map(({ day }) => day)).size > 2)
-      throw new SliceTooLong(`${bytes} bytes of the archive are more than one query may read`)
+      throw new SliceTooLong('archive_query_large', { bytes })
   }
 
   #ask(

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { firstIdAt } from '../db/first-id.ts'
 import { addressTest } from '../ledger/log/address-test.ts'
 import type { AdminFilter } from '../ledger/log/filter.ts'
@@ -54,9 +54,7 @@ async function withRecent<Row>(
     // A day that was archived between the two queries would count twice.
     if (cold !== undefined) return [...hot, ...cold]
   }
-  throw new OlderDaysError('unavailable', 'Days are being archived just now. Try again.', {
-    retryAfterSeconds: 2,
-  })
+  throw new OlderDaysError(gatewayError('archive_changing', {}, { retryAfterSeconds: 2 }))
 }
 
 /** Ids are compared only if the times do not decide: counts then need not read the ids. */
@@ -75,19 +73,13 @@ async function within<T>(
 ): Promise<T> {
   const late = new AbortController()
   const timer =
-    withinMs === undefined
-      ? undefined
-      : setTimeout(
-          () => late.abort(new OlderTooLong(`a slice of the archive took more than ${withinMs} ms`)),
-          withinMs,
-        )
+    withinMs === undefined ? undefined : setTimeout(() => late.abort(new OlderTooLong(withinMs)), withinMs)
   const signals = [...(signal === undefined ? [] : [signal]), ...(timer === undefined ? [] : [late.signal])]
   try {
     return await ask(signals.length === 0 ? undefined : AbortSignal.any(signals))
   } catch (error) {
     if (!(error instanceof GatewayError)) throw error
-    const { kind, message, cause, retryAfterSeconds } = error
-    throw new OlderDaysError(kind, message, { cause: cause ?? error, retryAfterSeconds })
+    throw new OlderDaysError(error)
   } finally {
     clearTimeout(timer)
   }

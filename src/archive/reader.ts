@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ListAgainError } from './list-again.ts'
@@ -26,7 +26,7 @@ export class ArchiveReader {
   readonly #log: Log
   #child: ChildProcess | undefined
   #last = 0
-  readonly #turns = new Bulkhead<Pending>({ running: 1, waiting: waitingMax, refuse: tooMany })
+  readonly #turns = new Bulkhead<Pending>({ running: 1, waiting: waitingMax, refuse: () => gatewayError('archive_queries_full', { waitingMax }, { retryAfterSeconds: 1 }) })
   readonly #program: string | URL
 
   /** `program`: of its process. */
@@ -50,7 +50,10 @@ export class ArchiveReader {
         begin: () => this.#tell({ kind: 'ask', id, query }),
         resolve,
         reject,
-        timer: setTimeout(() => this.#leave(pending, late(withinMs)), withinMs),
+        timer: setTimeout(
+          () => this.#leave(pending, gatewayError('archive_late', { withinMs }, { retryAfterSeconds: 2 })),
+          withinMs,
+        ),
       }
       signal?.addEventListener('abort', () => this.#leave(pending, signal.reason), { once: true })
       this.#turns.add(pending)
@@ -167,26 +170,12 @@ const waitingMax = 20
 /** A cancelled query must end within this time. */
 const cancelMs = 2_000
 
-function tooMany(): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${waitingMax} queries of older days wait in this gateway process, as many as may. Wait for one of them to end.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
-function late(withinMs: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `The archive of older days did not answer within ${withinMs} ms. Ask for fewer days or more filters, or try again.`,
-    { retryAfterSeconds: 2 },
-  )
-}
-
 /** The cause is for the log: it may name paths and buckets. */
 function away(cause: Error): GatewayError {
-  const message = cause.message.includes('@duckdb/node-api')
-    ? 'These days are in the archive, which this gateway cannot read: its DuckDB is not installed. Newer days can be read.'
-    : 'The archive of older days cannot be read just now. Nothing is lost: try again.'
-  return new GatewayError('unavailable', message, { cause, retryAfterSeconds: 5 })
+  const isMissing = cause.message.includes('@duckdb/node-api')
+  return gatewayError(
+    isMissing ? 'archive_without_duckdb' : 'archive_away',
+    {},
+    { cause, retryAfterSeconds: 5 },
+  )
 }

@@ -19,9 +19,6 @@ export interface UnmadeAnswer {
   output: readonly Json[]
 }
 
-/** The code of an answer whose worker ended in the middle of it. */
-export const workerLost = 'worker_lost'
-
 /** The end of an answer without a whole one: it failed. `close`: its row, with what it cost. */
 export function failedAnswer(unmade: UnmadeAnswer, error: GatewayError, close: CloseRecord): AnswerEnding {
   const last = background.unmadeEvent(unmade.answer, { status: 'failed', error }, unmade.output)

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import type { SecretKeeper } from '../secret-key.ts'
 import type { Log } from '../telemetry/log.ts'
@@ -71,6 +71,6 @@ export function modelIdOf(model: Model, name: string): string {
 /** The group of a key. A key whose group is gone from the catalog may do nothing. */
 export function groupOf(snapshot: Snapshot, groupId: string): Group {
   const group = snapshot.groups.get(groupId)
-  if (group === undefined) throw new GatewayError('permission_denied', "This key's group no longer exists.")
+  if (group === undefined) throw gatewayError('key_group_gone')
   return group
 }

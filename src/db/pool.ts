@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
 import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
 import { cancelStatement } from './cancel.ts'
@@ -56,7 +56,7 @@ export class Pool {
       running: atOnce,
       perOwner: { running: perOwner.atOnce, waiting: perOwner.waitingMax },
       order: 'arrival',
-      refuse: () => tooMany(perOwner),
+      refuse: () => gatewayError('tenant_queries_full', perOwner, { retryAfterSeconds: 1 }),
     })
     this.#current = this.#open()
   }
@@ -87,8 +87,8 @@ export class Pool {
         },
         statement: undefined,
         cancelling: undefined,
-        refuse: (cause) =>
-          reject(isPassing(cause) ? unavailable(cause, terms) : (asStorageFull(cause) ?? cause)),
+        refuse: (cause, reason = 'database_away') =>
+          reject(isPassing(cause) ? unavailable(reason, cause, terms) : (asStorageFull(cause) ?? cause)),
         begun: undefined,
         // Timers run before sockets are read: one more turn lets an answer that waits there come first.
         timer: setTimeout(() => setImmediate(() => this.#endWait(pending, withinMs)), withinMs),
@@ -164,12 +164,14 @@ export class Pool {
   /** The caller has waited long enough. */
   #endWait(pending: PendingQuestion, waitedMs: number): void {
     const { statementMs } = this.#options
-    pending.refuse(new LateError(`the database did not answer within ${waitedMs} ms`))
+    const late = new LateError(`the database did not answer within ${waitedMs} ms`)
     // It waited for other questions: that says nothing about Postgres.
     if (this.#turns.withdraw(pending) || pending.begun === undefined) {
+      pending.refuse(late, 'database_pool_full')
       pending.forget()
       return
     }
+    pending.refuse(late)
     const graceMs =
       statementMs === undefined ? 0 : pending.begun.at + statementMs + lateMs - performance.now()
     if (graceMs <= 0) this.#giveUp(pending)
@@ -234,10 +236,13 @@ const renewMs = 1_000
 /** The server may report the end of a statement this much after `statementMs`. */
 const lateMs = 1_000
 
+/** Why there is no answer: Postgres gave none, or no connection was free for the question. */
+type Away = 'database_away' | 'database_pool_full'
+
 /** A question, and the promise of its caller. */
 interface PendingQuestion extends Entry {
   run(connections: Connections): Promise<void>
-  refuse(cause: unknown): void
+  refuse(cause: unknown, reason?: Away): void
   /** The caller's signal no longer matters. */
   forget(): void
   /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
@@ -260,18 +265,13 @@ interface Generation {
   retired: boolean
 }
 
-function tooMany({ atOnce, waitingMax }: NonNullable<PoolOptions['perOwner']>): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `${atOnce} queries of this tenant run in this gateway process and ${waitingMax} wait, as many as may. Wait for one of them to end.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
 function unavailable(
+  reason: Away,
   cause: unknown,
-  { unavailable: message = 'The database does not answer just now. Try again shortly.', ...terms }: Terms,
+  {
+    unavailable: message = 'The database does not answer at the moment. Try again shortly.',
+    retryAfterSeconds = 2,
+  }: Terms,
 ): GatewayError {
-  const { retryAfterSeconds = 2 } = terms
-  return new GatewayError('unavailable', message, { cause, retryAfterSeconds })
+  return gatewayError(reason, { message }, { cause, retryAfterSeconds })
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
 import type { ExtractTablesWithRelations, PgDatabase, PgQueryResultHKT, PgTransaction } from './drizzle.cjs'
 import type { NodePgQueryResultHKT } from './drizzle-pg.cjs'
@@ -64,7 +64,7 @@ export function openTransactions(
           const cause = reasonOf(error)
           if (isConflict(cause) && tries < triesMax && !late.aborted) continue
           if (!isPassing(cause)) throw cause
-          throw new GatewayError('unavailable', unavailable, { cause, retryAfterSeconds: 2 })
+          throw gatewayError('database_away', { message: unavailable }, { cause, retryAfterSeconds: 2 })
         }
       }
     },
@@ -80,7 +80,7 @@ export function openTransactions(
 }
 
 const endMs = 2_000
-const awayMessage = 'The database does not answer just now. Read what stands before you repeat the change.'
+const awayMessage = 'The database does not answer at the moment. Read the present state before you repeat the change.'
 
 interface Opened {
   pool: Pool

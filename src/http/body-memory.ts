@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
  * The one account of the memory of bodies that this process reads or holds, whatever brings them: HTTP, frames of WebSockets, jobs.
@@ -49,7 +49,7 @@ export class BodyMemory {
       growDecoded: (bytes) => {
         if (released) return
         if (this.#decodedBytes + bytes > this.#bounds.decodedBytesMax)
-          throw tooManyDecoded(this.#bounds.decodedBytesMax)
+          throw full('decoded_body_memory_full', this.#bounds.decodedBytesMax)
         this.#requireRoom(keyId, bytes)
         add(bytes)
         ownDecoded += bytes
@@ -70,8 +70,8 @@ export class BodyMemory {
   #requireRoom(keyId: string, bytes: number): void {
     const { bodiesBytesMax } = this.#bounds
     const keyMax = keyBytesMax(this.#bounds)
-    if (this.bytesOf(keyId) + bytes > keyMax) throw tooManyOfKey(keyMax)
-    if (this.#bytes + bytes > bodiesBytesMax) throw tooMany(bodiesBytesMax)
+    if (this.bytesOf(keyId) + bytes > keyMax) throw full('key_body_memory_full', keyMax)
+    if (this.#bytes + bytes > bodiesBytesMax) throw full('body_memory_full', bodiesBytesMax)
   }
 
   #add(keyId: string, bytes: number): void {
@@ -144,26 +144,9 @@ function keyBytesMax({ bodiesBytesMax, keyBodiesBytesMax, bodyBytesMax }: BodyMe
   return keyBodiesBytesMax === 0 ? Math.max(Math.ceil(bodiesBytesMax / 2), bodyBytesMax) : keyBodiesBytesMax
 }
 
-function tooManyOfKey(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'rate_limited',
-    `The bodies of this key's running requests use the ${bytesMax} bytes of this gateway process that one key may use. Wait for one of them to end.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
-function tooMany(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `The bodies of running requests use all ${bytesMax} bytes that this gateway process has for them. Try again.`,
-    { retryAfterSeconds: 1 },
-  )
-}
-
-function tooManyDecoded(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `The decoded bodies of running requests use all ${bytesMax} bytes that they may use. Try again, or send the body unencoded.`,
-    { retryAfterSeconds: 1 },
-  )
+function full(
+  reason: 'body_memory_full' | 'key_body_memory_full' | 'decoded_body_memory_full',
+  bytesMax: number,
+): GatewayError {
+  return gatewayError(reason, { bytesMax }, { retryAfterSeconds: 1 })
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { BodyShare } from './body-memory.ts'
 import { decodeWhole, type Encoding, encodingOf, encodings } from './encoding.ts'
 import { keepShared, takeShared } from './shared-memory.ts'
@@ -92,7 +92,9 @@ async function readEncoded(
     return isLarge(bytes) ? largeBody(bytes) : { bytes, release: nothingToRelease }
   } catch (cause) {
     if (cause instanceof GatewayError) throw cause
-    throw cause instanceof RangeError ? tooLarge(bytesMax) : damaged(encoding, cause)
+    throw cause instanceof RangeError
+      ? gatewayError('body_too_large', { bytesMax })
+      : damaged(encoding, cause)
   } finally {
     body.release()
   }
@@ -105,7 +107,7 @@ async function readBytes(
   large: LargeBodies,
 ): Promise<Body | undefined> {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
-  if (declared > bytesMax) throw tooLarge(bytesMax)
+  if (declared > bytesMax) throw gatewayError('body_too_large', { bytesMax })
   const isDeclared = !Number.isNaN(declared)
   if (isDeclared) share.set(declared)
   // A destroyed request emits no more events, even when its whole body had arrived.
@@ -123,7 +125,7 @@ async function readBytes(
     })
     request.on('data', (chunk: Buffer) => {
       try {
-        if (length + chunk.length > bytesMax) throw tooLarge(bytesMax)
+        if (length + chunk.length > bytesMax) throw gatewayError('body_too_large', { bytesMax })
         if (!isDeclared) share.grow(chunk.length)
         const memory = shared ?? slab
         if (memory === undefined) chunks.push(chunk)
@@ -214,25 +216,14 @@ function once(action: () => void): () => void {
   }
 }
 
-function tooLarge(bytesMax: number): GatewayError {
-  return new GatewayError(
-    'request_too_large',
-    `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
-  )
-}
-
 function unknownEncoding(header: string | undefined): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `content-encoding: "${String(header).slice(0, 32)}" is not accepted. Send the body in one of ${encodings.join(', ')}, or unencoded.`,
+  return gatewayError(
+    'content_encoding_unknown',
+    { encoding: String(header).slice(0, 32), encodings: encodings.join(', ') },
     { field: 'content-encoding' },
   )
 }
 
 function damaged(encoding: Encoding, cause: unknown): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    `content-encoding: the body is not whole and sound ${encoding}. Send it unencoded, or encode it anew.`,
-    { field: 'content-encoding', cause },
-  )
+  return gatewayError('content_encoding_damaged', { encoding }, { field: 'content-encoding', cause })
 }

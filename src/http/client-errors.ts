@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Bounds } from '../config.ts'
 import type { Log } from '../telemetry/log.ts'
 import { peerAddressOf } from './client-address.ts'
@@ -56,12 +56,7 @@ export function refuseTunnel(refuser: Refuser) {
     const lingering = setTimeout(() => socket.destroy(), lingerMs).unref()
     socket.once('close', () => clearTimeout(lingering))
     if (refuser.intake.newestOn(socket) !== undefined) socket.destroy()
-    refuseAndLog(
-      refuser,
-      socket,
-      new GatewayError('invalid_request', 'This is no proxy: CONNECT is not served.'),
-      400,
-    )
+    refuseAndLog(refuser, socket, gatewayError('not_a_proxy'), 400)
   }
 }
 
@@ -146,20 +141,14 @@ function answerBytes(rendered: Awaited<ReturnType<Intake['refuseUnread']>>): str
 function explain(code: string | undefined, socket: Duplex, refuser: Refuser): GatewayError {
   const { bounds } = refuser
   if (code === 'HPE_HEADER_OVERFLOW') {
-    return new GatewayError(
-      'request_too_large',
-      `The request's headers are larger than ${bounds.headerBytesMax} bytes, or more than ${headersMax}.`,
-    )
+    return gatewayError('headers_too_large', { bytesMax: bounds.headerBytesMax, headersMax })
   }
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    return new GatewayError(
-      'invalid_request',
-      unreadRequestOn(refuser, socket) === undefined
-        ? `The headers of the request did not arrive within ${Math.min(bounds.headerReadMs, bounds.requestReadMs)} ms.`
-        : `The request did not arrive within ${bounds.requestReadMs} ms.`,
-    )
+    return unreadRequestOn(refuser, socket) === undefined
+      ? gatewayError('headers_late', { withinMs: Math.min(bounds.headerReadMs, bounds.requestReadMs) })
+      : gatewayError('request_late', { withinMs: bounds.requestReadMs })
   }
-  return new GatewayError('invalid_request', 'These bytes are not an HTTP/1.1 request.')
+  return gatewayError('not_http')
 }
 
 function statusOf(code: string | undefined): number | undefined {

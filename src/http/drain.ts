@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { RunningRequests } from './running-requests.ts'
 
 const pollMs = 50
@@ -36,13 +36,7 @@ export async function drain(work: Work, server: Server, drainMs: number): Promis
   await waitUntilEmpty(work, drainMs)
   for (const request of work.requests.all()) {
     request.shuttingDown = true
-    request.running?.abort(
-      new GatewayError(
-        'unavailable',
-        'This gateway process is shutting down; the answer is cut here. Try again.',
-        { retryAfterSeconds: 1 },
-      ),
-    )
+    request.running?.abort(gatewayError('draining', {}, { retryAfterSeconds: 1 }))
   }
   await waitUntilEmpty(work, settleMs)
   server.closeIdleConnections()

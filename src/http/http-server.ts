@@ -14,7 +14,7 @@ import { handleContinue } from './body.ts'
 import { meet } from './client-address.ts'
 import { headersMax, refuseTunnel, refuseUnparsed } from './client-errors.ts'
 import type { Intake } from './intake.ts'
-import { refuseAll, requestGuard } from './request-guard.ts'
+import { refuseExpectation, requestGuard } from './request-guard.ts'
 import { followCertificate, readCertificate } from './tls.ts'
 import { handleUpgrade } from './upgrade.ts'
 
@@ -65,7 +65,7 @@ export function makeServer(
   server.on('connect', refuseTunnel(refuser))
   server.on('checkContinue', handleContinue(listener))
   server.on('upgrade', handleUpgrade(listener))
-  server.on('checkExpectation', alone(log, refuseAll(intake, unknownExpectation)))
+  server.on('checkExpectation', alone(log, refuseExpectation(intake)))
   return server
 }
 
@@ -150,5 +150,3 @@ function logDrops({ bounds, log }: ServerContext): () => void {
     )
   }
 }
-
-const unknownExpectation = () => 'Send no "expect" header, or "expect: 100-continue".'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { cameSafely, hostSyntax } from './client-address.ts'
 import type { Intake } from './intake.ts'
 
@@ -21,9 +21,9 @@ export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListe
   }
 }
 
-/** A listener that refuses every request, with the message of `explain`. */
-export function refuseAll(intake: Intake, explain: (request: IncomingMessage) => string): RequestListener {
-  return (request, response) => refuse(intake, request, response, badRequest(explain(request)))
+/** A listener that refuses every request: it has an `expect` that we do not know. */
+export function refuseExpectation(intake: Intake): RequestListener {
+  return (request, response) => refuse(intake, request, response, gatewayError('expectation_unknown'))
 }
 
 /** Connections that close after the answer they are getting now. */
@@ -50,34 +50,27 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
   const { headers } = request
   const url = request.url ?? ''
   if (!allowsPlain && !cameSafely(request) && !openPaths.has(url)) {
-    return new GatewayError(
-      'permission_denied',
-      'This request came over plain HTTP, where its key can be read by others. Call https:// instead, and change the key if it was sent like this.',
-    )
+    return gatewayError('plain_http_refused')
   }
-  if (request.httpVersionMajor !== 1) return badRequest('Send HTTP/1.1.')
+  if (request.httpVersionMajor !== 1) return gatewayError('http_version_wrong')
   // Some parsers read a host name behind two slashes.
   if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
-    return badRequest(
-      'The target of the request must be a path that begins with one slash, such as /v1/models.',
-    )
+    return gatewayError('request_target_invalid')
   }
   const { host } = headers
   if (host === undefined ? request.httpVersionMinor > 0 : !hostSyntax.test(host)) {
-    return badRequest('Send one "host" header with the name, or address, and port that you call.')
+    return gatewayError('host_invalid')
   }
   const coding = headers['transfer-encoding']
   if (coding !== undefined && (coding.toLowerCase() !== 'chunked' || request.httpVersionMinor === 0)) {
-    return badRequest(
-      'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
-    )
+    return gatewayError('body_framing_invalid')
   }
-  const repeated = repeatedHeaderProblem(request)
-  return repeated === undefined ? undefined : badRequest(repeated)
+  const name = repeatedHeader(request)
+  return name === undefined ? undefined : gatewayError('header_repeated', { name })
 }
 
-/** A message about a repeated header; undefined when there is none. Joins repeats with the same value into one header. */
-function repeatedHeaderProblem({ headers, rawHeaders }: IncomingMessage): string | undefined {
+/** The name of a repeated header; undefined when there is none. Joins repeats with the same value into one header. */
+function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++
   // As many names as headers: no header came twice.
@@ -91,7 +84,7 @@ function repeatedHeaderProblem({ headers, rawHeaders }: IncomingMessage): string
     const before = seen.get(name)
     seen.set(name, value)
     if (before === undefined) continue
-    if (!mayAgree || before !== value) return `The header "${name}" came more than once. Send it once.`
+    if (!mayAgree || before !== value) return name
     // Node joins the values of headers that it does not know.
     headers[name] = value
   }
@@ -106,8 +99,4 @@ function refuse(
 ): void {
   closingSockets.add(request.socket)
   intake.refuse(request, response, violation)
-}
-
-function badRequest(message: string): GatewayError {
-  return new GatewayError('invalid_request', message)
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
  * Accept a job; when Postgres fails at once, a second time: accepting a job twice keeps it once. A slow Postgres is away or overloaded,
@@ -24,9 +24,9 @@ function isRefusal(cause: unknown): boolean {
 }
 
 export function jobsAway(what: string, cause?: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    `${what} are kept in the database, which does not answer. Try again shortly.`,
+  return gatewayError(
+    'database_away',
+    { message: `${what} are kept in the database, which does not answer. Try again shortly.` },
     { cause, retryAfterSeconds: 2 },
   )
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import { CommitWaits } from './commit-waits.ts'
 import type { OpenRecord } from './record.ts'
 
@@ -34,11 +34,7 @@ export class Commits {
   async opened(record: OpenRecord): Promise<void> {
     if (await this.#committed(this.#options.admitMs)) return
     this.#refused.add(record)
-    throw new GatewayError(
-      'unavailable',
-      'The gateway cannot record requests just now: its database does not answer. Try again later.',
-      { retryAfterSeconds: 5 },
-    )
+    throw gatewayError('recording_late', {}, { retryAfterSeconds: 5 })
   }
 
   /** Wait for the row of a request. One that was refused for want of Postgres does not wait again. */

@@ -1,19 +1,6 @@
-import { GatewayError } from '../canonical/error.ts'
-
-/** The journal has reached its bound. */
-export function boundReached(): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
-    { retryAfterSeconds: 5 },
-  )
-}
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 
 /** The disk does not take what it should. */
 export function cannotRecord(cause?: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The gateway cannot record requests: its disk is full or fails. Try again later.',
-    { cause, retryAfterSeconds: 5 },
-  )
+  return gatewayError('journal_disk_failed', {}, { cause, retryAfterSeconds: 5 })
 }

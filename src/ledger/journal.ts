@@ -1,9 +1,9 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import type { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
 import type { JournalPosition } from './journal-reader.ts'
-import { boundReached, cannotRecord } from './journal-refusals.ts'
+import { cannotRecord } from './journal-refusals.ts'
 import type { CloseRecord, OpenRecord } from './record.ts'
 import { type JournalDisk, type Segment, SegmentFiles } from './segment-files.ts'
 import { TupleWriter } from './tuple.ts'
@@ -114,7 +114,8 @@ export class Journal {
 
   /** The reason why no request can be opened now; undefined: it can. */
   refusal(): GatewayError | undefined {
-    if (this.bytes >= this.#options.bytesMax) return boundReached()
+    if (this.bytes >= this.#options.bytesMax)
+      return gatewayError('journal_full', {}, { retryAfterSeconds: 5 })
     return this.#retry === undefined ? undefined : cannotRecord()
   }
 

@@ -1,5 +1,5 @@
 import { rmSync } from 'node:fs'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { Log } from '../telemetry/log.ts'
 import { Fence } from './fence.ts'
 import { writeCloseFrame, writeOpenFrame } from './frame.ts'
@@ -80,7 +80,7 @@ export class Ownership {
       ask: (token) => options.post({ type: 'check', token }),
       onUnanswered: (since) => {
         this.#doubtfulBefore = since
-        options.onCut((id) => id < since, cut())
+        options.onCut((id) => id < since, gatewayError('process_stalled', {}, { retryAfterSeconds: 1 }))
       },
     })
     this.#timer = setInterval(() => this.lookAtDirectory(), lookMs).unref()
@@ -122,7 +122,8 @@ export class Ownership {
    */
   async requireOwn(requestId: string, instance: string): Promise<void> {
     await this.#fence.doubtOf(requestId)
-    if (this.instance.id !== instance || requestId < this.#doubtfulBefore) throw cut()
+    if (this.instance.id !== instance || requestId < this.#doubtfulBefore)
+      throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
   }
 
   async #closeInDoubt(open: OpenRecord, record: CloseRecord, doubt: Promise<void> | undefined) {
@@ -131,7 +132,7 @@ export class Ownership {
     if (succession === undefined || open.id > succession.since) return this.#closeDecided(open, record)
     // Postgres does not say in time whether it is orphaned: the client gets an error, and the frame waits.
     void succession.decided.promise.then(() => this.#closeDecided(open, record)).catch(() => {})
-    throw cut()
+    throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
   }
 
   async #closeDecided(open: OpenRecord, record: CloseRecord): Promise<void> {
@@ -139,7 +140,7 @@ export class Ownership {
     if (instance === undefined) return this.#journal.close(open, record)
     this.#orphaned.delete(open.id)
     this.#setAside(instance, open, record)
-    throw cut()
+    throw gatewayError('process_stalled', {}, { retryAfterSeconds: 1 })
   }
 
   /** Another process has adopted the journal. Go on as `instanceId`, which Postgres knows. */
@@ -193,7 +194,10 @@ export class Ownership {
     succession.carryTo(this.#journal)
     succession.decided.resolve()
     void succession.old.end().catch(() => {})
-    this.#options.onCut((id) => this.#orphaned.has(id), cut())
+    this.#options.onCut(
+      (id) => this.#orphaned.has(id),
+      gatewayError('process_stalled', {}, { retryAfterSeconds: 1 }),
+    )
     this.#fence.end()
     this.#options.log.warn(
       { instance: this.instance.id, orphaned: orphaned.length },
@@ -269,14 +273,6 @@ interface Handover {
 
 /** Frames that never were in a segment. */
 const lateSegment = 99_999_999
-
-function cut(): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'This gateway process stood still for so long that another one recorded this request as lost. The answer is cut here. Try again.',
-    { retryAfterSeconds: 1 },
-  )
-}
 
 /** The next try of a new journal makes another directory. */
 function removeIfPossible(directory: string): void {

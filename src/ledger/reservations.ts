@@ -1,5 +1,5 @@
 import type { Sql } from 'postgres'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { budgetSourceOf } from './budgets.ts'
 import type { Instance } from './instances.ts'
@@ -94,7 +94,9 @@ export class Reservations {
     const late = setTimeout(() => {
       pending.abandoned = true
       this.#queue.leave(pending)
-      pending.reject(new GatewayError('unavailable', noAnswer.unavailable, { retryAfterSeconds: 2 }))
+      pending.reject(
+        gatewayError('database_away', { message: noAnswer.unavailable }, { retryAfterSeconds: 2 }),
+      )
     }, this.#options.waitMs)
     pending.stopTimeout = () => clearTimeout(late)
   }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { parseObject } from '../canonical/json.ts'
 import type { ListedModel } from '../catalog/listed-models.ts'
 import type { Channel } from '../catalog/snapshot.ts'
@@ -58,7 +58,7 @@ export async function askList(
       if (failure === undefined || !hasNoList(error)) failure = error
     }
   }
-  throw failure ?? new GatewayError('upstream_error', 'The channel speaks no protocol with lists of models.')
+  throw failure ?? gatewayError('upstream_has_no_model_list')
 }
 
 /** The upstream does not know the path. */
@@ -93,8 +93,7 @@ async function readPages(
     bytesLeft -= body.length
     const json = parseObject(body.toString('utf8'))
     const read = json === undefined ? undefined : side.read(json)
-    if (read === undefined)
-      throw new GatewayError('upstream_error', 'The upstream answered with no list of models.')
+    if (read === undefined) throw gatewayError('upstream_model_list_invalid')
     for (const model of read.models) {
       if (found.size >= bounds.modelListNamesMax) return { models: found, isCut: true }
       if (!found.has(model.name)) found.set(model.name, model)
@@ -119,8 +118,11 @@ function readPage(
     let status = 200
     let bytes = 0
     const chunks: Buffer[] = []
-    const timer = setTimeout(() => call?.abort(tooSlow()), Math.max(0, until - performance.now()))
-    const leave = () => call?.abort(new GatewayError('upstream_error', 'The caller has left.'))
+    const timer = setTimeout(
+      () => call?.abort(gatewayError('upstream_model_list_late')),
+      Math.max(0, until - performance.now()),
+    )
+    const leave = () => call?.abort(gatewayError('upstream_not_wanted'))
     const settle = (end: () => void) => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', leave)
@@ -137,8 +139,7 @@ function readPage(
         data(upstream, chunk) {
           bytes += chunk.length
           if (bytes <= (status === 200 ? bytesMax : errorBytesMax)) chunks.push(Buffer.from(chunk))
-          else if (status === 200)
-            upstream.abort(new GatewayError('upstream_error', `The list has more than ${bytesMax} bytes.`))
+          else if (status === 200) upstream.abort(gatewayError('upstream_model_list_too_large', { bytesMax }))
           else upstream.abort(refused())
         },
         end: () => settle(() => (status === 200 ? resolve(Buffer.concat(chunks)) : reject(refused()))),
@@ -160,10 +161,11 @@ function refusal(status: number, body: Buffer, secrets: readonly string[]): Gate
   const said =
     words.length > saidCharactersMax ? `${words.slice(0, saidCharactersMax).toWellFormed()}…` : words
   const moved = status >= 300 && status <= 399 ? ', a redirect, which is not followed' : ''
-  return new GatewayError('upstream_error', `The upstream answered with status ${status}${moved}.`, {
-    upstreamStatus: status,
-    ...(said !== '' && { details: { said } }),
-  })
+  return gatewayError(
+    'upstream_model_list_refused',
+    { status, moved },
+    { upstreamStatus: status, ...(said !== '' && { details: { said } }) },
+  )
 }
 
 function headersOf(protocol: ProtocolName) {
@@ -172,8 +174,4 @@ function headersOf(protocol: ProtocolName) {
   }
   const { headers, authHeaders } = upstreamSide(protocol)
   return { headers: Object.entries(headers).flat(), authHeaders }
-}
-
-function tooSlow(): GatewayError {
-  return new GatewayError('upstream_timeout', 'The list of models took too long.')
 }

@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { invalid } from '../canonical/field-error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Channel, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
@@ -54,7 +54,7 @@ export function findProbedOffer(
   const protocol = probedProtocols(channel).find((name) => name === wanted.protocol)
   const format = protocol && formatsOf[protocol]
   if (protocol === undefined || format === undefined) {
-    throw wrong(
+    throw invalid(
       'protocol',
       `channel "${channel.name}" cannot be probed in it: it speaks ${Object.keys(channel.protocols).join(', ')}`,
     )
@@ -67,15 +67,11 @@ export function findProbedOffer(
 /** Throws GatewayError `invalid_request`. */
 export function findOffer(snapshot: Snapshot, wanted: { channel: string; model: string }) {
   const channel = [...snapshot.channels.values()].find(({ name }) => name === wanted.channel)
-  if (channel === undefined) throw wrong('channel', `there is no channel of this name that is enabled`)
+  if (channel === undefined) throw invalid('channel', `there is no channel of this name that is enabled`)
   const model = findModel(snapshot, wanted.model)
   const offer = model?.offers.find((each) => each.channel.id === channel.id)
   if (model === undefined || offer === undefined) {
-    throw wrong('model', `channel "${channel.name}" offers no model of this name`)
+    throw invalid('model', `channel "${channel.name}" offers no model of this name`)
   }
   return { channel, model, offer }
-}
-
-function wrong(field: string, message: string): GatewayError {
-  return new GatewayError('invalid_request', `${field}: ${message}`, { field })
 }

@@ -1,30 +1,17 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 
 /** The errors of answers that came over a good connection. */
 
 export function endedEarly(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream ended its stream before the answer was complete.')
+  return gatewayError('upstream_ended_early')
 }
 
 export function notWhole(): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    'The upstream answered with something that is not a whole JSON document.',
-  )
+  return gatewayError('upstream_not_json')
 }
 
 export function tooLong(bytesMax: number): GatewayError {
-  // Our own bound: no fault of the upstream.
-  return new GatewayError('upstream_error', `The upstream answered with more than ${bytesMax} bytes.`, {
-    fault: 'gateway',
-  })
-}
-
-export function notUpgraded(status: number): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `The upstream answered the upgrade to a WebSocket with status ${status}.`,
-  )
+  return gatewayError('upstream_answer_too_large', { bytesMax })
 }
 
 export function isRedirect(status: number): boolean {
@@ -33,9 +20,5 @@ export function isRedirect(status: number): boolean {
 
 /** It omits the target of the redirect: that may hold a secret, or lure us to another server. */
 export function redirected(status: number): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `The upstream answered with a redirect (status ${status}), which is never followed: the base URL of the channel has to name the place itself.`,
-    { upstreamStatus: status },
-  )
+  return gatewayError('upstream_redirected', { status }, { upstreamStatus: status })
 }

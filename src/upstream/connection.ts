@@ -1,7 +1,7 @@
 import type { LookupFunction, Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
-import { GatewayError } from '../canonical/error.ts'
+import { gatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/connection.ts'
 import { breakOff } from '../confine.ts'
 import { openTunnel } from './tunnel.ts'
@@ -43,12 +43,12 @@ export function proxiedConnector(
     // For all steps together: each of them has a timer too, which does not end before this one.
     const timer = setTimeout(() => {
       isLate = true
-      if (reached !== undefined) breakOff(reached, tooSlow())
+      if (reached !== undefined) breakOff(reached, gatewayError('upstream_connect_timed_out'))
     }, options.timeout)
     const over = (...made: Parameters<buildConnector.Callback>) => {
       clearTimeout(timer)
       if (made[0] === null) skipInterimAnswers(made[1])
-      if (made[0] !== null && isLate) done(tooSlow(), null)
+      if (made[0] !== null && isLate) done(gatewayError('upstream_connect_timed_out'), null)
       else done(...made)
     }
     connect(toProxy, (...made) => {
@@ -74,10 +74,6 @@ function plainConnector({ secureContext, ...options }: ConnectorOptions): buildC
     keepAlive: true,
     keepAliveInitialDelay: probeAfterMs,
   })
-}
-
-function tooSlow(): GatewayError {
-  return new GatewayError('upstream_timeout', 'The upstream could not be reached in time.')
 }
 
 /** Learns on which connection its request goes out. */
@@ -138,7 +134,7 @@ export function skipInterimAnswers(socket: Socket): void {
         end = bytes.length === 0 ? -1 : interimEnd(bytes)
       }
       if (skipped > interimAnswersMax) {
-        breakOff(socket, tooMany())
+        breakOff(socket, gatewayError('upstream_interim_endless'))
         return null
       }
       held = end === -1 ? bytes : nothing
@@ -165,7 +161,3 @@ const one = 0x31
 /** Not 101: it changes the protocol, which we never ask for, so undici must see it and close the connection. */
 const interimLine = /^HTTP\/1\.\d 1(?!01)\d\d/
 const beginsLine = /^(H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.\d|HTTP\/1\.\d |HTTP\/1\.\d 1\d?)$/
-
-function tooMany(): GatewayError {
-  return new GatewayError('upstream_error', 'The upstream announced its answer again and again (status 1xx).')
-}

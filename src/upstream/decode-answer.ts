@@ -1,4 +1,4 @@
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type Decoder, type Encoding, openDecoder } from '../http/encoding.ts'
 
 /** The upstream to pause and resume, and the receiver of the decoded answer. `end` or `fail` is the last call. */
@@ -75,7 +75,7 @@ export class AnswerDecoder {
       try {
         this.#decoding.data(chunk)
       } catch (cause) {
-        this.#fail(new GatewayError('internal', 'The answer could not be handled.', { cause }))
+        this.#fail(gatewayError('answer_unhandled', {}, { cause }))
       }
     })
     stream.on('drain', () => this.#decoding.resume())
@@ -96,9 +96,5 @@ export class AnswerDecoder {
 }
 
 function damaged(encoding: Encoding, cause?: unknown): GatewayError {
-  return new GatewayError(
-    'upstream_error',
-    `The upstream's answer is damaged or cut off in its encoding (${encoding}).`,
-    { cause },
-  )
+  return gatewayError('upstream_encoding_damaged', { encoding }, { cause })
 }

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import type { AskingFrame, FrameFormat, FrameReader, ReadFrame } from '../canonical/frames.ts'
-import { endedEarly, notUpgraded } from './answer-errors.ts'
-import { broken, notWanted, stoppedHalfway, tookTooLong, tooSlow } from './call-errors.ts'
+import { endedEarly } from './answer-errors.ts'
+import { broken } from './call-errors.ts'
 import type { BodyParts } from './paced-body.ts'
 import type { SocketPool } from './socket-pools.ts'
 import type { UpstreamBounds } from './timeouts.ts'
@@ -60,8 +60,14 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     const { bounds, pool } = parts
     this.#leave = pool.begin()
     this.#reader = this.#newReader()
-    this.#total = setTimeout(() => this.abort(tookTooLong(bounds.upstreamTotalMs)), bounds.upstreamTotalMs)
-    this.#silence = setTimeout(() => this.abort(tooSlow()), bounds.upstreamFirstByteMs)
+    this.#total = setTimeout(
+      () => this.abort(gatewayError('upstream_too_slow', { totalMs: bounds.upstreamTotalMs })),
+      bounds.upstreamTotalMs,
+    )
+    this.#silence = setTimeout(
+      () => this.abort(gatewayError('upstream_answer_late')),
+      bounds.upstreamFirstByteMs,
+    )
     // `call` has not returned this handle yet.
     queueMicrotask(() => this.#begin())
   }
@@ -102,7 +108,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
       return
     }
     if (status < 300) {
-      this.#fail(notUpgraded(status))
+      this.#fail(gatewayError('upstream_upgrade_refused', { status }))
       return
     }
     this.#isAnswered = true
@@ -136,7 +142,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     const { listener, asking, pace, bounds } = this.#parts
     if (listener.isWanted?.() === false) {
       this.#parts.pool.giveBack(socket)
-      this.#fail(notWanted())
+      this.#fail(gatewayError('upstream_not_wanted'))
       return
     }
     this.#socket = socket
@@ -258,7 +264,10 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     this.#silence = setTimeout(() => {
       // While the client reads nothing, the upstream is not silent.
       if (this.#paused && this.#isAnswered) this.#silence.refresh()
-      else this.abort(this.#isAnswered && this.#parts.stream ? stoppedHalfway() : tooSlow())
+      else
+        this.abort(
+          gatewayError(this.#isAnswered && this.#parts.stream ? 'upstream_stalled' : 'upstream_answer_late'),
+        )
     }, ms)
   }
 

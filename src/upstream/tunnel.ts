@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import type { EgressProxy } from '../catalog/connection.ts'
 
 /** The most bytes of a proxy's answer to CONNECT. */
@@ -36,7 +36,7 @@ export function openTunnel(
       return
     }
     const [, status] = /^HTTP\/1\.\d (\d{3})/.exec(head.toString('latin1', 0, at)) ?? []
-    if (status === undefined) end(refused('answered with what is no HTTP/1.1'))
+    if (status === undefined) end(refused('did not answer in HTTP/1.1'))
     else if (!status.startsWith('2')) end(refused(`answered with status ${status}`))
     // In TLS the client speaks first.
     else if (head.length > at + 4) end(refused('spoke before the upstream could'))
@@ -47,6 +47,6 @@ export function openTunnel(
 }
 
 /** It names neither the proxy nor its credentials: the client reads it. */
-export function refused(how: string): GatewayError {
-  return new GatewayError('upstream_error', `The upstream could not be reached: the proxy before it ${how}.`)
+function refused(how: string): GatewayError {
+  return gatewayError('upstream_proxy_failed', { how })
 }

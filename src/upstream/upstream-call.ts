@@ -1,12 +1,11 @@
 import type { Socket } from 'node:net'
 import type { Dispatcher } from 'undici'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { encodingOf } from '../http/encoding.ts'
-import { broken, explain, notWanted, tookTooLong } from './call-errors.ts'
+import { broken, explain } from './call-errors.ts'
 import { type Sender, sendsNext, sendsNow } from './connection.ts'
 import { AnswerDecoder } from './decode-answer.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
-import { refused } from './tunnel.ts'
 
 /** Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and `fail`. */
 export interface Listener {
@@ -53,7 +52,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   constructor(listener: Listener, totalMs: number, onFinish: () => void) {
     this.#listener = listener
     this.#onFinish = onFinish
-    this.#timer = setTimeout(() => this.abort(tookTooLong(totalMs)), totalMs)
+    this.#timer = setTimeout(() => this.abort(gatewayError('upstream_too_slow', { totalMs })), totalMs)
   }
 
   get decodes(): boolean {
@@ -103,7 +102,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
-    if (this.#aborted === undefined && this.#listener.isWanted?.() === false) this.#aborted = notWanted()
+    if (this.#aborted === undefined && this.#listener.isWanted?.() === false)
+      this.#aborted = gatewayError('upstream_not_wanted')
     if (this.#aborted !== undefined) {
       controller.abort(this.#aborted)
       return
@@ -119,14 +119,12 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   onResponseStart(controller: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
     if (status < 200) return
     if (status === 407 && this.isProxied) {
-      this.abort(refused('answered with status 407'))
+      this.abort(gatewayError('upstream_proxy_failed', { how: 'answered with status 407' }))
       return
     }
     const encoding = encodingOf(headers['content-encoding'])
     if (encoding === 'unknown') {
-      this.abort(
-        new GatewayError('upstream_error', 'The upstream answered in an encoding it was not asked for.'),
-      )
+      this.abort(gatewayError('upstream_encoding_unknown'))
       return
     }
     if (encoding === 'identity') {

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { type ClientOptions, WebSocket } from 'ws'
-import { GatewayError } from '../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import { tooLong } from './answer-errors.ts'
 import { broken, explain } from './call-errors.ts'
@@ -173,14 +173,7 @@ export class UpstreamSocket {
   /** The process ends. */
   lose(): void {
     // Our own doing: the call does not look for another connection.
-    const error = new GatewayError(
-      'upstream_error',
-      'This process ends, and with it its connections to upstreams.',
-      {
-        fault: 'gateway',
-      },
-    )
-    this.#lose(error)
+    this.#lose(gatewayError('upstream_dropped_at_exit'))
   }
 
   async #sendParts(text: Buffer, pace: (bytes: number) => Promise<void> | undefined): Promise<void> {
@@ -196,7 +189,7 @@ export class UpstreamSocket {
   }
 
   #take(data: Buffer, isBinary: boolean): void {
-    if (isBinary) this.#lose(new GatewayError('upstream_error', 'The upstream sent a binary frame.'))
+    if (isBinary) this.#lose(gatewayError('upstream_frame_binary'))
     // What comes without a request is of no use: an upstream says so that the connection is too old.
     else if (this.#user === undefined) this.terminate()
     else this.#user.frame(data)
@@ -224,9 +217,7 @@ const abnormal = 1006
 function faultOf(error: Error & { code?: string }, frameBytesMax: number): GatewayError {
   if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return tooLong(frameBytesMax)
   if (error.code?.startsWith('WS_ERR_') === true) {
-    return new GatewayError('upstream_error', 'The upstream sent what is no frame of a WebSocket.', {
-      cause: error,
-    })
+    return gatewayError('upstream_frame_invalid', {}, { cause: error })
   }
   return broken(error)
 }

@@ -69,8 +69,7 @@ async function workOf(email: string, password: string): Promise<string[]> {
     const browser = { address: '127.0.0.1', userAgent: '', formerSession: undefined, device: undefined }
     const signedIn = signIn(counted, { email, password, code: undefined }, { ...browser, requestId: someId })
     await expect(signedIn).rejects.toMatchObject({
-      kind: 'unauthenticated',
-      message: 'E-mail address, password or code are wrong.',
+      reason: 'sign_in_refused',
     })
   } finally {
     hook.disable()

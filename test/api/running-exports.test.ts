@@ -20,6 +20,7 @@ const download = async (path: string, secret: string) => {
     status: response.status,
     wait: response.headers.get('retry-after'),
     type: response.headers.get('content-type'),
+    reason: response.headers.get('x-tollgate-reason'),
     text: await response.text(),
   }
 }
@@ -36,7 +37,7 @@ test('of two exports of one owner only one runs, while the log does not answer',
       both.resolve(asked)
       const first = await Promise.race(asked)
       expect(first, first.text).toMatchObject({ status: 429, wait: '5' })
-      expect(first.text).toContain('1 of your exports run in this gateway process')
+      expect(first.reason).toBe('own_exports_full')
     })
     await other.end()
     const answers = await Promise.all(await both.promise)
@@ -48,7 +49,7 @@ test('beyond the bound of the process, all get a clear refusal, until one ends',
   const ends = [bed.tollgate.context.exports.begin('one'), bed.tollgate.context.exports.begin('other')]
   const refused = await ofAdmin()
   expect(refused).toMatchObject({ status: 429, wait: '5', type: 'application/problem+json' })
-  expect(JSON.parse(refused.text).detail).toContain('2 exports run in this gateway process')
+  expect(refused.reason).toBe('exports_full')
   expect(await ofKey(paidKey)).toMatchObject({ status: 429, wait: '5' })
   ends[0]?.()
   expect(await ofAdmin()).toMatchObject({ status: 200 })
@@ -65,7 +66,7 @@ test('one owner has half of the places', () => {
   const exports = new RunningExports({ exportsMax: 3 })
   exports.begin('one')
   const end = exports.begin('one')
-  expect(() => exports.begin('one')).toThrow('2 of your exports')
+  expect(() => exports.begin('one')).toThrow(expect.objectContaining({ reason: 'own_exports_full' }))
   exports.begin('other')
   end()
   exports.begin('one')

@@ -226,7 +226,7 @@ test('a key that makes many sub-keys at once leaves connections for admins, and 
   expect(answers.find(({ status }) => status === 429)?.body).toMatchObject({
     error: {
       type: expect.any(String),
-      message: expect.stringContaining('changes of sub-keys of this tenant wait'),
+      message: expect.stringContaining("changes of this tenant's sub-keys are waiting"),
     },
   })
   expect(answers.filter(({ status }) => status === 201).length).toBeGreaterThan(0)

@@ -119,12 +119,12 @@ const faults: [string, () => Plan, object][] = [
   [
     'no JSON',
     () => ({ body: 'Hello there' }),
-    { outcome: 'failed', error: 'The upstream answered with no list of models.' },
+    { outcome: 'failed', error: 'The upstream did not answer with a list of models.' },
   ],
   [
     'another shape',
     () => json({ data: { id: 'model' } }),
-    { outcome: 'failed', error: 'The upstream answered with no list of models.' },
+    { outcome: 'failed', error: 'The upstream did not answer with a list of models.' },
   ],
   [
     'without an end',

@@ -210,7 +210,7 @@ describe('logs', () => {
       return tail.output() !== ''
     })
     await gateway.stop()
-    await until(() => tail.errors().includes('does not answer just now'))
+    await until(() => tail.errors().includes('does not answer at the moment'))
     gateway = await startGateway()
     await ask(secret, 'after-the-restart')
     await until(() => models().includes('after-the-restart'))

@@ -43,7 +43,7 @@ test('the printed link makes the first owner, who is signed in, signs out, and s
   await page.getByLabel('E-mail').fill(ownerEmail)
   await page.getByLabel(/^Password/).fill('not the password')
   await page.keyboard.press('Enter')
-  await page.getByText('E-mail address, password or code are wrong.').waitFor()
+  await page.getByText('The e-mail address, password or code is wrong.').waitFor()
   await page.getByLabel(/^Password/).fill(goodPassword)
   await page.keyboard.press('Enter')
   await page.waitForURL(`${bed.gateway.url}/console`)

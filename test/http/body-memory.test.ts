@@ -43,7 +43,7 @@ test('a declared length counts before its first byte, and one key cannot take th
   const refused = unfinished.slice(2)
   for (const { body } of refused) {
     await expect(body).rejects.toMatchObject(ofKey)
-    await expect(body).rejects.toThrow("this key's running requests use the 2000000 bytes")
+    await expect(body).rejects.toMatchObject({ reason: 'key_body_memory_full' })
   }
   expect(memory.bytesOf('greedy')).toBe(1_600_000)
   const other = reading(memory, 'other', large)
@@ -95,7 +95,7 @@ test('a decoded body counts in place of its encoded bytes, and has a bound of it
   expect((await first.body)?.bytes).toHaveLength(900_000)
   expect(memory.bytes).toBe(900_000)
   const second = ask()
-  await expect(second.body).rejects.toThrow('The decoded bodies of running requests use all 1500000 bytes')
+  await expect(second.body).rejects.toMatchObject({ reason: 'decoded_body_memory_full' })
   second.share.release()
   expect(memory.bytes).toBe(900_000)
   first.share.release()

@@ -94,6 +94,7 @@ describe('with origins', () => {
   test('another origin is refused by name', async () => {
     const answer = await preflight(bed, '/v1/chat/completions', 'https://evil.example')
     expect([answer.status, allowed(answer)]).toEqual([404, null])
+    expect(answer.headers.get('x-tollgate-reason')).toBe('origin_not_allowed')
     expect(await answer.text()).toContain('A page of the origin https://evil.example may not call')
   })
 

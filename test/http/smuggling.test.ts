@@ -1,7 +1,7 @@
 import { connect } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { abortKey, freeKey } from '../support/gateway-yaml.ts'
-import { heardFrom, idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
+import { heardFrom, idsOf, lastJsonOf, reasonIn, say, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { chatAnswer, chatStream } from '../support/upstream-plans.ts'
 
@@ -77,7 +77,7 @@ test.each(headers)(
   '%s: one 400 with its row, a closed connection, and nothing upstream',
   async (_, lines, sent = body) => {
     const received = await say(bed.tollgate.port, `${start}host: x\r\n${who}${lines}\r\n${sent}${good}`)
-    await isRefused(received)
+    await isRefused(received, 'not_http', 'body_framing_invalid', 'header_repeated', 'expectation_unknown')
   },
 )
 
@@ -101,7 +101,8 @@ test.each([
   ['a method in small letters', 'post /v1/chat/completions HTTP/1.1'],
   ['a method that nobody knows', 'SMUGGLE /v1/chat/completions HTTP/1.1'],
 ])('%s: one 400 with its row, a closed connection, and nothing upstream', async (_, line) => {
-  await isRefused(await say(bed.tollgate.port, `${line}\r\nhost: x\r\n${who}${length}\r\n${body}${good}`))
+  const received = await say(bed.tollgate.port, `${line}\r\nhost: x\r\n${who}${length}\r\n${body}${good}`)
+  await isRefused(received, 'not_http', 'request_target_invalid', 'http_version_wrong', 'not_a_proxy')
 })
 
 test.each([
@@ -111,7 +112,8 @@ test.each([
   ['a host with a user', 'host: a@x\r\n'],
   ['a host with two ports', 'host: x:1:2\r\n'],
 ])('%s: one 400 with its row, and nothing upstream', async (_, host) => {
-  await isRefused(await say(bed.tollgate.port, `${start}${host}${who}${length}\r\n${body}${good}`))
+  const received = await say(bed.tollgate.port, `${start}${host}${who}${length}\r\n${body}${good}`)
+  await isRefused(received, 'host_invalid')
 })
 
 test.each([
@@ -128,7 +130,7 @@ test.each([
     bed.tollgate.port,
     `${start}host: x\r\n${who}transfer-encoding: chunked\r\n\r\n${sent}${good}`,
   )
-  const row = await isRefused(received)
+  const row = await isRefused(received, 'not_http')
   expect(row.endpoint).toBe('/v1/chat/completions')
 })
 
@@ -136,15 +138,18 @@ test('too many headers: one 431 with its row, and nothing upstream', async () =>
   const many = [...Array(1001).keys()].map((i) => `x-${i}: a\r\n`).join('')
   const received = await say(bed.tollgate.port, `${start}host: x\r\n${who}${many}${length}\r\n${body}${good}`)
   expect(statusesOf(received)).toEqual([431])
+  expect(reasonIn(received)).toBe('headers_too_large')
   expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({ status: 431, outcome: 'refused' })
   expect(bed.upstream.requests).toEqual([])
 })
 
 test('HTTP/1.0 is refused with chunks, and served without a host if it has a length', async () => {
   const old = start.replace('1.1', '1.0')
-  await isRefused(
-    await say(bed.tollgate.port, `${old}${who}transfer-encoding: chunked\r\n\r\n${chunked}${good}`),
+  const received = await say(
+    bed.tollgate.port,
+    `${old}${who}transfer-encoding: chunked\r\n\r\n${chunked}${good}`,
   )
+  await isRefused(received, 'body_framing_invalid')
   expect(statusesOf(await say(bed.tollgate.port, `${old}${who}${length}\r\n${body}`))).toEqual([200])
 })
 
@@ -245,13 +250,14 @@ test('a bad request behind a good one: the good one is answered, the bad one ref
 })
 
 /** Expects one 400 and nothing else, with a row of its own, and nothing upstream. */
-async function isRefused(received: string): Promise<Record<string, unknown>> {
+async function isRefused(received: string, ...reasons: string[]): Promise<Record<string, unknown>> {
   expect(statusesOf(received)).toEqual([400])
   expect(received.toLowerCase()).toContain('connection: close')
   expect(lastJsonOf(received).error).toMatchObject({
     type: 'invalid_request_error',
     message: expect.any(String),
   })
+  expect(reasons).toContain(lastJsonOf(received).error.code)
   const row = await bed.row(idsOf(received)[0] ?? null)
   expect(row).toMatchObject({
     status: 400,

@@ -21,7 +21,7 @@ test('a body that does not come in time is one 408 of its request, with its key,
     message: 'The request did not arrive within 1000 ms.',
     type: 'invalid_request_error',
     param: null,
-    code: null,
+    code: 'request_late',
     request_id: expect.any(String),
   })
   const [own] = await bed.database.sql`SELECT id AS key_id FROM keys WHERE name = 'free'`

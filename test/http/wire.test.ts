@@ -27,30 +27,33 @@ interface Case {
   status: number
   says: string | RegExp
   row: Record<string, unknown>
+  reason?: string | RegExp
   attempt?: { status?: number | null; error?: RegExp | null }
 }
 
 const write = (bytes: string | Buffer) => (request: RawRequest) => void request.socket.write(bytes)
 const end = (bytes: string | Buffer) => (request: RawRequest) => void request.socket.end(bytes)
 const whole = { status: 200, says: 'Hello there.', row: { outcome: 'succeeded', usage_source: 'upstream' } }
-const broke = (says: RegExp, attemptStatus: number | null = null): Omit<Case, 'act'> => ({
+const broke = (reason: string | RegExp, attemptStatus: number | null = null): Omit<Case, 'act'> => ({
   status: 502,
-  says,
+  says: /"message"/,
+  reason,
   row: { outcome: 'failed', error_kind: 'upstream_error', cost_nano: null, stream_end: null },
-  attempt: { status: attemptStatus, error: says },
+  attempt: { status: attemptStatus },
 })
-const late = (says: RegExp, attemptStatus: number | null = null): Omit<Case, 'act'> => ({
+const late = (reason: string, attemptStatus: number | null = null): Omit<Case, 'act'> => ({
   status: 504,
-  says,
+  says: /"message"/,
+  reason,
   row: { outcome: 'failed', error_kind: 'upstream_timeout', cost_nano: null, stream_end: null },
-  attempt: { status: attemptStatus, error: says },
+  attempt: { status: attemptStatus },
 })
 
 const cases: Record<string, Case> = {
-  'silence instead of headers': { act: () => {}, ...late(/did not begin to answer/) },
+  'silence instead of headers': { act: () => {}, ...late('upstream_answer_late') },
   'silence within the headers': {
     act: write('HTTP/1.1 200 OK\r\ncontent-ty'),
-    ...late(/did not begin to answer/),
+    ...late('upstream_answer_late'),
   },
   'headers that never end': {
     act({ socket }) {
@@ -58,50 +61,50 @@ const cases: Record<string, Case> = {
       const drip = setInterval(() => socket.write('x: y\r\n'), 50)
       socket.on('close', () => clearInterval(drip))
     },
-    ...late(/did not begin to answer/),
+    ...late('upstream_answer_late'),
   },
   'interim answers that never end, slowly': {
     act({ socket }) {
       const drip = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 100)
       socket.on('close', () => clearInterval(drip))
     },
-    ...late(/did not begin to answer/),
+    ...late('upstream_answer_late'),
   },
   'silence within the body': {
     act: write(answerBytes(json).subarray(0, -20)),
-    ...late(/stopped in the middle/, 200),
+    ...late('upstream_stalled', 200),
   },
   'a body shorter than declared': {
     act: end(answerBytes(json).subarray(0, -20)),
-    ...broke(/not as long as it declared|connection to the upstream broke/, 200),
+    ...broke(/^upstream_(length_wrong|connection_broke)$/, 200),
   },
   'a chunk that is cut': {
     act: end(chunkedHead('application/json') + chunkBytes(json).subarray(0, 90).toString()),
-    ...broke(/broke/, 200),
+    ...broke('upstream_connection_broke', 200),
   },
-  'what is no HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke(/no HTTP/) },
+  'what is no HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke('upstream_not_http') },
   'a tunnel that nobody asked for': {
     act: write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
-    ...broke(/broke/),
+    ...broke('upstream_connection_broke'),
   },
   'two lengths that differ': {
     act: write(answerBytes(json, { headers: 'content-length: 5\r\n' })),
-    ...broke(/not as long as it declared/),
+    ...broke('upstream_length_wrong'),
   },
-  'an end without a word': { act: ({ socket }) => void socket.end(), ...broke(/broke/) },
-  'a reset': { act: ({ socket }) => void socket.resetAndDestroy(), ...broke(/broke/) },
+  'an end without a word': { act: ({ socket }) => void socket.end(), ...broke('upstream_connection_broke') },
+  'a reset': { act: ({ socket }) => void socket.resetAndDestroy(), ...broke('upstream_connection_broke') },
   'what is no JSON': {
     act: write(answerBytes('<html>hello</html>')),
-    ...broke(/not a whole JSON document/, 200),
+    ...broke('upstream_not_json', 200),
   },
-  'an empty answer': { act: write('HTTP/1.1 204 No Content\r\n\r\n'), ...broke(/not a whole JSON/, 204) },
+  'an empty answer': { act: write('HTTP/1.1 204 No Content\r\n\r\n'), ...broke('upstream_not_json', 204) },
   'headers that are too large': {
     act: write(answerBytes(json, { headers: `x-large: ${'y'.repeat(100_000)}\r\n` })),
-    ...broke(/headers of the upstream's answer are too large/),
+    ...broke('upstream_headers_too_large'),
   },
   'a flood of interim answers': {
     act: ({ socket }) => void socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(200)),
-    ...broke(/again and again/),
+    ...broke('upstream_interim_endless'),
   },
   'HTTP/1.0 without a length': {
     act: end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${json}`),
@@ -276,7 +279,7 @@ function caseOf({ path }: RawRequest): string {
 const modelOf = (name: string) => `c${[...names, ...Object.keys(others)].indexOf(name)}`
 
 test.for(names)('%s: the client gets the right answer or error, and one row agrees', async (name) => {
-  const { stream, status, says, row: expected, attempt } = cases[name] as Case
+  const { stream, status, says, reason, row: expected, attempt } = cases[name] as Case
   const body = { model: modelOf(name), messages, ...(stream ? { stream } : {}) }
   // So large that its end is still unsent when an early answer comes.
   const padding = cases[name]?.onHead === undefined ? {} : { user: 'x'.repeat(8_000_000) }
@@ -284,6 +287,7 @@ test.for(names)('%s: the client gets the right answer or error, and one row agre
   const text = await response.text()
   expect(text).toMatch(says)
   expect(response.status).toBe(status)
+  if (reason !== undefined) expect(response.headers.get('x-tollgate-reason')).toMatch(reason)
   if (status >= 400)
     // An upstream's own refusal passes as it came, without the id of the row.
     expect(Object.keys(JSON.parse(text).error)).toEqual(
@@ -354,7 +358,8 @@ test.for([301, 302, 303, 307, 308])(
     expect(first?.error_message).toMatch(/redirect .* never followed/)
     const alone = await bed.chat({ model: modelOf('moved'), messages, user: String(status) })
     expect(alone.status).toBe(502)
-    expect(await alone.text()).toMatch(/redirect .* never followed.*base URL/)
+    expect(alone.headers.get('x-tollgate-reason')).toBe('upstream_redirected')
+    await alone.body?.cancel()
     expect(raw.requests).toHaveLength(before + 2)
   },
 )

@@ -208,7 +208,7 @@ test('a slice that takes too long is searched again in shorter ones', async () =
   const tooLong = new Set([1, 3, 5])
   let asked = 0
   const slow: AskLog = (question, terms) => {
-    if (tooLong.has(++asked)) return Promise.reject(new SliceTooLong('too long'))
+    if (tooLong.has(++asked)) return Promise.reject(new SliceTooLong('usage_log_late', { withinMs: 1 }))
     return ask(question, terms)
   }
   const found: LogRow[] = []

@@ -37,3 +37,8 @@ export function idsOf(heard: string): string[] {
 export function lastJsonOf(heard: string): any {
   return JSON.parse(heard.slice(heard.lastIndexOf('\r\n\r\n') + 4))
 }
+
+/** The reason of the last error. */
+export function reasonIn(heard: string): string | undefined {
+  return [...heard.matchAll(/^x-tollgate-reason: (\w+)\r$/gm)].at(-1)?.[1]
+}

@@ -229,7 +229,7 @@ describe('a connection', () => {
     }
     expect(isGood(await ask().over)).toBe(true)
     const cut = await ask().over
-    expect(cut.error?.message).toBe('The connection to the upstream broke.')
+    expect(cut.error?.reason).toBe('upstream_connection_broke')
     expect(cut.sent).toBe(true)
     expect(cut.text).toContain('response.output_item.added')
     expect(wired.asked()).toHaveLength(3)
@@ -244,7 +244,7 @@ describe('a connection', () => {
     expect(early.error).toBeUndefined()
     expect(early.text).not.toContain('response.completed')
     const whole = await ask({}, { stream: false }).over
-    expect(whole.error?.message).toBe('The upstream ended its stream before the answer was complete.')
+    expect(whole.error?.reason).toBe('upstream_ended_early')
   })
 
   test('ends when its call is aborted, and after an error', async () => {
@@ -359,18 +359,18 @@ describe('an answer', () => {
   test('may come late, and may stop, within bounds', async () => {
     upstreams = make({ upstreamFirstByteMs: 100 })
     wired.onAsk = () => {}
-    expect((await ask().over).error?.message).toBe('The upstream did not begin to answer in time.')
+    expect((await ask().over).error?.reason).toBe('upstream_answer_late')
     upstreams = make({ upstreamIdleMs: 100 })
     wired.onAsk = (line, { model }) => line.send(...answerEvents(model).slice(0, 2))
     const stopped = await ask().over
-    expect(stopped.error?.message).toBe('The upstream stopped in the middle of its answer.')
+    expect(stopped.error?.reason).toBe('upstream_stalled')
     expect(stopped.text).toContain('response.created')
     upstreams = make({ upstreamIdleMs: 100, upstreamFirstByteMs: 400 })
     const whole = ask({}, { stream: false })
     await holdsFor(200, () => expect(whole.isOver).toBe(false))
-    expect((await whole.over).error?.message).toBe('The upstream did not begin to answer in time.')
+    expect((await whole.over).error?.reason).toBe('upstream_answer_late')
     upstreams = make({ upstreamTotalMs: 100 })
-    expect((await ask().over).error?.message).toBe('The upstream took longer than 100 ms in all.')
+    expect((await ask().over).error?.reason).toBe('upstream_too_slow')
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
   })
 
@@ -394,11 +394,11 @@ describe('an answer', () => {
     upstreams = make({ upstreamFrameBytesMax: 1024 })
     wired.onAsk = (line) => line.send({ type: 'response.created', text: 'x'.repeat(2000) })
     expect((await ask().over).error).toMatchObject({
-      message: 'The upstream answered with more than 1024 bytes.',
+      reason: 'upstream_answer_too_large',
       fault: 'gateway',
     })
     wired.onAsk = (line) => line.socket.send(Buffer.from('{}'), { binary: true })
-    expect((await ask().over).error?.message).toBe('The upstream sent a binary frame.')
+    expect((await ask().over).error?.reason).toBe('upstream_frame_binary')
     wired.onAsk = (line) => line.socket.send('[1]')
     expect((await ask().over).error?.message).toBe(
       'The upstream sent a frame that is not an event of the format.',
@@ -414,9 +414,7 @@ describe('an upgrade', () => {
     wired.onUpgrade = () => ({ status: 302, headers: { location: 'http://127.0.0.1:1/' } })
     expect(await ask().over).toMatchObject({ status: 302 })
     wired.onUpgrade = () => ({ status: 200 })
-    expect((await ask().over).error?.message).toBe(
-      'The upstream answered the upgrade to a WebSocket with status 200.',
-    )
+    expect((await ask().over).error?.reason).toBe('upstream_upgrade_refused')
     expect(wired.overHttp).toEqual([])
   })
 

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { writeAudit } from '../audit-queries.ts'
 import { useInvitation } from './link-queries.ts'
@@ -112,12 +112,12 @@ async function newUser(
       : { role: invitation.role, tenantId: invitation.tenantId }
   const viewer: TenantRole = { role: 'viewer', tenantId: null }
   const role = given ?? invited ?? (policy.allowedDomains === undefined ? undefined : viewer)
-  if (role === undefined) throw refused('Nobody has invited it.')
+  if (role === undefined) throw refused('No one has invited it.')
   const id = randomUUIDv7()
   await addUser(tx, { id, email, ...role, passwordHash: null })
   const user = await readUser(tx, id)
   // Another transaction was faster, and this one cannot see its row yet.
-  if (user === undefined) throw refused('The user was made just now.')
+  if (user === undefined) throw refused('The user was just made by another sign-in: try again.')
   await addIdentity(tx, person.issuer, person.subject, id)
   await writeAudit(tx, sourceOf(user, browser), {
     action: 'user.create',
@@ -160,8 +160,5 @@ function isIn(domains: readonly string[], email: string | undefined): boolean {
 }
 
 function refused(why: string): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    `The single sign-on was good, but this person may not come in. ${why}`,
-  )
+  return gatewayError('sso_refused', { why })
 }

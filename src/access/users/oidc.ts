@@ -1,6 +1,6 @@
 import type { Configuration } from 'openid-client'
 import { z } from 'zod'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { UserSecrets } from './people.ts'
 
 export interface OidcSettings {
@@ -136,18 +136,11 @@ export class Oidc {
 }
 
 function refused(why: string, cause?: unknown): GatewayError {
-  return new GatewayError('unauthenticated', `The single sign-on failed. ${why} Begin again.`, { cause })
+  return gatewayError('sso_failed', { why }, { cause })
 }
 
 function away(cause: unknown): GatewayError {
-  return new GatewayError(
-    'unavailable',
-    'The issuer of the single sign-on does not answer. Try again shortly.',
-    {
-      cause,
-      retryAfterSeconds: 5,
-    },
-  )
+  return gatewayError('sso_issuer_away', {}, { cause, retryAfterSeconds: 5 })
 }
 
 /** A failure of the network, or of the issuer's server. */

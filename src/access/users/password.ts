@@ -1,5 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { Bulkhead, inTurn } from '../../runtime/bulkhead.ts'
 import type { PeopleBounds } from './people.ts'
 
@@ -55,10 +55,7 @@ function storedForm(log2N: number, salt: Buffer, hash: Buffer): string {
 const hashing = new Bulkhead({
   running: 2,
   waiting: 64,
-  refuse: () =>
-    new GatewayError('unavailable', 'Too many people sign in just now. Try again shortly.', {
-      retryAfterSeconds: 5,
-    }),
+  refuse: () => gatewayError('sign_in_busy', {}, { retryAfterSeconds: 5 }),
 })
 
 interface Cost {

@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { writeAudit } from '../audit-queries.ts'
@@ -111,8 +111,5 @@ async function requireUser(tx: TypedTransaction, id: string): Promise<UserRow> {
 
 /** The same error for a used link, an expired one, and one that never existed. */
 function deadLink(): GatewayError {
-  return new GatewayError(
-    'unknown_path',
-    'This link does not work: it was used, has expired or was replaced. Ask an owner for a new one.',
-  )
+  return gatewayError('link_dead')
 }

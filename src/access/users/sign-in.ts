@@ -1,5 +1,5 @@
 import { randomUUIDv7 } from 'node:crypto'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AuditSource, findNoAudit, writeAudit } from '../audit-queries.ts'
@@ -69,15 +69,12 @@ export async function signIn(
   const isRight = await isPassword(password, found?.passwordHash, people.bounds)
   if (found === undefined || !isRight || found.disabledAt !== null) {
     await noteRefusal(people, found, email, browser)
-    throw refused()
+    throw gatewayError('sign_in_refused')
   }
   if (found.totpConfirmedAt !== null && code === undefined) {
     // Nothing was guessed: the password is right.
     await database.admin.transact((tx) => giveBackAttempt(tx, counted))
-    throw new GatewayError('unauthenticated', 'Send a code of the second factor too, as "code".', {
-      code: 'second_factor_required',
-      field: 'code',
-    })
+    throw gatewayError('second_factor_required', {}, { field: 'code' })
   }
   const signedIn = await database.admin.transact(async (tx) => {
     const user = await lockUser(tx, found.id)
@@ -91,7 +88,7 @@ export async function signIn(
   })
   if (signedIn !== undefined) return signedIn
   await noteRefusal(people, found, email, browser)
-  throw refused()
+  throw gatewayError('sign_in_refused')
 }
 
 /**
@@ -130,9 +127,7 @@ async function takeIn(
 ): Promise<void> {
   const waitSeconds = await takeAttempt(tx, counted, bounds.signInWindowSeconds * 1000)
   if (waitSeconds === undefined) return
-  throw new GatewayError('rate_limited', 'Too many attempts to sign in. Wait before you try again.', {
-    retryAfterSeconds: waitSeconds,
-  })
+  throw gatewayError('sign_in_attempts_spent', {}, { retryAfterSeconds: waitSeconds })
 }
 
 /** Whether the code is right, and not used before. A user without a second factor needs none. */
@@ -241,8 +236,4 @@ export function sourceOf(
     userAgent: browser.userAgent,
     requestId: browser.requestId,
   }
-}
-
-function refused(): GatewayError {
-  return new GatewayError('unauthenticated', 'E-mail address, password or code are wrong.')
 }

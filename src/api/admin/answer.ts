@@ -3,6 +3,7 @@ import type { Request, Response } from 'express'
 import { type Actor, anybody } from '../../access/actor.ts'
 import { writeAudit } from '../../access/audit-queries.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { parseKeepingDigits } from '../../canonical/json-digits.ts'
 import type { Database } from '../../db/database.ts'
@@ -14,14 +15,14 @@ import { asGatewayError } from '../../stages/ending.ts'
 import { withoutSecrets } from '../../stages/redact-error.ts'
 import { type Log, requestLog } from '../../telemetry/log.ts'
 import { textsOf } from '../answer.ts'
-import { notWhole, parseJson } from '../read-json.ts'
+import { parseJson } from '../read-json.ts'
 import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
 import { hasEtag } from './etag.ts'
 import { isStorable } from './list.ts'
 import { claimKey, keepAnswer, keyedCall } from './once-queries.ts'
 import { permit } from './permit.ts'
 import { problemOf } from './problem.ts'
-import { notFound, preconditionFailed } from './refusals.ts'
+import { notFound } from './refusals.ts'
 import { watchCaller } from './watch-caller.ts'
 
 export interface AdminContext {
@@ -158,7 +159,7 @@ async function changeOnce(
       requireMatch: (etag) => {
         hasCompared = true
         const wanted = request.headers['if-match']
-        if (wanted !== undefined && !hasEtag(wanted, etag)) throw preconditionFailed()
+        if (wanted !== undefined && !hasEtag(wanted, etag)) throw gatewayError('precondition_failed')
       },
       audit: async (entry) => {
         lines++
@@ -178,7 +179,7 @@ async function changeOnce(
 
 async function bytesOf(request: Request, share: BodyShare): Promise<Buffer> {
   const body = await readBody(request, bodyBytesMax, share)
-  if (body === undefined) throw notWhole()
+  if (body === undefined) throw gatewayError('request_cut')
   const bytes = Buffer.from(body.bytes)
   body.release()
   return bytes

@@ -5,7 +5,7 @@ import { noteApiTokenUse, readApiToken } from '../../access/users/api-token-quer
 import type { People } from '../../access/users/people.ts'
 import { hashSecret, isSecret, prefixes } from '../../access/users/secrets.ts'
 import { noteSessionUse, readSession } from '../../access/users/session-queries.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import { siteOf } from './same-origin.ts'
@@ -32,11 +32,11 @@ export async function authenticateAdmin(
   const { authorization } = request.headers
   if (authorization === undefined) return await bySession(context, request)
   const [scheme = '', token = ''] = authorization.trim().split(/\s+/)
-  if (scheme.toLowerCase() !== 'bearer') throw unknownCaller()
+  if (scheme.toLowerCase() !== 'bearer') throw gatewayError('admin_caller_unknown')
   // An API token is too long to guess, so it does not count as a guess.
   if (isSecret(token, prefixes.apiToken)) return await byApiToken(context.people, token)
   if (adminToken?.accepts(token, clientAddressOf(request)) === true) return operator
-  throw unknownCaller()
+  throw gatewayError('admin_caller_unknown')
 }
 
 const operator: Actor = {
@@ -51,11 +51,11 @@ const operator: Actor = {
 
 async function byApiToken(people: People, token: string): Promise<Actor> {
   const row = await people.database.keys.ask(({ db }) => readApiToken(db, hashSecret(token)))
-  if (row === undefined) throw unknownCaller()
+  if (row === undefined) throw gatewayError('admin_caller_unknown')
   const role = row.userRole === null ? row.role : lesserRole(row.role, row.userRole)
   const tenantId = role === 'member' ? (row.userTenantId ?? row.tenantId) : null
   // The token is for another tenant than the user's present one.
-  if (row.tenantId !== null && tenantId !== row.tenantId) throw unknownCaller()
+  if (row.tenantId !== null && tenantId !== row.tenantId) throw gatewayError('admin_caller_unknown')
   noteUse(people, row.usedAt, (db) => noteApiTokenUse(db, row.id))
   const scopes = row.scopes.filter(isScope)
   return {
@@ -76,15 +76,15 @@ async function bySession(
 ): Promise<Actor> {
   const origin = ownOrigin(request, publicUrl)
   const secret = cookieOf(request, sessionCookie, origin.startsWith('https:'))
-  if (secret === undefined || !isSecret(secret, prefixes.session)) throw unknownCaller()
+  if (secret === undefined || !isSecret(secret, prefixes.session)) throw gatewayError('admin_caller_unknown')
   const isRead = request.method === 'GET' || request.method === 'HEAD'
   const site = siteOf(request, origin)
-  if (site === 'other' || (site === 'unknown' && !isRead)) throw otherSite(origin)
+  if (site === 'other' || (site === 'unknown' && !isRead)) throw gatewayError('other_site', { origin })
   const { database, bounds } = people
   const session = await database.keys.ask(({ db }) =>
     readSession(db, hashSecret(secret), bounds.sessionIdleMinutes * 60_000),
   )
-  if (session === undefined) throw unknownCaller()
+  if (session === undefined) throw gatewayError('admin_caller_unknown')
   noteUse(people, session.usedAt, (db) => noteSessionUse(db, session.id))
   return {
     kind: 'user',
@@ -111,19 +111,5 @@ function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Quer
 /** A sign-in, or another open endpoint, that another site has made the browser call. */
 export function requireOwnSite(request: IncomingMessage, publicUrl: string | undefined): void {
   const origin = ownOrigin(request, publicUrl)
-  if (siteOf(request, origin) === 'other') throw otherSite(origin)
-}
-
-function unknownCaller(): GatewayError {
-  return new GatewayError(
-    'unauthenticated',
-    'Sign in with POST /admin/v1/session, or send ADMIN_TOKEN or an API token as "authorization: Bearer TOKEN".',
-  )
-}
-
-function otherSite(origin: string): GatewayError {
-  return new GatewayError(
-    'permission_denied',
-    `A browser may call this only from ${origin}: its "sec-fetch-site" or "origin" says another site, or is missing. Behind a proxy set PUBLIC_URL.`,
-  )
+  if (siteOf(request, origin) === 'other') throw gatewayError('other_site', { origin })
 }

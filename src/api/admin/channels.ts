@@ -278,7 +278,7 @@ async function audited(
 function refuseReferred(rows: AllRows, { row }: StoredChannel): void {
   const [referrer] = referrersOfChannel(rows, row.name)
   if (referrer !== undefined)
-    throw conflict(`${referrer} names channel "${row.name}": take it out there first.`)
+    throw conflict(`${referrer} names channel "${row.name}": take it out there first.`, undefined, 'in_use')
 }
 
 /** A channel that left gateway.yaml, or was deleted: its name is free. */
@@ -287,7 +287,11 @@ function isGone({ row, credentials }: StoredChannel): boolean {
 }
 
 function taken({ name }: { name: string }) {
-  return conflict(`name: there is a channel "${name}". Change that one, or take another name.`, 'name')
+  return conflict(
+    `name: there is a channel "${name}". Change that one, or take another name.`,
+    'name',
+    'name_taken',
+  )
 }
 
 function deletedChannel({ row }: StoredChannel) {

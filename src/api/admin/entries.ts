@@ -2,7 +2,7 @@ import { createHash, randomUUIDv7 } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import type { Database } from '../../db/database.ts'
 import type { Balance, NewEntry } from '../../ledger/entries.ts'
@@ -15,6 +15,7 @@ import { moment, oneOf } from '../parameter.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { bookedEntry, entryRequest, listedEntry, tenantBalance } from './entry.ts'
 import { listParameters, momentAt, orderOf, pageOf, pageSchema, rowPlaceAt } from './list.ts'
+import { notFound } from './refusals.ts'
 import { yesOrNo } from './setting-schema.ts'
 import { findTenant } from './tenant-queries.ts'
 
@@ -94,9 +95,9 @@ function newEntryEndpoint({ log }: AdminEntriesContext): AdminEndpoint {
         case 'excessive':
           throw invalid('amount_usd', 'no account holds more than $1000000000')
         case 'conflict':
-          throw taken(`The id ${id} is that of another entry. Take a new one.`)
+          throw taken(id, 'another entry')
         case 'taken':
-          throw taken(`The id ${id} is that of a request, whose charge bears it. Take a new one.`)
+          throw taken(id, 'a request, whose charge bears it')
         case 'unknown':
           throw noTenant(name)
       }
@@ -160,7 +161,7 @@ async function requireAccount({ money }: Pick<Database, 'money'>, called: string
 
 const away = {
   withinMs: 5_000,
-  unavailable: 'The database does not answer just now. Try again.',
+  unavailable: 'The database does not answer at the moment. Try again.',
 }
 
 /** The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is known. */
@@ -194,10 +195,10 @@ function balanceJson(tenant: string, { limited, balanceNano, heldNano }: Balance
   }
 }
 
-function taken(message: string): GatewayError {
-  return new GatewayError('idempotency_mismatch', message, { field: 'id' })
+function taken(id: string, owner: string): GatewayError {
+  return gatewayError('entry_id_taken', { id, owner }, { field: 'id' })
 }
 
 function noTenant(name: string): GatewayError {
-  return new GatewayError('unknown_path', `There is no tenant "${redactText(name, [], 256)}".`)
+  return notFound(`tenant "${redactText(name, [], 256)}"`)
 }

@@ -84,6 +84,8 @@ export function groupsEndpoints(context: AdminGroupsContext): AdminEndpoint[] {
         if ((await groupsInUse(tx, [row.id])).size > 0)
           throw conflict(
             `Keys are in the group "${row.name}", disabled and revoked ones included. Move them to another group first.`,
+            undefined,
+            'in_use',
           )
         await deleteGroups(tx, [row.id])
         await audit({ action: 'group.delete', resource: 'group', id: row.id, name: row.name, before })
@@ -182,7 +184,7 @@ async function requireFreeName(
   })
   if (other === undefined || other.id === ownId) return
   await refuseManaged(tx, context, other, { kind: 'group', name })
-  throw conflict(`There is a group "${name}" already. Choose another name.`, 'name')
+  throw conflict(`There is a group "${name}" already. Choose another name.`, 'name', 'name_taken')
 }
 
 async function requireNames(

@@ -314,6 +314,7 @@ async function requireFreeName(
       ? `The tenant "${tenant}" has a key "${name}" already. Choose another name.`
       : `The tenant "${tenant}" had a key "${name}", which is revoked. Choose another name, or give that key another one.`,
     'name',
+    'name_taken',
   )
 }
 

@@ -67,7 +67,7 @@ const asked = z
   .meta({ id: 'LedgerVerificationRequest' })
 
 const path = '/admin/v1/ledger/verification'
-const within = { withinMs: 5_000, unavailable: 'The database does not answer just now. Try again.' }
+const within = { withinMs: 5_000, unavailable: 'The database does not answer at the moment. Try again.' }
 
 /** Recompute the ledger: start it, read how far it is and what it has found, cancel it. One runs at a time, in any process. */
 export function ledgerVerificationEndpoints({

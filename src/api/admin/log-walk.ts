@@ -39,7 +39,7 @@ interface Asked {
 
 /** The error for an admin when Postgres does not answer a query of the log. */
 export const logAway = {
-  unavailable: 'The usage log cannot be read just now. Nothing is lost: try again.',
+  unavailable: 'The usage log cannot be read at the moment. Nothing is lost: try again.',
   retryAfterSeconds: 5,
 }
 

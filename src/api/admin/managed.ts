@@ -21,5 +21,5 @@ export async function refuseManaged(
   if (managedBy !== 'file') return
   const place = await placeOfEntry(await readFileInForce(tx), gatewayFile?.own, entry)
   const what = entry.kind === 'prices' ? 'the prices' : `${entry.kind} "${entry.name}"`
-  throw conflict(`${place} manages ${what}: change it there.`)
+  throw conflict(`${place} manages ${what}: change it there.`, undefined, 'managed_elsewhere')
 }

@@ -123,7 +123,7 @@ export function adminModelsEndpoints(context: AdminModelsContext): AdminEndpoint
         const { rows, before } = await modelToChange(tx, context, id, requireMatch)
         const [referrer] = referrersOfModel(rows, id)
         if (referrer !== undefined)
-          throw conflict(`${referrer} names model "${id}": take it out there first.`)
+          throw conflict(`${referrer} names model "${id}": take it out there first.`, undefined, 'in_use')
         await setModelDisabled(tx, id, true)
         await audit({ action: 'model.delete', resource: 'model', id, name: id, before })
         return { body: { id, deleted: true as const } }
@@ -182,7 +182,7 @@ function newModelEndpoint(): AdminEndpoint {
       const rows = await rowsToChange(tx)
       const former = rows.models.find(({ id }) => id === body.id)
       if (former !== undefined && (former.disabledAt === null || former.managedBy === 'admin'))
-        throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id')
+        throw conflict(`id: there is a model "${former.id}". Change or enable that one.`, 'id', 'name_taken')
       const model = checkModel(body, rows)
       await writeModel(tx, model, { rows, source: sourceOf(actor) })
       if (former !== undefined) await setModelDisabled(tx, model.id, false)

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AnswerCipher } from '../../access/idempotency-keys.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { and, eq } from '../../db/drizzle.cjs'
 import { adminAnswers } from '../../db/schema.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
@@ -26,8 +26,7 @@ export function keyedCall(
 ): KeyedCall | undefined {
   if (header === undefined) return undefined
   const key = String(header)
-  if (!visible.test(key))
-    throw new GatewayError('invalid_request', 'idempotency-key: expected 1 to 255 visible ASCII characters')
+  if (!visible.test(key)) throw gatewayError('idempotency_key_invalid')
   const fingerprint = createHash('sha256')
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
@@ -67,13 +66,8 @@ export async function claimKey(
     .select()
     .from(adminAnswers)
     .where(and(eq(adminAnswers.userId, userId), eq(adminAnswers.keyHash, keyHash)))
-  if (kept === undefined || kept.answer === null)
-    throw new GatewayError('request_in_progress', 'A call with this Idempotency-Key runs. Try again shortly.')
-  if (!kept.fingerprint.equals(fingerprint))
-    throw new GatewayError(
-      'idempotency_mismatch',
-      'Another call had this Idempotency-Key: its method, path or body was different. Take a new key.',
-    )
+  if (kept === undefined || kept.answer === null) throw gatewayError('admin_call_running')
+  if (!kept.fingerprint.equals(fingerprint)) throw gatewayError('admin_call_differs')
   const { status, body, etag } = keptForm.parse(
     JSON.parse(cipher.decrypt(kept.answer, kept.requestId).toString('utf8')),
   )

@@ -17,9 +17,12 @@ export function permit(
     if (actor.tenantId !== null && tenants === 'all')
       throw notAllowed('A member of one tenant may not call this path.')
     if (may(actor, area, verb)) return
-    throw notAllowed(`This API token lacks the scope "${area}:${verb}".`)
+    throw notAllowed(`This API token lacks the scope "${area}:${verb}".`, 'scope_missing')
   }
-  throw notAllowed(`The role "${actor.role}" may not ${verb} ${area}. An owner can change your role.`)
+  throw notAllowed(
+    `The role "${actor.role}" may not ${verb} ${area}. An owner can change your role.`,
+    'role_insufficient',
+  )
 }
 
 /** Whether the caller may know of channels: a member where answers name them to clients, and everybody who is no member. */

@@ -57,7 +57,7 @@ export function adminPlaygroundEndpoint(context: AdminPlaygroundContext): AdminE
     answer: z.object({}).loose().meta({ id: 'PlaygroundEvent' }),
     async handle({ actor, request, response, requestId, signal, body }) {
       const identity = await database.reads.ask(({ db }) => readNamedKey(db, body.key, tenantOf(actor)), {
-        unavailable: 'The database does not answer just now. Try again.',
+        unavailable: 'The database does not answer at the moment. Try again.',
       })
       if (identity === undefined) throw notFound('such key')
       await noteRun(database, { actor, request, requestId }, identity, body)

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { invalid } from '../../canonical/field-error.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { nanoFromUsd } from '../../catalog/usd.ts'
 import type { Database } from '../../db/database.ts'
@@ -11,6 +11,7 @@ import { addRuns, listRuns } from '../../probes/queries.ts'
 import type { Queues } from '../../queue/queue.ts'
 import { sectionSchema } from '../../verify/report.ts'
 import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { notFound } from './refusals.ts'
 
 export interface AdminProbesContext {
   catalog: Catalog
@@ -67,7 +68,7 @@ const probeRunDetails = probeRun
 
 const runId = z.uuid(expected('the id of a run'))
 const limit = z.coerce.number().int().min(1).max(100).default(20)
-const within = { withinMs: 5_000, unavailable: 'The database does not answer just now. Try again.' }
+const within = { withinMs: 5_000, unavailable: 'The database does not answer at the moment. Try again.' }
 
 /** Probes for operators: start one, and read the results of the last ones. */
 export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint[] {
@@ -116,7 +117,7 @@ export function adminProbesEndpoints(context: AdminProbesContext): AdminEndpoint
       answer: probeRunDetails,
       async handle({ params: { id } }) {
         const [run] = await database.reads.ask(({ db }) => listRuns(db, { id, limit: 1 }), within)
-        if (run === undefined) throw new GatewayError('unknown_path', `There is no probe ${id}.`)
+        if (run === undefined) throw notFound(`probe ${id}`)
         const report = z.object({ sections: z.array(sectionSchema) }).safeParse(run.report)
         return { body: { ...runJson(run), sections: report.data?.sections ?? null } }
       },
@@ -157,8 +158,7 @@ function newProbeEndpoint(context: AdminProbesContext): AdminEndpoint {
         }
       })
       if (rows.length === 0) {
-        const message = `channel: "${channelName}" speaks no protocol that can be probed`
-        throw new GatewayError('invalid_request', message, { field: 'channel' })
+        throw invalid('channel', `"${channelName}" speaks no protocol that can be probed`)
       }
       await addRuns(tx, rows)
       for (const row of rows)

@@ -67,7 +67,7 @@ export interface Rendered {
 
 /** The answer to a refused or failed call. */
 export function problemOf(error: GatewayError, requestId: string): Rendered {
-  const { kind, code, field, message, retryAfterSeconds } = error
+  const { reason, kind, code, field, message, retryAfterSeconds } = error
   const meaning = ofCode[code ?? ''] ?? ofKind[kind] ?? unforeseen
   const shown = code !== undefined && code in ofCode ? code : kind
   const detail =
@@ -76,6 +76,7 @@ export function problemOf(error: GatewayError, requestId: string): Rendered {
     status: meaning.status,
     headers: {
       'content-type': problemMedia,
+      'x-tollgate-reason': reason,
       ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
       ...(kind === 'unauthenticated' ? { 'www-authenticate': 'Bearer realm="Tollgate admin"' } : {}),
     },

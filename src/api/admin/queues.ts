@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
-import { GatewayError } from '../../canonical/error.ts'
+import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import { inTime } from '../../in-time.ts'
 import type { Pages, Queues } from '../../queue/queue.ts'
@@ -21,17 +21,16 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
     try {
       // A browser first asks without one, which is no guess.
       if (given === '' || !adminToken.accepts(given, clientAddressOf(request)))
-        throw new GatewayError(
-          'unauthenticated',
-          'This page needs ADMIN_TOKEN: send it as bearer token or as password.',
-        )
+        throw gatewayError('admin_token_needed')
     } catch (cause) {
       if (!(cause instanceof GatewayError)) throw cause
-      const { message, retryAfterSeconds } = cause
+      const { reason, message, retryAfterSeconds } = cause
       if (retryAfterSeconds === undefined)
         response.status(401).set('www-authenticate', 'Basic realm="Tollgate", charset="UTF-8"')
       else response.status(429).set('retry-after', String(retryAfterSeconds))
-      response.set('x-request-id', randomUUIDv7()).json({ error: { message } })
+      response
+        .set({ 'x-request-id': randomUUIDv7(), 'x-tollgate-reason': reason })
+        .json({ error: { message } })
       return
     }
     let shown: Pages
@@ -42,7 +41,7 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
         .status(503)
         .set('retry-after', String(retryAfterSeconds))
         .set('x-request-id', randomUUIDv7())
-        .json({ error: { message: 'The queue does not answer just now. Try again shortly.' } })
+        .json({ error: { message: 'The queue does not answer at the moment. Try again shortly.' } })
       return
     }
     shown(request, response, next)

@@ -1,27 +1,23 @@
-import { GatewayError } from '../../canonical/error.ts'
-
-// Refusals that only the admin API has. Their code decides the status.
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 
 /** 409: the present state does not allow the change. The message says what to do first. */
-export function conflict(message: string, field?: string): GatewayError {
-  return new GatewayError('invalid_request', message, { code: 'conflict', field })
-}
-
-/** 412: the resource is not the one that the client has read. */
-export function preconditionFailed(): GatewayError {
-  return new GatewayError(
-    'invalid_request',
-    'The resource has changed since it was read. Read it again, and send its new ETag as if-match.',
-    { code: 'precondition_failed' },
-  )
+export function conflict(
+  message: string,
+  field?: string,
+  reason: 'conflict' | 'name_taken' | 'in_use' | 'managed_elsewhere' | 'last_owner' = 'conflict',
+): GatewayError {
+  return gatewayError(reason, { message }, { field })
 }
 
 /** 404. */
 export function notFound(what: string): GatewayError {
-  return new GatewayError('unknown_path', `There is no ${what}.`)
+  return gatewayError('not_found', { what })
 }
 
 /** 403. */
-export function notAllowed(message: string): GatewayError {
-  return new GatewayError('permission_denied', message)
+export function notAllowed(
+  message: string,
+  reason: 'not_allowed' | 'role_insufficient' | 'scope_missing' = 'not_allowed',
+): GatewayError {
+  return gatewayError(reason, { message })
 }

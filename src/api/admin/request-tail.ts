@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { EventStream } from '../../http/event-stream.ts'
 import { askLogFor } from '../../ledger/log/ask.ts'
@@ -38,14 +38,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
     answer: logRow,
     async handle({ actor, query, request, response, signal }) {
       const from = placeFrom(request.headers['last-event-id'])
-      if (tails >= tailsMax)
-        throw new GatewayError(
-          'rate_limited',
-          `This process has ${tailsMax} tails, as many as it may. Try again.`,
-          {
-            retryAfterSeconds: 5,
-          },
-        )
+      if (tails >= tailsMax) throw gatewayError('tails_full', { most: tailsMax }, { retryAfterSeconds: 5 })
       const ask = askLogAs(database, actor)
       const filter = await filterOf(ask, context, actor, query, { withinMs: bounds.logQueryMs, signal })
       signal.throwIfAborted()

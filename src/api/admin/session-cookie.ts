@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { calledOrigin } from '../../http/client-address.ts'
 
 /** A cookie of the admin API. Scripts cannot read it, and a browser sends it to this host only. */
@@ -47,7 +47,7 @@ export function cookieOf(
 /** The origin of this server in browsers. Throws `invalid_request` if the header `host` is no host. */
 export function ownOrigin(request: IncomingMessage, publicUrl: string | undefined): string {
   const url = URL.parse(publicUrl ?? calledOrigin(request))
-  if (url === null) throw new GatewayError('invalid_request', 'The header "host" names no host and port.')
+  if (url === null) throw gatewayError('host_invalid')
   return url.origin
 }
 

@@ -172,5 +172,5 @@ async function requireFreeName(
   const [other] = await listTenants(tx, { name, order, after: undefined, limit: 1 })
   if (other === undefined || other.id === ownId) return
   await refuseManaged(tx, context, other, { kind: 'tenant', name })
-  throw conflict(`There is a tenant "${name}" already. Choose another name.`, 'name')
+  throw conflict(`There is a tenant "${name}" already. Choose another name.`, 'name', 'name_taken')
 }

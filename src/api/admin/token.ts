@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { networkOf } from '../../access/users/attempts-queries.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 
 /** Networks whose guesses are counted. Of more, those that guessed least recently are forgotten. */
 const networksMax = 10_000
@@ -44,11 +44,8 @@ export class AdminToken {
   }
 
   #tooMany(network: string): GatewayError {
-    return new GatewayError(
-      'rate_limited',
-      'Too many wrong tokens from this network. Wait, or use an API token or a session.',
-      { retryAfterSeconds: Math.max(1, Math.ceil(this.#guesses.getRemainingTTL(network) / 1000)) },
-    )
+    const retryAfterSeconds = Math.max(1, Math.ceil(this.#guesses.getRemainingTTL(network) / 1000))
+    return gatewayError('admin_token_guessed', {}, { retryAfterSeconds })
   }
 }
 

@@ -223,5 +223,5 @@ async function requireUser(tx: TypedTransaction, id: string): Promise<UserRow> {
 /** It locks all owners. Two changes of owners that block each other run again, one after the other. */
 async function requireOtherOwner(tx: TypedTransaction, before: UserRow): Promise<void> {
   if (before.role === 'owner' && before.disabledAt === null && (await isLastOwner(tx, before.id)))
-    throw conflict('This is the last owner. Make another user an owner first.')
+    throw conflict('This is the last owner. Make another user an owner first.', undefined, 'last_owner')
 }

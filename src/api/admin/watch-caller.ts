@@ -1,5 +1,5 @@
 import type { Actor } from '../../access/actor.ts'
-import { GatewayError } from '../../canonical/error.ts'
+import { GatewayError, gatewayError } from '../../canonical/error.ts'
 
 const watchMs = 2_000
 
@@ -35,7 +35,7 @@ async function refusalOf(caller: Actor, ask: () => Promise<Actor>): Promise<Gate
   try {
     const { role, tenantId } = await ask()
     if (role === caller.role && tenantId === caller.tenantId) return undefined
-    return new GatewayError('permission_denied', 'Your rights were changed in the meantime. Call again.')
+    return gatewayError('rights_changed')
   } catch (cause) {
     return cause instanceof GatewayError && refusals.has(cause.kind) ? cause : undefined
   }

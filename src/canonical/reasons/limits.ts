@@ -154,6 +154,77 @@ export const limitReasons = reasonsOf({
     client: 'delete some files',
     operator: 'Raise FILES_BYTES_PER_TENANT.',
   },
+  body_memory_full: {
+    kind: 'unavailable',
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `The bodies of running requests use all ${bytesMax} bytes that this gateway process has for them. Try again.`,
+    client: 'try again after `retry-after`',
+    operator:
+      'The running requests of all keys together hold BODIES_BYTES_MAX. Raise it where the machine has memory, or add a process.',
+  },
+  decoded_body_memory_full: {
+    kind: 'unavailable',
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `The decoded bodies of running requests use all ${bytesMax} bytes that they may use. Try again, or send the body unencoded.`,
+    client: 'try again after `retry-after`, or send the body unencoded',
+    operator:
+      'Bodies with a content-encoding take DECODED_BYTES_MAX together. Raise it where the machine has memory.',
+  },
+  key_body_memory_full: {
+    kind: 'rate_limited',
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `The bodies of this key's running requests use the ${bytesMax} bytes of this gateway process that one key may use. Wait for one of them to end.`,
+    client: 'wait for a running request to end',
+    operator: 'One key holds KEY_BODIES_BYTES_MAX. Raise it if the key may take more of the process.',
+  },
+  tenant_queries_full: {
+    kind: 'rate_limited',
+    says: ({ atOnce, waitingMax }: { atOnce: number; waitingMax: number }) =>
+      `${atOnce} queries of this tenant are running in this gateway process and ${waitingMax} are waiting, which is the limit. Wait for one of them to end.`,
+    client: 'wait for a query to end',
+    operator:
+      'One tenant or admin reads the usage log faster than Postgres answers. LOG_CONNECTIONS sets the connections.',
+  },
+  archive_queries_full: {
+    kind: 'rate_limited',
+    says: ({ waitingMax }: { waitingMax: number }) =>
+      `${waitingMax} queries of older days are waiting in this gateway process, which is the limit. Wait for one of them to end.`,
+    client: 'wait for a query to end',
+    operator: 'The archive answers one query at a time: see docs/reference/archive.md on what a query reads.',
+  },
+  exports_full: {
+    kind: 'rate_limited',
+    says: ({ most }: { most: number }) =>
+      `${most} exports are running in this gateway process, which is the limit. Wait until one of them ends.`,
+    client: 'try again when another export has ended',
+    operator: 'EXPORTS_MAX exports of all callers are running. Raise it where Postgres has room.',
+  },
+  own_exports_full: {
+    kind: 'rate_limited',
+    says: ({ most }: { most: number }) =>
+      `${most} of your exports are running in this gateway process, which is the limit. Wait until one of them ends.`,
+    client: 'wait until one of your exports ends',
+    operator: 'One caller may have half of EXPORTS_MAX.',
+  },
+  tails_full: {
+    kind: 'rate_limited',
+    says: ({ most }: { most: number }) =>
+      `This process already serves ${most} tails of the request log, which is the limit. Try again.`,
+    client: 'close a tail, or try again after `retry-after`',
+  },
+  sub_key_changes_full: {
+    kind: 'rate_limited',
+    says: ({ waitingMax }: { waitingMax: number }) =>
+      `${waitingMax} changes of this tenant's sub-keys are waiting in this gateway process, which is the limit. Wait for one of them to end.`,
+    client: 'wait for a change to end',
+  },
+  sub_key_changes_slow: {
+    kind: 'unavailable',
+    says: 'Changes of sub-keys are slow at the moment. Nothing was changed: try again.',
+    client: 'try again after `retry-after`',
+    operator:
+      'Changes of sub-keys wait for their turn on ADMIN_CONNECTIONS: Postgres is slow, or many tenants change keys.',
+  },
 })
 
 /** `who` ends in "has" or "have". */

@@ -136,4 +136,126 @@ export const requestReasons = reasonsOf({
       `This connection is ${ageMs} ms old, as old as it may get. Open a new one.`,
     client: 'open a new connection',
   },
+  body_not_json: {
+    kind: 'invalid_request',
+    says: 'body: expected JSON, but it does not parse',
+    client: 'send JSON',
+  },
+  body_not_object: {
+    kind: 'invalid_request',
+    says: 'body: expected a JSON object',
+    client: 'send a JSON object',
+  },
+  body_too_large: {
+    kind: 'request_too_large',
+    says: ({ bytesMax }: { bytesMax: number }) =>
+      `The request body is larger than the ${bytesMax} bytes this gateway accepts.`,
+    client: 'send a shorter body',
+    operator: 'Raise BODY_BYTES_MAX if bodies may be this large.',
+  },
+  content_encoding_unknown: {
+    kind: 'invalid_request',
+    says: ({ encoding, encodings }: { encoding: string; encodings: string }) =>
+      `content-encoding: "${encoding}" is not accepted. Send the body in one of ${encodings}, or unencoded.`,
+    client: 'send the body unencoded, or in an encoding that the message lists',
+  },
+  content_encoding_damaged: {
+    kind: 'invalid_request',
+    says: ({ encoding }: { encoding: string }) =>
+      `content-encoding: the body is not whole and sound ${encoding}. Send it unencoded, or encode it anew.`,
+    client: 'encode the body anew, or send it unencoded',
+  },
+  headers_too_large: {
+    kind: 'request_too_large',
+    says: ({ bytesMax, headersMax }: { bytesMax: number; headersMax: number }) =>
+      `The request's headers are larger than ${bytesMax} bytes, or more than ${headersMax}.`,
+    client: 'send fewer or shorter headers',
+    operator: 'Raise HEADER_BYTES_MAX if clients need so many headers.',
+  },
+  headers_late: {
+    kind: 'invalid_request',
+    says: ({ withinMs }: { withinMs: number }) =>
+      `The headers of the request did not arrive within ${withinMs} ms.`,
+    client: 'send the headers faster',
+    operator: 'Clients have HEADER_READ_MS for the headers. Slow networks need more.',
+  },
+  request_late: {
+    kind: 'invalid_request',
+    says: ({ withinMs }: { withinMs: number }) => `The request did not arrive within ${withinMs} ms.`,
+    client: 'send the request faster, or a smaller one',
+    operator: 'Clients have REQUEST_READ_MS for a whole request. Slow networks need more.',
+  },
+  not_http: {
+    kind: 'invalid_request',
+    says: 'These bytes are not an HTTP/1.1 request.',
+    client: 'send HTTP/1.1',
+  },
+  not_a_proxy: {
+    kind: 'invalid_request',
+    says: 'This is no proxy: CONNECT is not served.',
+    client: 'use this server as base URL, not as proxy',
+  },
+  http_version_wrong: {
+    kind: 'invalid_request',
+    says: 'Send HTTP/1.1.',
+    client: 'send HTTP/1.1',
+  },
+  request_target_invalid: {
+    kind: 'invalid_request',
+    says: 'The target of the request must be a path that begins with one slash, such as /v1/models.',
+    client: 'send a path as target',
+  },
+  host_invalid: {
+    kind: 'invalid_request',
+    says: 'Send one "host" header with the name, or address, and port that you call.',
+    client: 'send one valid `host`',
+  },
+  body_framing_invalid: {
+    kind: 'invalid_request',
+    says: 'Send "transfer-encoding: chunked" with HTTP/1.1, or a "content-length"; nothing else frames a body here.',
+    client: 'send `content-length`, or `transfer-encoding: chunked`',
+  },
+  expectation_unknown: {
+    kind: 'invalid_request',
+    says: 'Send no "expect" header, or "expect: 100-continue".',
+    client: 'send no `expect`',
+  },
+  header_repeated: {
+    kind: 'invalid_request',
+    says: ({ name }: { name: string }) => `The header "${name}" came more than once. Send it once.`,
+    client: 'send the header once',
+  },
+  idempotency_key_invalid: {
+    kind: 'invalid_request',
+    says: 'idempotency-key: expected 1 to 255 visible ASCII characters',
+    client: 'send 1 to 255 visible ASCII characters',
+  },
+  path_unknown: {
+    kind: 'unknown_path',
+    says: ({ advice }: { advice: string }) => advice,
+    client: 'call the path that the message names',
+  },
+  path_escape_invalid: {
+    kind: 'invalid_request',
+    says: 'The path holds a % that begins no escape; write it as %25.',
+    client: 'write % as %25',
+  },
+  origin_not_allowed: {
+    kind: 'unknown_path',
+    says: ({ origin, path }: { origin: string; path: string }) =>
+      `A page of the origin ${origin} may not call ${path} here. The operator names origins in CORS_ORIGINS; they may call the endpoints of models, /v1/models and /v1/usage.`,
+    client: 'call from a server, or ask the operator',
+    operator: 'Pages of other origins may call only where CORS_ORIGINS names them.',
+  },
+  websocket_not_served: {
+    kind: 'unknown_path',
+    says: ({ path }: { path: string }) =>
+      `${path} is not served over a WebSocket here. Send the request with POST over HTTP.`,
+    client: 'send the request with POST',
+  },
+  count_with_conversation_too_large: {
+    kind: 'unsupported_parameter',
+    says: 'conversation: so large a request is counted without one. Count it without "conversation".',
+    client: 'count it without `conversation`',
+  },
 })

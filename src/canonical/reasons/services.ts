@@ -1,5 +1,14 @@
 import { reasonsOf } from './entry.ts'
 
+/** What cannot be done without the part that is away. */
+interface Words {
+  message: string
+}
+
+interface Runs {
+  runs: number
+}
+
 /** Parts of the gateway that are away, end or fail. */
 export const serviceReasons = reasonsOf({
   internal_fault: {
@@ -68,5 +77,157 @@ export const serviceReasons = reasonsOf({
     client: 'try again after `retry-after`',
     operator:
       'The storage of files does not answer or has lost the file: `tollgate doctor` tries it, and the log has the cause.',
+  },
+  draining: {
+    kind: 'unavailable',
+    says: 'This gateway process is shutting down; the answer is cut here. Try again.',
+    client: 'try again',
+    operator:
+      'A process ended with answers still running: DRAIN_MS is how long it waits for them, and the time that the supervisor allows has to be longer.',
+  },
+  process_stalled: {
+    kind: 'unavailable',
+    says: 'This gateway process was frozen until another one recorded this request as lost. The answer is cut here. Try again.',
+    client: 'try again',
+    operator:
+      'The process, or its machine, stopped for longer than its claim lasts: look for swapping, a paused virtual machine or a disk that hangs.',
+  },
+  database_pool_full: {
+    kind: 'unavailable',
+    says: ({ message }: Words) => message,
+    client: 'try again after `retry-after`',
+    operator:
+      'A query waited in vain for a free connection to Postgres. With `database_away`, Postgres is the cause; without it, the process has too few connections for its load.',
+  },
+  recording_late: {
+    kind: 'unavailable',
+    says: 'The gateway cannot record requests at the moment: its database does not answer. Try again later.',
+    client: 'try again after `retry-after`',
+    operator: 'Postgres did not confirm the beginning of a request within ADMIT_MS: see `database_away`.',
+  },
+  journal_full: {
+    kind: 'unavailable',
+    says: 'The gateway cannot record more requests: its journal has reached its bound while the database is away. Try again later.',
+    client: 'try again after `retry-after`',
+    operator:
+      'The journal holds JOURNAL_BYTES_MAX. Bring Postgres back, or raise the bound where the disk has room.',
+  },
+  journal_disk_failed: {
+    kind: 'unavailable',
+    says: 'The gateway cannot record requests: its disk is full or fails. Try again later.',
+    client: 'try again after `retry-after`',
+    operator: 'The disk of DATA_DIR takes no writes: free space on it, or replace it. The log has the cause.',
+  },
+  usage_log_late: {
+    kind: 'unavailable',
+    says: ({ withinMs }: { withinMs: number }) =>
+      `The usage log did not answer within ${withinMs} ms. Ask for a shorter time or more filters, or try again.`,
+    client: 'ask for a shorter time or more filters',
+    operator: 'Postgres is too slow for even a second of the log: see docs/reference/sizing.md.',
+  },
+  archive_late: {
+    kind: 'unavailable',
+    says: ({ withinMs }: { withinMs: number }) =>
+      `The archive of older days did not answer within ${withinMs} ms. Ask for fewer days or more filters, or try again.`,
+    client: 'ask for fewer days or more filters',
+    operator: 'Raise ARCHIVE_READ_MS if the storage of the archive is slow.',
+  },
+  archive_query_large: {
+    kind: 'unavailable',
+    says: ({ bytes }: { bytes: number }) =>
+      `The query would read ${bytes} bytes of the archive, which is more than one may. Ask for fewer days.`,
+    client: 'ask for fewer days',
+  },
+  archive_away: {
+    kind: 'unavailable',
+    says: 'The archive of older days cannot be read at the moment. Nothing is lost: try again.',
+    client: 'try again after `retry-after`',
+    operator:
+      'The storage of the archive, or the process that reads it, fails: the log has the cause (docs/reference/archive.md).',
+  },
+  archive_without_duckdb: {
+    kind: 'unavailable',
+    says: 'These days are in the archive, which this gateway cannot read: its DuckDB is not installed. Newer days can be read.',
+    client: 'ask for newer days',
+    operator: 'Install the package of DuckDB for this platform: docs/reference/archive.md.',
+  },
+  archive_changing: {
+    kind: 'unavailable',
+    says: 'Days are being archived at the moment. Try again.',
+    client: 'try again after `retry-after`',
+  },
+  image_result_unrecorded: {
+    kind: 'internal',
+    says: 'The images were made, but their result could not be recorded.',
+    client: 'make the images again',
+    operator: 'Postgres refused the end of an image job that was paid for: the log has the cause.',
+  },
+  image_workers_lost: {
+    kind: 'internal',
+    says: ({ runs }: Runs) => `The image could not be made: the workers that tried it ended ${runs} times.`,
+    client: 'try again',
+    operator: 'Workers end while they make images: look for crashes and for kills by the machine for memory.',
+  },
+  image_worker_replaced: {
+    kind: 'internal',
+    says: 'Another worker has taken this job.',
+    client: 'nothing: the other worker goes on',
+  },
+  image_worker_stopping: {
+    kind: 'unavailable',
+    says: 'The worker is shutting down.',
+    client: 'nothing: another worker takes the job',
+  },
+  image_missing: {
+    kind: 'upstream_error',
+    says: 'No image came.',
+    client: 'try again',
+    operator: 'The upstream answered a request for images without one.',
+  },
+  worker_stopped: {
+    kind: 'unavailable',
+    code: 'worker_lost',
+    says: 'The worker that made this answer was stopped.',
+    client: 'send the request again',
+    operator:
+      'A worker was stopped in the middle of an answer in the background: DRAIN_ON_SHUTDOWN_MS is how long it goes on.',
+  },
+  worker_lost: {
+    kind: 'internal',
+    code: 'worker_lost',
+    says: 'The worker that was making this answer ended before it was whole.',
+    client: 'send the request again',
+    operator: 'A worker crashed or was killed in the middle of an answer in the background.',
+  },
+  answer_workers_lost: {
+    kind: 'internal',
+    says: ({ runs }: Runs) => `The answer could not be made: the workers that tried it ended ${runs} times.`,
+    client: 'send the request again',
+    operator:
+      'Workers end while they make this answer, which is tried BACKGROUND_RUNS_MAX times: look for crashes and for kills by the machine for memory.',
+  },
+  answer_events_too_large: {
+    kind: 'upstream_error',
+    says: 'The events of this answer take more bytes than are kept of one answer.',
+    client: 'ask for a shorter answer, or not in the background',
+    operator: 'Raise BACKGROUND_EVENT_BYTES_MAX if answers may be this long.',
+  },
+  answer_sealed_elsewhere: {
+    kind: 'internal',
+    says: 'This answer was sealed with another SECRET_KEY.',
+    client: 'send the request again',
+    operator: 'Give the worker the same SECRET_KEY and former keys as the processes that accept requests.',
+  },
+  answer_failed: {
+    kind: 'internal',
+    says: 'The gateway failed to make this answer.',
+    client: 'send the request again',
+    operator: 'A fault of the gateway: the log has the cause, by the id of the request.',
+  },
+  answer_unhandled: {
+    kind: 'internal',
+    says: 'The answer could not be handled.',
+    client: 'try again',
+    operator: 'A fault of the gateway: the log has the cause, by the id of the request.',
   },
 })

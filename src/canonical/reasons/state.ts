@@ -21,7 +21,6 @@ export const stateReasons = reasonsOf({
     says: 'There is no such item in this conversation.',
     client: "take an id from the conversation's list of items",
   },
-  // The vendor's own words and code, on which clients try again.
   conversation_locked: {
     kind: 'invalid_request',
     code: 'conversation_locked',
@@ -178,5 +177,55 @@ export const stateReasons = reasonsOf({
     kind: 'permission_denied',
     says: ({ at }: { at: string }) => `The link expired at ${at}. ${howToGetAnother}`,
     client: 'take a new link from the job',
+  },
+  conversations_not_kept: {
+    kind: 'permission_denied',
+    code: 'conversations_not_kept',
+    says: 'Conversations are not kept for this key: neither it nor its group has the setting "responses". Send the items themselves in "input".',
+    client: 'send the items themselves in `input`',
+  },
+  answer_not_held: {
+    kind: 'unknown_path',
+    says: ({ id, advice }: { id: string; advice: string }) =>
+      `No answer "${id}" of yours is held here. Channels of the Responses format keep their own, and the gateway those of all others where it may; neither does where "store" is false. ${advice}`,
+    client: 'send the conversation itself',
+  },
+  answer_not_cancellable: {
+    kind: 'invalid_request',
+    says: 'Only an answer that is made in the background can be cancelled.',
+    client: 'close the connection instead',
+  },
+  answer_in_progress: {
+    kind: 'invalid_request',
+    says: ({ id }: { id: string }) =>
+      `This answer is being made. Cancel it first: POST /v1/responses/${id}/cancel.`,
+    client: 'cancel the answer first',
+  },
+  answer_events_not_kept: {
+    kind: 'unsupported_parameter',
+    says: 'stream: only an answer that is made in the background has events here, until some time after its end. This one is only given whole',
+    client: 'read it without `stream`',
+  },
+  files_not_kept: {
+    kind: 'unknown_path',
+    says: 'This gateway keeps no files (FILE_DAYS is 0).',
+    client: 'send files inside of requests',
+    operator: 'FILE_DAYS is 0: set it to keep the files of clients.',
+  },
+  file_not_found: {
+    kind: 'unknown_path',
+    says: ({ id }: { id: string }) =>
+      `No file "${id}" of yours is kept here. GET /v1/files lists those that there are.`,
+    client: 'take an id of GET /v1/files',
+  },
+  image_job_not_found: {
+    kind: 'unknown_path',
+    says: 'No image generation of yours has this id. GET /v1/images/generations lists those that there are.',
+    client: 'take an id of GET /v1/images/generations',
+  },
+  request_not_found: {
+    kind: 'unknown_path',
+    says: 'The usage log has no such request for this key.',
+    client: 'take an id of GET /v1/usage/requests',
   },
 })

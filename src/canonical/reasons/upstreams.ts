@@ -233,4 +233,169 @@ export const upstreamReasons = reasonsOf({
     operator:
       'The image behind the link could not be fetched. Have the upstream send base64, or allow the link as the message says.',
   },
+  upstream_unreachable: {
+    kind: 'upstream_error',
+    says: 'The upstream could not be reached.',
+    client: 'try again, or another model',
+    operator:
+      'The name does not resolve, or the address refuses connections: the log has the cause. Check the base URL of the channel with `tollgate doctor`.',
+  },
+  upstream_connect_timed_out: {
+    kind: 'upstream_timeout',
+    says: 'The upstream could not be reached in time.',
+    client: 'try again, or another model',
+    operator:
+      'No connection within UPSTREAM_CONNECT_MS: check the network and the firewall between the gateway and the upstream.',
+  },
+  upstream_proxy_failed: {
+    kind: 'upstream_error',
+    says: ({ how }: { how: string }) => `The upstream could not be reached: the proxy before it ${how}.`,
+    client: 'try again later',
+    operator:
+      'The `proxy` in the `connection` of the channel does not let the connection through: see its own log.',
+  },
+  upstream_connection_broke: {
+    kind: 'upstream_error',
+    says: 'The connection to the upstream broke.',
+    client: 'try again',
+    operator: 'The upstream, or something between, closed the connection: the log has the cause.',
+  },
+  upstream_answer_late: {
+    kind: 'upstream_timeout',
+    says: 'The upstream did not begin to answer in time.',
+    client: 'try again, or another model',
+    operator:
+      'Nothing came within UPSTREAM_FIRST_BYTE_MS. The `connection` of a channel may have `timeouts` of its own.',
+  },
+  upstream_stalled: {
+    kind: 'upstream_timeout',
+    says: 'The upstream stopped in the middle of its answer.',
+    client: 'try again',
+    operator:
+      'Nothing more came within UPSTREAM_IDLE_MS. The `connection` of a channel may have `timeouts` of its own.',
+  },
+  upstream_too_slow: {
+    kind: 'upstream_timeout',
+    says: ({ totalMs }: { totalMs: number }) => `The upstream took longer than ${totalMs} ms in all.`,
+    client: 'ask for a shorter answer',
+    operator:
+      'The whole call took longer than UPSTREAM_TOTAL_MS. The `connection` of a channel may have `timeouts` of its own.',
+  },
+  upstream_dropped_at_exit: {
+    kind: 'upstream_error',
+    fault: 'gateway',
+    says: 'This gateway process is shutting down and closed its connection to the upstream.',
+    client: 'try again',
+    operator: 'A process ended with answers still running: DRAIN_MS is how long it waits for them.',
+  },
+  upstream_headers_too_large: {
+    kind: 'upstream_error',
+    says: "The headers of the upstream's answer are too large.",
+    client: 'try again later',
+    operator: 'The upstream, or a proxy before it, sends more headers than an HTTP client takes.',
+  },
+  upstream_length_wrong: {
+    kind: 'upstream_error',
+    says: "The upstream's answer is not as long as it declared.",
+    client: 'try again',
+    operator: 'The upstream, or a proxy before it, sends a wrong `content-length`.',
+  },
+  upstream_not_http: {
+    kind: 'upstream_error',
+    says: 'The upstream did not answer in HTTP/1.1.',
+    client: 'try again later',
+    operator:
+      'Something other than an HTTP server answers at the base URL of the channel, or https:// and http:// are mixed up.',
+  },
+  upstream_interim_endless: {
+    kind: 'upstream_error',
+    says: 'The upstream announced its answer again and again (status 1xx).',
+    client: 'try again later',
+    operator: 'The upstream, or a proxy before it, sends interim answers without end.',
+  },
+  upstream_encoding_unknown: {
+    kind: 'upstream_error',
+    says: 'The upstream answered in an encoding that was not asked for.',
+    client: 'try again later',
+    operator: 'The upstream, or a proxy before it, ignores `accept-encoding`.',
+  },
+  upstream_encoding_damaged: {
+    kind: 'upstream_error',
+    says: ({ encoding }: { encoding: string }) =>
+      `The upstream's answer is damaged or cut off in its encoding (${encoding}).`,
+    client: 'try again',
+    operator: 'The upstream, or a proxy before it, sent a compressed body that does not decode.',
+  },
+  upstream_not_json: {
+    kind: 'upstream_error',
+    says: 'The upstream answered with something that is not a whole JSON document.',
+    client: 'try again',
+    operator:
+      'Something other than the API answers at the base URL of the channel: often a web page of a proxy.',
+  },
+  upstream_redirected: {
+    kind: 'upstream_error',
+    says: ({ status }: { status: number }) =>
+      `The upstream answered with a redirect (status ${status}), which is never followed: the base URL of the channel has to name the place itself.`,
+    client: 'try again later',
+    operator: 'Set the base URL of the channel to the place that the redirect leads to.',
+  },
+  upstream_upgrade_refused: {
+    kind: 'upstream_error',
+    says: ({ status }: { status: number }) =>
+      `The upstream answered the upgrade to a WebSocket with status ${status}.`,
+    client: 'try again later',
+    operator:
+      'The upstream takes no WebSocket at this path: take `websocket` out of the `connection` of the channel.',
+  },
+  upstream_frame_binary: {
+    kind: 'upstream_error',
+    says: 'The upstream sent a binary frame.',
+    client: 'try again',
+    operator:
+      'Its WebSocket does not speak the Responses format: take `websocket` out of the `connection` of the channel.',
+  },
+  upstream_frame_invalid: {
+    kind: 'upstream_error',
+    says: 'The upstream sent an invalid WebSocket frame.',
+    client: 'try again',
+    operator: 'The upstream, or a proxy before it, breaks the WebSocket protocol.',
+  },
+  upstream_count_missing: {
+    kind: 'upstream_error',
+    says: 'The upstream answered without a number of tokens.',
+    client: 'try again later',
+    operator: 'The upstream answers its path for counting tokens with something else.',
+  },
+  upstream_model_list_refused: {
+    kind: 'upstream_error',
+    says: ({ status, moved }: { status: number; moved: string }) =>
+      `The upstream answered with status ${status}${moved}.`,
+    client: 'nothing: only admins see it',
+    operator: 'GET /admin/v1/channels/{id}/upstream-models and the log have what the upstream said.',
+  },
+  upstream_model_list_invalid: {
+    kind: 'upstream_error',
+    says: 'The upstream did not answer with a list of models.',
+    client: 'nothing: only admins see it',
+    operator: 'The base URL of the channel leads elsewhere, or its vendor lists models in another format.',
+  },
+  upstream_model_list_too_large: {
+    kind: 'upstream_error',
+    says: ({ bytesMax }: { bytesMax: number }) => `The list has more than ${bytesMax} bytes.`,
+    client: 'nothing: only admins see it',
+    operator: 'Raise MODEL_LIST_BYTES_MAX if the list is really this long.',
+  },
+  upstream_model_list_late: {
+    kind: 'upstream_timeout',
+    says: 'The list of models took too long.',
+    client: 'nothing: only admins see it',
+    operator: 'The list did not come within MODEL_LIST_MS.',
+  },
+  upstream_has_no_model_list: {
+    kind: 'upstream_error',
+    says: 'The channel speaks no protocol with lists of models.',
+    client: 'nothing: only admins see it',
+    operator: 'Write the models of the channel into gateway.yaml, or add them by hand.',
+  },
 })

@@ -11,8 +11,7 @@ export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: 
     try {
       return await log.ask(
         ({ sql }) => {
-          const message = `The usage log did not answer within ${withinMs} ms. Ask for a shorter time or more filters, or try again.`
-          timer = setTimeout(() => tooLong.abort(new SliceTooLong(message)), withinMs)
+          timer = setTimeout(() => tooLong.abort(new SliceTooLong('usage_log_late', { withinMs })), withinMs)
           return question(sql)
         },
         {

@@ -1,4 +1,5 @@
 import { GatewayError } from '../../canonical/error.ts'
+import { sentenceOf } from '../../canonical/reasons/catalogue.ts'
 import type { ErrorRow, ErrorsBy } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 import type { CountRow, Measure, Order, Slice } from './slice.ts'
@@ -31,18 +32,32 @@ export interface OlderTerms {
   signal: AbortSignal | undefined
 }
 
-/** The older days cannot be read just now. Newer ones can. */
-export class OlderDaysError extends GatewayError {}
-
-/** A slice took too long. The walk goes on with shorter ones. */
-export class SliceTooLong extends GatewayError {
-  constructor(message: string) {
-    super('unavailable', message, { retryAfterSeconds: 2 })
+/** The older days cannot be read at the moment, for the reason of `error`. Newer ones can. */
+export class OlderDaysError extends GatewayError {
+  constructor(error: GatewayError, message = error.message) {
+    const { reason, retryAfterSeconds, cause = error } = error
+    super(reason, message, { cause, retryAfterSeconds })
   }
 }
 
+/** A slice took too long. The walk goes on with shorter ones. */
+export class SliceTooLong extends GatewayError {
+  constructor(...[reason, facts]: SliceProblem) {
+    super(reason, sentenceOf(reason, facts), { retryAfterSeconds: 2 })
+  }
+}
+
+type SliceProblem =
+  | ['usage_log_late', { withinMs: number }]
+  | ['archive_late', { withinMs: number }]
+  | ['archive_query_large', { bytes: number }]
+
 /** The older days of a slice took too long. */
-export class OlderTooLong extends SliceTooLong {}
+export class OlderTooLong extends SliceTooLong {
+  constructor(withinMs: number) {
+    super('archive_late', { withinMs })
+  }
+}
 
 /** Yesterday and today (UTC) are always in Postgres. */
 export function mayBeOlder({ from }: Slice, nowMs = Date.now()): boolean {

@@ -1,4 +1,4 @@
-import { GatewayError } from '../../canonical/error.ts'
+import { gatewayError } from '../../canonical/error.ts'
 import { Bulkhead } from '../../runtime/bulkhead.ts'
 
 /** The exports that run in this process: their number is bounded, so that other reads of the usage log go on beside them. */
@@ -14,8 +14,8 @@ export class RunningExports {
       perOwner: { running: most },
       refuse: ({ all }) =>
         all
-          ? tooMany(`${exportsMax} exports run in this gateway process`)
-          : tooMany(`${most} of your exports run in this gateway process`),
+          ? gatewayError('exports_full', { most: exportsMax }, { retryAfterSeconds: 5 })
+          : gatewayError('own_exports_full', { most }, { retryAfterSeconds: 5 }),
     })
   }
 
@@ -26,10 +26,4 @@ export class RunningExports {
     this.#places.add(run)
     return () => void this.#places.end(run)
   }
-}
-
-function tooMany(running: string): GatewayError {
-  return new GatewayError('rate_limited', `${running}, as many as may. Wait until one of them ends.`, {
-    retryAfterSeconds: 5,
-  })
 }

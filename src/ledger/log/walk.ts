@@ -180,10 +180,7 @@ async function fromOlder<Row>(
     return await ask(isLong ? sliceMsMax : olderMs)
   } catch (error) {
     if (!(error instanceof OlderTooLong) || isLong) throw error
-    throw new OlderDaysError('unavailable', 'Older days did not answer in time. Ask for the next page.', {
-      cause: error,
-      retryAfterSeconds: 2,
-    })
+    throw new OlderDaysError(error, 'Older days did not answer in time. Ask for the next page.')
   }
 }
 

@@ -19,7 +19,7 @@ export const namesMax = 100
 /** One more for `other`, and one for `none`. */
 const perName = namesMax + 2
 /** More than the catalogue of reasons has. */
-const reasonsMax = 256
+const reasonsMax = 300
 
 const seconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
 

@@ -210,7 +210,7 @@ describe('the errors in docs/reference/errors.md', () => {
         kind,
         String(status),
         type,
-        code === error.reason ? 'the reason' : code,
+        kind === 'invalid_request' && code === error.reason ? 'the reason' : code,
         String(messages.status),
         messagesType,
       ]

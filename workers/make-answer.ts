@@ -275,7 +275,7 @@ class Making {
         code: textIn(told?.code),
       })
     }
-    return new GatewayError(known.kind, message ?? known.message, {
+    return new GatewayError(known.reason, message ?? known.message, {
       code: textIn(told?.code),
       ...(result?.close?.outcome === 'refused' ? { fault: 'client' as const } : {}),
     })

@@ -20,7 +20,10 @@ export class SubKeyTurns {
 
   constructor({ atOnce, waitingMax, waitMs }: SubKeyTurnsOptions) {
     const perOwner = { waiting: waitingMax }
-    this.#turns = new Bulkhead({ running: atOnce, perOwner, refuse: () => gatewayError('sub_key_changes_full', { waitingMax }, { retryAfterSeconds: 1 }),
+    this.#turns = new Bulkhead({
+      running: atOnce,
+      perOwner,
+      refuse: () => gatewayError('sub_key_changes_full', { waitingMax }, { retryAfterSeconds: 1 }),
     })
     this.#waitMs = waitMs
   }
@@ -34,7 +37,10 @@ export class SubKeyTurns {
     change: () => Promise<T>,
   ): Promise<T> {
     const patience = new AbortController()
-    const timer = setTimeout(() => patience.abort(gatewayError('sub_key_changes_slow', {}, { retryAfterSeconds: 2 })), this.#waitMs)
+    const timer = setTimeout(
+      () => patience.abort(gatewayError('sub_key_changes_slow', {}, { retryAfterSeconds: 2 })),
+      this.#waitMs,
+    )
     const terms = { owner, signal: AbortSignal.any([signal, patience.signal]) }
     try {
       return await inTurn(this.#turns, change, terms)

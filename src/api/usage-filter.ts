@@ -5,7 +5,16 @@ import { filterFrom, filterParameters } from './admin/log-filter.ts'
 
 /** The filters of admins that make sense for a tenant: no other tenant, no group, and nothing of the upstream. */
 const ownNames = [
-  ...['requested_model', 'served_model', 'client_protocol', 'stream', 'error_kind', 'error_reason', 'error', 'finish_reason'],
+  ...[
+    'requested_model',
+    'served_model',
+    'client_protocol',
+    'stream',
+    'error_kind',
+    'error_reason',
+    'error',
+    'finish_reason',
+  ],
   ...['usage_source', 'stream_end', 'idempotency_key', 'client_address', 'user_agent', 'note', 'cost_usd'],
   ...[
     'input_tokens',

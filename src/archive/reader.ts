@@ -26,7 +26,11 @@ export class ArchiveReader {
   readonly #log: Log
   #child: ChildProcess | undefined
   #last = 0
-  readonly #turns = new Bulkhead<Pending>({ running: 1, waiting: waitingMax, refuse: () => gatewayError('archive_queries_full', { waitingMax }, { retryAfterSeconds: 1 }) })
+  readonly #turns = new Bulkhead<Pending>({
+    running: 1,
+    waiting: waitingMax,
+    refuse: () => gatewayError('archive_queries_full', { waitingMax }, { retryAfterSeconds: 1 }),
+  })
   readonly #program: string | URL
 
   /** `program`: of its process. */

@@ -1,6 +1,5 @@
 import type { Json } from './json.ts'
 import { type FactsOf, type NoFacts, type Reason, reasons, sentenceOf } from './reasons/catalogue.ts'
-import type { ReasonEntry } from './reasons/entry.ts'
 import { type ErrorKind, type Fault, kinds } from './reasons/kinds.ts'
 
 /** An option that is undefined counts as absent. */
@@ -33,11 +32,10 @@ export class GatewayError extends Error {
   readonly details: Json | undefined
 
   /** For a message that the catalogue does not make: `gatewayError` makes all others. */
-  constructor(reason: Reason | ErrorKind, publicMessage: string, options: GatewayErrorOptions = {}) {
+  constructor(reason: Reason, publicMessage: string, options: GatewayErrorOptions = {}) {
     super(publicMessage, 'cause' in options ? { cause: options.cause } : undefined)
-    const { kind, fault, code }: ReasonEntry =
-      reason in reasons ? reasons[reason as Reason] : { kind: reason as ErrorKind, says: '', client: '' }
-    this.reason = reason as Reason
+    const { kind, fault, code } = reasons[reason]
+    this.reason = reason
     this.kind = kind
     this.field = options.field
     this.retryAfterSeconds = options.retryAfterSeconds

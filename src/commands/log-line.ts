@@ -46,7 +46,8 @@ export function logLines(row: LogRow, look: Look): string[] {
     costOf(row.cost_nano_usd).padStart(widths.cost),
     ...(isWide(look) ? [` ${row.id}`] : []),
   ].join(' ')
-  const error = row.error === null ? '' : plain(`${row.error.reason ?? row.error.kind}: ${row.error.message ?? ''}`)
+  const error =
+    row.error === null ? '' : plain(`${row.error.reason ?? row.error.kind}: ${row.error.message ?? ''}`)
   const second = [isWide(look) ? '' : row.id, error].filter((text) => text !== '').join(' ')
   if (second === '') return [line]
   const most = (look.columns ?? Number.POSITIVE_INFINITY) - indent.length

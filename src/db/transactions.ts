@@ -80,7 +80,8 @@ export function openTransactions(
 }
 
 const endMs = 2_000
-const awayMessage = 'The database does not answer at the moment. Read the present state before you repeat the change.'
+const awayMessage =
+  'The database does not answer at the moment. Read the present state before you repeat the change.'
 
 interface Opened {
   pool: Pool

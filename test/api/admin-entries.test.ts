@@ -76,6 +76,7 @@ describe('entries', () => {
     expect((await chat(paidKey)).status).toBe(200)
     const other = await admin('paid/entries', { ...entry, amount_usd: '2.51' })
     expect(other.status).toBe(422)
+    expect(other.headers.get('x-tollgate-reason')).toBe('entry_id_taken')
     expect(other.body).toMatchObject({ code: 'idempotency_mismatch', detail: expect.stringContaining(id) })
   })
 

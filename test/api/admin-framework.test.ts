@@ -183,7 +183,7 @@ test('a key of another call is refused, and a key is one of its user only', asyn
 test('a change that fails frees its Idempotency-Key', async () => {
   const name = randomUUID()
   const headers = { 'idempotency-key': randomUUID() }
-  within = () => Promise.reject(new GatewayError('invalid_request', 'name: too silly', { field: 'name' }))
+  within = () => Promise.reject(new GatewayError('field_invalid', 'name: too silly', { field: 'name' }))
   const refused = await send('POST', '', { name }, headers)
   within = async () => {}
   expect(refused.status).toBe(400)
@@ -226,20 +226,12 @@ test('a role without the right, a token without the scope and a member are refus
     actor = { ...owner, ...other }
     const answer = await send('POST', '', { name: randomUUID() })
     actor = owner
-    return [answer.status, z.object({ detail: z.string() }).parse(await answer.json()).detail]
+    await answer.body?.cancel()
+    return [answer.status, answer.headers.get('x-tollgate-reason')]
   }
-  expect(await refusalOf({ role: 'viewer' })).toEqual([
-    403,
-    'The role "viewer" may not write catalog. An owner can change your role.',
-  ])
-  expect(await refusalOf({ scopes: ['catalog:read'] })).toEqual([
-    403,
-    'This API token lacks the scope "catalog:write".',
-  ])
-  expect(await refusalOf({ role: 'member', tenantId: randomUUIDv7() })).toEqual([
-    403,
-    'The role "member" may not write catalog. An owner can change your role.',
-  ])
+  expect(await refusalOf({ role: 'viewer' })).toEqual([403, 'role_insufficient'])
+  expect(await refusalOf({ scopes: ['catalog:read'] })).toEqual([403, 'scope_missing'])
+  expect(await refusalOf({ role: 'member', tenantId: randomUUIDv7() })).toEqual([403, 'role_insufficient'])
 })
 
 test('changes that lock each other out run again', async () => {

@@ -33,6 +33,7 @@ describe('the pages of the queues', () => {
     ]) {
       const answer = await get(path, authorization)
       expect(answer.status).toBe(401)
+      expect(answer.headers.get('x-tollgate-reason')).toBe('admin_token_needed')
       expect(answer.headers.get('www-authenticate')).toContain('Basic')
       expect(await answer.text()).not.toContain('tollgate-images')
     }

@@ -62,6 +62,7 @@ describe('tenants', () => {
     const [one, other] = [await make('tenants'), await make('tenants')]
     const taken = await admin('PATCH', `tenants/${one.id}`, { name: other.name })
     expect([taken.status, taken.body.code]).toEqual([409, 'conflict'])
+    expect(taken.reason).toBe('name_taken')
     expect((await admin('PATCH', `tenants/${one.id}`, { name: `${one.name} & co` })).status).toBe(200)
     expect((await admin('GET', `tenants/${encodeURIComponent(`${one.name} & co`)}`)).body.id).toBe(one.id)
     expect((await admin('GET', `tenants/${one.name}`)).status).toBe(404)
@@ -245,7 +246,8 @@ describe('groups', () => {
     const { id, name } = await make('groups')
     const tenant = await make('tenants')
     const key = await admin('POST', 'keys', { tenant: tenant.name, name: 'one', group: name })
-    expect((await admin('DELETE', `groups/${name}`)).status).toBe(409)
+    const used = await admin('DELETE', `groups/${name}`)
+    expect([used.status, used.reason]).toEqual([409, 'in_use'])
     await admin('PATCH', `keys/${String(key.body.id)}`, { group: null })
     expect((await admin('DELETE', `groups/${name}`)).body).toEqual({ id, deleted: true })
     expect((await admin('GET', `groups/${id}`)).status).toBe(404)

@@ -146,7 +146,9 @@ describe('a page of another site', () => {
     ['hides its origin', { origin: 'null' }],
     ['says nothing', {}],
   ])('changes nothing with the cookie when it %s', async (_, headers: Record<string, string>) => {
-    expect(await change(headers)).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+    const answer = await change(headers)
+    expect(answer).toMatchObject({ status: 403, body: { code: 'permission_denied' } })
+    expect(answer.headers.get('x-tollgate-reason')).toBe('other_site')
   })
 
   test('signs nobody in', async () => {
@@ -205,7 +207,8 @@ describe('users', () => {
     const path = `users/${me.id}`
     expect((await call('PATCH', path, { cookie: owner, body: { role: 'viewer' } })).status).toBe(409)
     expect((await call('PATCH', path, { cookie: owner, body: { disabled: true } })).status).toBe(409)
-    expect((await call('DELETE', path, { cookie: owner })).status).toBe(409)
+    const refused = await call('DELETE', path, { cookie: owner })
+    expect([refused.status, refused.headers.get('x-tollgate-reason')]).toEqual([409, 'last_owner'])
   })
 
   test('two owners who step down at once leave one', async () => {

@@ -82,8 +82,7 @@ describe.each(['the process that got it', 'another process'])('a held answer, in
 test('the webhook secret is refused to a narrow key, with the reason, and given to the others', async () => {
   const path = '/v1/images/webhook-secret'
   const refused = await call(bed.tollgate.url, 'GET', path, narrowKey)
-  expect(refused.status).toBe(403)
-  expect(refused.text).toContain('usage_scope')
+  expect(refused).toMatchObject({ status: 403, reason: 'webhook_secret_not_shared' })
   expect(refused.text).not.toContain('whsec_')
   const given = await call(bed.tollgate.url, 'GET', path, freeKey)
   expect(given.status).toBe(200)
@@ -107,7 +106,8 @@ async function call(origin: string, method: string, path: string, key: string, s
     headers: { 'content-type': 'application/json', authorization: `Bearer ${key}` },
     ...(sent === undefined ? {} : { body: JSON.stringify(sent) }),
   })
-  return { status: response.status, text: await response.text() }
+  const reason = response.headers.get('x-tollgate-reason')
+  return { status: response.status, reason, text: await response.text() }
 }
 
 function answer(id: string): Plan {

@@ -241,6 +241,7 @@ describe('callers of several networks', () => {
       expect(statuses).toEqual([401, 401, 401, 401, 429, 429])
       const refused = await ask(adminToken, '203.0.113.50')
       expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+      expect(refused.headers.get('x-tollgate-reason')).toBe('admin_token_guessed')
       expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(800)
       expect((await ask(adminToken, '203.0.113.50', 'queues')).status).toBe(429)
       expect((await ask(adminToken, '192.0.2.1')).status).toBe(200)

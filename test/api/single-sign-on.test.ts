@@ -100,6 +100,7 @@ describe('a person whom the issuer vouches for', () => {
   ])('stays outside when it %s', async (what, claims: Record<string, unknown>) => {
     const answer = await come({ ...person('outside'), ...claims, sub: what })
     expect(answer).toMatchObject({ status: 403, cookie: undefined })
+    expect(answer.headers.get('x-tollgate-reason')).toBe('sso_refused')
   })
 
   test('stays outside when the user is disabled', async () => {
@@ -114,7 +115,9 @@ describe('an answer that does not hold', () => {
     issuer.claims = person('state')
     const mine = await begin()
     const theirs = await begin()
-    expect(await finish(theirs.callback, mine.cookie)).toMatchObject({ status: 401, cookie: undefined })
+    const answer = await finish(theirs.callback, mine.cookie)
+    expect(answer).toMatchObject({ status: 401, cookie: undefined })
+    expect(answer.headers.get('x-tollgate-reason')).toBe('sso_failed')
   })
 
   test('a callback in a browser that has not begun', async () => {

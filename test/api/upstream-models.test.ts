@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { z } from 'zod'
+import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import { adminToken } from '../support/operator-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import type { Plan } from '../support/upstream.ts'
@@ -114,22 +115,22 @@ const faults: [string, () => Plan, object][] = [
   [
     'too large',
     () => ({ body: 'x'.repeat(bytesMax + 1) }),
-    { outcome: 'failed', error: `The list has more than ${bytesMax} bytes.` },
+    { outcome: 'failed', error: sentenceOf('upstream_model_list_too_large', { bytesMax }) },
   ],
   [
     'no JSON',
     () => ({ body: 'Hello there' }),
-    { outcome: 'failed', error: 'The upstream did not answer with a list of models.' },
+    { outcome: 'failed', error: sentenceOf('upstream_model_list_invalid', {}) },
   ],
   [
     'another shape',
     () => json({ data: { id: 'model' } }),
-    { outcome: 'failed', error: 'The upstream did not answer with a list of models.' },
+    { outcome: 'failed', error: sentenceOf('upstream_model_list_invalid', {}) },
   ],
   [
     'without an end',
     () => ({ chunks: ['{"data": ['], ending: 'stall' }),
-    { outcome: 'failed', error: 'The list of models took too long.' },
+    { outcome: 'failed', error: sentenceOf('upstream_model_list_late', {}) },
   ],
   ['cut', () => ({ chunks: ['{"data": ['], ending: 'cut' }), { outcome: 'failed' }],
   [
@@ -144,7 +145,11 @@ const faults: [string, () => Plan, object][] = [
   [
     'a page',
     () => ({ status: 502, body: `<html>${'x'.repeat(50_000)}</html>` }),
-    { outcome: 'failed', status: 502, error: 'The upstream answered with status 502.' },
+    {
+      outcome: 'failed',
+      status: 502,
+      error: sentenceOf('upstream_model_list_refused', { status: 502, moved: '' }),
+    },
   ],
   ['missing', () => json({ error: { message: 'Not Found' } }, 404), { outcome: 'no_list', status: 404 }],
 ]

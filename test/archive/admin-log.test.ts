@@ -259,7 +259,7 @@ test('where no reader can open the archive, newer days are shown and the page be
   const why = await readOn(undefined).catch((error: unknown) => error)
   expect(rows).toHaveLength(20)
   expect(why).toBeInstanceOf(OlderDaysError)
-  expect(String(why)).toContain('its DuckDB is not installed')
+  expect(why).toMatchObject({ reason: 'archive_without_duckdb' })
   expect(await log.counts({}, dayMs)).toMatchObject({ done: false })
 })
 

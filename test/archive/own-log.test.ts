@@ -106,7 +106,9 @@ test('a page whose days no reader can open ends before them, and the next one sa
   expect(await archivePass(bed.options)).toMatchObject({ archived: 4 })
   const first = await bed.page({}, undefined, 50)
   expect(first.rows).toEqual(hot)
-  await expect(bed.page({}, first.next ?? undefined, 50)).rejects.toThrow('its DuckDB is not installed')
+  await expect(bed.page({}, first.next ?? undefined, 50)).rejects.toMatchObject({
+    reason: 'archive_without_duckdb',
+  })
 })
 
 test('a process that shall archive without DuckDB does not start', () => {
@@ -155,6 +157,6 @@ test('a query that its caller leaves ends, and the next one is answered', async 
     },
     { withinMs: 200 },
   )
-  await expect(late).rejects.toThrow('did not answer within 200 ms')
+  await expect(late).rejects.toMatchObject({ reason: 'archive_late' })
   expect((await bed.all({})).length).toBeGreaterThan(0)
 })

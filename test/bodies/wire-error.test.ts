@@ -3,7 +3,7 @@ import { errorFrom, wireErrorOf } from '../../src/bodies/wire-error.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 
 test('an error crosses threads whole', () => {
-  const error = new GatewayError('unsupported_parameter', 'thread: no', {
+  const error = new GatewayError('thread_unsupported_request', 'thread: no', {
     field: 'thread',
     code: 'thread_unsupported_request',
     details: { unsupported: ['thread'] },

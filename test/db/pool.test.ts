@@ -219,8 +219,8 @@ test('the server ends a statement that takes too long, and no part of it runs on
 test('a query that stops waiting keeps its place until the server has ended its statement', async () => {
   const pool = aPool({ atOnce: 1, statementMs: 1_000 })
   const hurried = pool.ask(({ sql }) => sql`SELECT pg_sleep(100)`, { withinMs: 50 })
-  await expect(hurried).rejects.toMatchObject({ kind: 'unavailable' })
-  await expect(one(pool, { withinMs: 50 })).rejects.toMatchObject({ kind: 'unavailable' })
+  await expect(hurried).rejects.toMatchObject({ reason: 'database_away' })
+  await expect(one(pool, { withinMs: 50 })).rejects.toMatchObject({ reason: 'database_pool_full' })
   expect(await one(pool)).toEqual([{ one: 1 }])
 })
 

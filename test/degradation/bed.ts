@@ -53,6 +53,8 @@ export interface CallOptions {
 export interface Answer {
   status: number
   retryAfter: string | null
+  /** Of an error. */
+  reason: string | null
   requestId: string
   text: string
   /** `text` parsed; undefined when it is no JSON. */
@@ -147,6 +149,7 @@ async function call(
   return {
     status: answer.status,
     retryAfter: answer.headers.get('retry-after'),
+    reason: answer.headers.get('x-tollgate-reason'),
     requestId: answer.headers.get('x-request-id') ?? '',
     text,
     json,

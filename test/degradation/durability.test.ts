@@ -104,7 +104,7 @@ test('while Postgres is away new requests get 503, and a running answer ends aft
   const refused = await bed.call(chatPath, { body: chatBody })
   expect(refused).toMatchObject({ status: 503, retryAfter: '5' })
   expect(refused.elapsedMs).toBeGreaterThan(900)
-  expect(refused.text).toContain('cannot record requests')
+  expect(refused.reason).toBe('recording_late')
   expect(bed.upstream.requests).toHaveLength(1)
   release()
   const ended = await stream

@@ -269,7 +269,9 @@ test('without files, all of their paths say so', async () => {
   const other = await bed.startAnother({ FILE_DAYS: '0', ROLE: 'api' })
   const client = new OpenAI({ baseURL: `${other.url}/v1`, apiKey: keys.a, maxRetries: 0 })
   await expect(upload(client, pdf, 'x.pdf')).rejects.toThrow(/404.*FILE_DAYS is 0/)
-  await expect(client.files.list()).rejects.toThrow(/404.*FILE_DAYS is 0/)
+  const refused = await client.files.list().catch((error: unknown) => error)
+  if (!(refused instanceof OpenAI.APIError)) throw refused
+  expect(refused.headers?.get('x-tollgate-reason')).toBe('files_not_kept')
 })
 
 test('after kill -9 in the middle of an upload, the sweep of another process leaves nothing', async () => {

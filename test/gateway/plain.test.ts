@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { freeKey, paidKey } from '../support/gateway-yaml.ts'
-import { idsOf, lastJsonOf, say, statusesOf } from '../support/raw-client.ts'
+import { idsOf, reasonIn, say, statusesOf } from '../support/raw-client.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 
 /** Pass-through endpoints: the upstream gets the client's bytes, the client gets the upstream's bytes, and there is one row. */
@@ -282,9 +282,7 @@ test('an upgrade to WebSocket on another path than /v1/responses gets 426 in the
   )
   expect(statusesOf(received)).toEqual([426])
   expect(received.toLowerCase()).toMatch(/\r\nupgrade: http\/1\.1\r\n/)
-  expect(lastJsonOf(received)).toMatchObject({
-    error: { message: expect.stringContaining('not served over a WebSocket') },
-  })
+  expect(reasonIn(received)).toBe('websocket_not_served')
   expect(await bed.row(idsOf(received)[0] ?? null)).toMatchObject({
     status: 426,
     outcome: 'refused',

@@ -39,7 +39,10 @@ test('a refusal has one reason: in the header, the row, both logs, their filters
     ['/admin/v1/requests', adminToken],
   ] as const) {
     const { data } = await read(`${path}?error_reason=${reason}`, key)
-    expect(data.map((row: { id: string }) => row.id), path).toEqual([id])
+    expect(
+      data.map((row: { id: string }) => row.id),
+      path,
+    ).toEqual([id])
     expect(data[0].error, path).toMatchObject({ kind: 'invalid_request', reason })
     expect((await read(`${path}?not_error_reason=${reason}`, key)).data, path).toHaveLength(1)
     expect((await read(`${path}?error_reason=no_such_reason`, key)).data, path).toEqual([])
@@ -52,7 +55,10 @@ test('a refusal has one reason: in the header, the row, both logs, their filters
 test('an answer that is good, and one of an upstream that is passed on, have no reason', async () => {
   const good = await bed.chat({ model: 'good', messages: [{ role: 'user', content: 'Hello' }] })
   expect([good.status, good.headers.get('x-tollgate-reason')]).toEqual([200, null])
-  expect(await bed.row(good.headers.get('x-request-id'))).toMatchObject({ error_kind: null, error_reason: null })
+  expect(await bed.row(good.headers.get('x-request-id'))).toMatchObject({
+    error_kind: null,
+    error_reason: null,
+  })
 })
 
 test('each reason is a plain word, and has a message and advice', () => {

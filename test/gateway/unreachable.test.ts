@@ -40,6 +40,8 @@ test.each([
   async (model, expected) => {
     const answer = await bed.chat({ model, messages: [{ role: 'user', content: 'Hi' }] })
     expect(answer.status).toBe(502)
+    const reason = model === 'tls' ? 'upstream_connection_broke' : 'upstream_unreachable'
+    expect(answer.headers.get('x-tollgate-reason')).toBe(reason)
     expect(await answer.text()).not.toContain('cause')
     const id = answer.headers.get('x-request-id') ?? ''
     await bed.row(id)

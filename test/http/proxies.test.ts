@@ -116,6 +116,7 @@ channels:
           ...(path === '/v1/models' ? {} : { body: JSON.stringify({ model: 'any', messages }) }),
         })
         expect(answer.status).toBe(403)
+        expect(answer.headers.get('x-tollgate-reason')).toBe('plain_http_refused')
         expect(answer.headers.get('connection')).toBe('close')
         expect(await answer.json()).toMatchObject(
           shape(expect.stringContaining('https://') as unknown as string),

@@ -154,7 +154,7 @@ test('a full disk refuses new requests with the reason; the journal keeps every 
   expect(refused.slice(1).every((one) => one.status === 'fulfilled')).toBe(true)
   expect(String(trouble[0])).toContain('ENOSPC')
   await expect(journal.open(anOpen())).rejects.toMatchObject({
-    message: expect.stringContaining('disk is full'),
+    reason: 'journal_disk_failed',
   })
   await Promise.all(running.slice(10).map((open) => journal.close(open, aClose())))
   disk.full = false

@@ -106,7 +106,11 @@ test('the late end of a request that is orphaned needs --force, which books its 
     await journal.close(open, aClose({ accountId: tenantId, costNano: 9_000n, chargedNano: 2_000n }))
   })
   await bed.adopt(late)
-  expect(await row(open.id)).toMatchObject({ outcome: 'orphaned', cost_nano: null, error_reason: 'process_ended' })
+  expect(await row(open.id)).toMatchObject({
+    outcome: 'orphaned',
+    cost_nano: null,
+    error_reason: 'process_ended',
+  })
   expect(await balance()).toBe('5000')
   const { id } = bed.theAside()
 

@@ -4,6 +4,8 @@ export interface AdminAnswer {
   status: number
   body: Record<string, unknown>
   etag: string
+  /** Of an error. */
+  reason: string | null
   text: string
 }
 
@@ -25,6 +27,7 @@ export function operatorClient(url: string) {
       status: answer.status,
       body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>),
       etag: answer.headers.get('etag') ?? '',
+      reason: answer.headers.get('x-tollgate-reason'),
       text,
     }
   }

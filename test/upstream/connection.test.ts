@@ -257,12 +257,7 @@ describe('headers of the channel', () => {
 describe('times of the channel', () => {
   const stalls: Script = () => ({ chunks: ['{'], ending: 'stall' })
   test.each([
-    [
-      'first_byte_ms',
-      { firstByteMs: 50 },
-      () => new Promise<never>(() => {}),
-      'upstream_answer_late',
-    ],
+    ['first_byte_ms', { firstByteMs: 50 }, () => new Promise<never>(() => {}), 'upstream_answer_late'],
     ['idle_ms', { idleMs: 50 }, stalls, 'upstream_stalled'],
     ['total_ms', { totalMs: 50 }, stalls, 'upstream_too_slow'],
   ] satisfies [string, object, Script, string][])('%s ends a call', async (_, timeouts, script, expected) => {

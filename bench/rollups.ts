@@ -233,7 +233,9 @@ function aClose({ requestedModel }: OpenRecord): CloseRecord {
     channel: channels[(models.indexOf(requestedModel ?? '') + (Math.random() < 0.1 ? 1 : 0)) % 5] ?? null,
     status: failed ? 529 : 200,
     outcome: failed ? 'failed' : 'succeeded',
-    error: failed ? { kind: 'upstream_overloaded', reason: 'internal_fault', message: 'Overloaded', upstreamStatus: 529 } : null,
+    error: failed
+      ? { kind: 'upstream_overloaded', reason: 'internal_fault', message: 'Overloaded', upstreamStatus: 529 }
+      : null,
     finishReason: failed ? null : 'stop',
     usage: failed ? null : { input: 812, cacheRead: 2_048, cacheWrite: 0, output: 240, reasoning: 64 },
     usageSource: failed ? 'none' : 'upstream',

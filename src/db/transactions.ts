@@ -27,7 +27,7 @@ export interface TransactionTerms {
 export interface Transactions {
   /**
    * Run `work` in one transaction (READ COMMITTED), and commit it. `work` changes nothing but rows: when two transactions
-   * block each other it runs again, up to three times. Rejects with what `work` throws, after a rollback, and with
+   * block each other, or a connection is found dead, it runs again, up to three times. Rejects with what `work` throws, after a rollback, and with
    * GatewayError `unavailable` when Postgres does not answer in time: whether it has committed is then not known.
    */
   transact<T>(work: (tx: TypedTransaction) => Promise<T>, terms?: TransactionTerms): Promise<T>
@@ -58,11 +58,20 @@ export function openTransactions(
       const { pool, over } = await opened()
       const late = AbortSignal.timeout(withinMs)
       for (let tries = 1; ; tries++) {
+        // A connection that waited in the pool may be dead before the pool knows it. Nothing has been done then.
+        let mayRepeat = false
+        const begin = (client: PoolClient) => {
+          mayRepeat = true
+          return over(client).transaction((tx) => {
+            mayRepeat = false
+            return work(tx)
+          })
+        }
         try {
-          return await runIn(pool, (client) => over(client).transaction(work), late, withinMs)
+          return await runIn(pool, begin, late, withinMs)
         } catch (error) {
           const cause = reasonOf(error)
-          if (isConflict(cause) && tries < triesMax && !late.aborted) continue
+          if ((isConflict(cause) || mayRepeat) && tries < triesMax && !late.aborted) continue
           if (!isPassing(cause)) throw cause
           throw gatewayError('database_away', { message: unavailable }, { cause, retryAfterSeconds: 2 })
         }

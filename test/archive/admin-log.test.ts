@@ -139,6 +139,7 @@ test('errors in groups are the same before and after their days are archived', a
   for (const day of [2, 8, 9]) await seedDay(bed.sql, midnight(day), 40, bed.seed)
   await bed.sql`
     UPDATE requests SET error_kind = (ARRAY['rate_limited', 'upstream_error'])[1 + abs(hashtext(id::text)) % 2],
+      error_reason = (ARRAY['request_rate_reached', 'upstream_failed', NULL])[1 + abs(hashtext(id::text || 'r')) % 3],
       error_upstream_status = CASE WHEN abs(hashtext(id::text)) % 3 = 0 THEN 529 END
     WHERE outcome <> 'succeeded'`
   const log = logOf(bed)

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { reasons, reasonWords } from '../../src/canonical/reasons/catalogue.ts'
+import { reasonWords } from '../../src/canonical/reasons/catalogue.ts'
 import { freeKey } from '../support/gateway-yaml.ts'
 import { startTestbed, type Testbed } from '../support/testbed.ts'
 import { planByModel } from '../support/upstream-plans.ts'
@@ -59,12 +59,4 @@ test('an answer that is good, and one of an upstream that is passed on, have no 
     error_kind: null,
     error_reason: null,
   })
-})
-
-test('each reason is a plain word, and has a message and advice', () => {
-  for (const [reason, { says, client, operator = 'x' }] of Object.entries(reasons)) {
-    expect(reason).toMatch(/^[a-z]+(_[a-z0-9]+)+$/)
-    expect([says, client, operator], reason).not.toContain('')
-    expect(client, reason).not.toMatch(/\.$/)
-  }
 })

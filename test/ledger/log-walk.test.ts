@@ -38,6 +38,9 @@ beforeAll(async () => {
   // Rows without a charge of their own are those of former releases.
   await database.sql`update requests set charged_nano = cost_nano / 2 where output_tokens % 20 = 0`
   await database.sql`update requests set error_message = '100% of_it \\ "x"' where error_kind = 'client_gone'`
+  await database.sql`
+    update requests set error_reason = (array['request_rate_reached', 'concurrency_reached'])[1 + abs(hashtext(id::text)) % 2]
+    where error_kind = 'rate_limited'`
   ask = askLogFor(database, 'test')
   log = await database.sql<LogRow[]>`select * from requests order by id desc`
 })
@@ -88,6 +91,9 @@ const queries: Query[] = [
   { status: '500..504' },
   { outcome: ['failed', 'cancelled'] },
   { error_kind: ['rate_limited', 'upstream_error'] },
+  { error_reason: 'concurrency_reached' },
+  { error_reason: ['concurrency_reached', 'process_full', ''] },
+  { error_reason: 'of_a_later_version' },
   { error: 'OVERLOADED' },
   { error: '100% of_it \\ "x"' },
   { error: '%' },
@@ -254,9 +260,10 @@ test('errors in groups are those of the rows, the largest first, with the first 
   const expected = log.filter((row) => row.error_kind !== null && matches(filter)(row))
   expect(expected.length).toBeGreaterThan(20)
   for (const by of ['routes', 'endpoints'] as const) {
-    const groupOf = ({ error_kind, endpoint, channel, error_upstream_status }: LogRow) =>
+    const groupOf = ({ error_kind, error_reason, endpoint, channel, error_upstream_status }: LogRow) =>
       JSON.stringify([
         error_kind,
+        error_reason,
         endpoint,
         ...(by === 'routes' ? [channel, error_upstream_status] : [null, null]),
       ])
@@ -266,8 +273,8 @@ test('errors in groups are those of the rows, the largest first, with the first 
     expect(found.groups).toHaveLength(byGroup.size)
     const sizes = found.groups.map(({ requests }) => requests)
     expect(sizes).toEqual(sizes.toSorted((one, other) => other - one))
-    for (const { kind, endpoint, channel, upstream_status, ...group } of found.groups) {
-      const rows = byGroup.get(JSON.stringify([kind, endpoint, channel, upstream_status])) ?? []
+    for (const { kind, reason, endpoint, channel, upstream_status, ...group } of found.groups) {
+      const rows = byGroup.get(JSON.stringify([kind, reason, endpoint, channel, upstream_status])) ?? []
       const moments = rows.map((row) => row.created_at.getTime())
       expect(group).toEqual({
         requests: requestsOf(rows),

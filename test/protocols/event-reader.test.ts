@@ -21,8 +21,8 @@ test.each(['\n', '\r\n', '\r'])(
       ': comment\n\n',
       'event: row\nid: 7\ndata: eins\n\n',
       'data:zwei\nevent:a\nevent: b\ndata:  drei\n\n',
-      'event: none\nid: 8\n\n',
       'event\nid\ndata\n\n',
+      'event: none\nid: 8\n\n',
       'events: x\nident: y\nretry: 5\ndata: ü\n\n',
     ]
     const whole = [

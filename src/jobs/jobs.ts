@@ -374,7 +374,7 @@ export interface Enqueued {
   priority: number
 }
 
-/** Splits `id priority kind`, without further checks: our own SQL functions write it. A former release has images only, and no kind. */
+/** Splits `id priority kind`, without further checks: our own SQL functions write it. */
 export function enqueuedOf(text: string): Enqueued {
   const [id = '', priority = '0', kind] = text.split(' ')
   return { id, priority: Number(priority), kind: kind === 'answer' ? kind : 'image' }

@@ -92,8 +92,7 @@ export const keptAttempts: z.ZodType<AttemptRecord[]> = z.array(
     upstreamProtocol: protocol,
     upstreamModel: textOrNull,
     reason: text,
-    // An older release kept only calls, and did not say so.
-    passedOver: z.boolean().default(false),
+    passedOver: z.boolean(),
     status: wholeOrNull,
     error: z.looseObject({ kind, message: text }).nullable(),
     firstByteMs: z.number().nullable(),

@@ -44,8 +44,7 @@ const typed = [
     "The upstream's name of the model."),
   column('reason', longName, ({ attempt }) => attempt.reason, 'list', 'facts',
     'Why it was chosen, or passed over.'),
-  // Absent in image jobs of an older release, which recorded only calls.
-  column('passed_over', bool, ({ attempt }) => attempt.passedOver ?? false, 'list', 'facts',
+  column('passed_over', bool, ({ attempt }) => attempt.passedOver, 'list', 'facts',
     'True for a candidate that was not called.'),
   column('status', orNull(int2), ({ attempt }) => attempt.status, 'list', 'facts',
     "The upstream's status; null where it gave none."),
@@ -59,7 +58,6 @@ const typed = [
     'From the call to its end.', 'latency_ms.total'),
   column('upstream_request_id', orNull(name), ({ attempt }) => attempt.upstreamRequestId, 'list', 'content',
     "The upstream's id of the call."),
-  // Absent in records of an older release.
   column('credential', orNull(word), ({ attempt }) => attempt.credential, 'detail', 'facts',
     "The channel's credential: the first 8 hex digits of its SHA-256. Admins alone see it."),
 ] as const

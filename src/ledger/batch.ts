@@ -1,8 +1,7 @@
 import { addCharge, type Charges } from './charges.ts'
 import { CopyBuffer } from './copy-buffer.ts'
 import { type CloseFrame, payloadColumns, readFrame } from './frame.ts'
-import { type Layout, ownLayout, writeNamed } from './layout.ts'
-import { type OldCloseFrame, oldAttemptColumns, oldRequestColumns } from './old-frame.ts'
+import { type Layout, writeNamed } from './layout.ts'
 import { addOpenRequest, openRequestColumns } from './open-requests.ts'
 import { unknownOpen } from './orphan.ts'
 import type { OpenRecord } from './record.ts'
@@ -46,8 +45,8 @@ export interface BatchSource {
 }
 
 export interface BatchReaderOptions {
-  /** The layout of the journal; undefined: an older release wrote the journal, without a layout. */
-  layout: Layout | undefined
+  /** The layout of the journal. */
+  layout: Layout
   /** The process whose running requests are also kept in Postgres; undefined: they are not. */
   keepsOpenOf?: string | undefined
   /** The journal has the end of this request but not its beginning. */
@@ -60,10 +59,8 @@ export class BatchReader {
   /** Running requests that earlier batches opened. */
   readonly open = new Map<string, OpenRequest>()
   readonly layout: Layout
-  /** The order of the tables is that in which roll_partitions locks them. */
   readonly copies: readonly CopyBuffer[]
   readonly #requests: CopyBuffer
-  readonly #oldRequests = new CopyBuffer('requests', oldRequestColumns)
   readonly #payloads = new CopyBuffer('request_payloads', payloadColumns)
   readonly #attempts: CopyBuffer
   readonly #entries = new CopyBuffer('entries', ['id', 'created_at', 'account_id', 'kind', 'amount_nano'])
@@ -72,19 +69,12 @@ export class BatchReader {
 
   constructor(options: BatchReaderOptions) {
     this.#options = options
-    this.layout = options.layout ?? { ...ownLayout, attempts: oldAttemptColumns }
+    this.layout = options.layout
     const { open, close, attempts } = this.layout
     this.#keyColumn = open.indexOf('key_id')
     this.#requests = new CopyBuffer('requests', [...open, ...close])
     this.#attempts = new CopyBuffer('attempts', attempts)
-    this.copies = [
-      this.#requests,
-      this.#oldRequests,
-      this.#payloads,
-      this.#attempts,
-      this.#entries,
-      this.#openRequests,
-    ]
+    this.copies = [this.#requests, this.#payloads, this.#attempts, this.#entries, this.#openRequests]
   }
 
   /** The whole frames in `bytes`; undefined: there is none. */
@@ -123,8 +113,7 @@ export class BatchReader {
   /** What is shipped of a batch of one frame that Postgres refuses: a row without texts, and its charge. */
   standIn(): readonly CopyBuffer[] {
     const { open, close } = this.layout
-    const old = standInOf(this.#oldRequests, oldRequestColumns)
-    return [standInOf(this.#requests, [...open, ...close]), old, this.#entries, this.#openRequests]
+    return [standInOf(this.#requests, [...open, ...close]), this.#entries, this.#openRequests]
   }
 
   /** Note that Postgres has committed the batch. */
@@ -139,24 +128,19 @@ export class BatchReader {
     if (frame === 'incomplete' || frame === 'damaged') return 0
     const id = bytes.toString('latin1', frame.idAt, frame.idAt + 16)
     switch (frame.kind) {
-      case 'open':
-      case 'old-open': {
-        const half =
-          frame.kind === 'open'
-            ? { source: bytes, halfAt: frame.halfAt, halfEnd: frame.halfEnd }
-            : this.#halfOf(frame.record())
-        batch.opened.set(id, { segment: batch.segment, at: batch.from + at, bytes: frame.bytes, ...half })
+      case 'open': {
+        const { bytes: length, halfAt, halfEnd } = frame
+        const place = { segment: batch.segment, at: batch.from + at, bytes: length }
+        batch.opened.set(id, { ...place, source: bytes, halfAt, halfEnd })
         if (!isShipped) this.#payloads.out.copy(bytes, frame.payloadAt, frame.end)
         break
       }
-      case 'close':
-      case 'old-close': {
+      case 'close': {
         const opened = batch.opened.get(id) ?? this.open.get(id)
         if (!batch.opened.delete(id)) batch.closed.push(id)
         if (isShipped) break
         if (frame.reservedAt >= 0) batch.released.push(uuidText(bytes.subarray(frame.idAt, frame.idAt + 16)))
-        if (frame.kind === 'close') this.#addRow(batch, bytes, frame, opened)
-        else this.#addOldRow(batch, bytes, frame)
+        this.#addRow(batch, bytes, frame, opened)
         break
       }
     }
@@ -174,15 +158,6 @@ export class BatchReader {
     let keyAt = opened.halfAt
     for (let column = 0; column < this.#keyColumn; column++) keyAt = endOfColumn(opened.source, keyAt)
     this.#charge(batch, bytes, frame, { source: opened.source, keyAt })
-  }
-
-  #addOldRow(batch: Batch, bytes: Buffer, frame: OldCloseFrame): void {
-    this.#oldRequests.out.copy(bytes, frame.tupleAt, frame.tupleEnd)
-    this.#attempts.out.copy(frame.attempts, 0, frame.attempts.length)
-    if (frame.chargeAt < 0) return
-    // The tenant follows the number of columns, the id and the moment.
-    const keyAt = endOfColumn(bytes, frame.tupleAt + 2 + (4 + 16) + (4 + 8))
-    this.#charge(batch, bytes, frame, { source: bytes, keyAt })
   }
 
   #charge(

@@ -1,6 +1,5 @@
 import { checksum } from './checksum.ts'
 import { writeAttemptTuple, writeCloseHalf, writeOpenHalf } from './halves.ts'
-import { type OldCloseFrame, type OldOpenFrame, readOldFrame } from './old-frame.ts'
 import { type CloseRecord, chargeOf, type OpenRecord } from './record.ts'
 import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
 
@@ -12,8 +11,7 @@ import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
  *           half length u32 | close half | attempt tuples
  *
  * A head is two columns: the request's id and the moment inside it. An open half begins with a head. Halves and tuples
- * have the format of COPY, so that the shipper only concatenates them. Releases up to 3592f34 wrote other frames, of the
- * kinds 1 and 2, with a CRC-32 for a check: see old-frame.ts.
+ * have the format of COPY, so that the shipper only concatenates them.
  */
 
 export const frameHeaderBytes = 8
@@ -89,7 +87,7 @@ function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, bo
   out.bytes(body)
 }
 
-/** The columns of `request_payloads`, the same in every release. */
+/** The columns of `request_payloads`. */
 export const payloadColumns = ['request_id', 'created_at', 'capture', 'body'] as const
 
 /** Make room for a frame's header and so many bytes. Returns the start of its payload. */
@@ -105,7 +103,7 @@ function endFrame(out: TupleWriter, start: number): void {
 }
 
 /** A frame, as offsets in the buffer that it was read from. */
-export type Frame = OpenFrame | CloseFrame | OldOpenFrame | OldCloseFrame
+export type Frame = OpenFrame | CloseFrame
 
 export interface OpenFrame {
   kind: 'open'
@@ -153,7 +151,6 @@ export function readFrame(
   const bytes = frameHeaderBytes + length
   const check = view.getUint32(at + 4, true)
   const kind = buffer[start]
-  if (kind === 1 || kind === 2) return readOldFrame(buffer, { start, end, bytes, check })
   if (checksum(view, start, end) !== check) return 'damaged'
   if (kind === openKind) {
     const halfAt = start + openHalfAt
@@ -184,12 +181,12 @@ export function findFrame(buffer: Buffer, from: number): number {
   const view = viewOf(buffer)
   for (let at = from; at + frameHeaderBytes + payloadBytesMin <= buffer.length; at++) {
     const kind = buffer[at + frameHeaderBytes] ?? 0
-    if (kind < 1 || kind > closeKind) continue
+    if (kind !== openKind && kind !== closeKind) continue
     if (at + frameHeaderBytes + view.getUint32(at, true) > buffer.length) continue
     if (typeof readFrame(buffer, at, view) !== 'string') return at
   }
   return -1
 }
 
-/** The shortest payload of any frame, old ones included. */
-const payloadBytesMin = 1 + 16 + 4
+/** An open frame with nothing but a head. */
+const payloadBytesMin = openHalfAt + headBytes

@@ -30,9 +30,9 @@ export interface JournalInspection {
   error: string | null
 }
 
-/** `own`: those of this release. `other`: those of another release. `none`: of a release up to 3592f34, without a list. */
+/** `own`: those of this release. `other`: those of another release. */
 export interface ColumnsInspection {
-  layout: 'own' | 'other' | 'none'
+  layout: 'own' | 'other'
   /** Columns that this release does not know. */
   unknown: readonly string[]
   /** Columns of this release that the journal does not have. */
@@ -51,15 +51,14 @@ export interface DamagedStretch {
 export function inspectJournal({ instance, directory: folder }: FoundJournal): JournalInspection {
   const found: Counted = { segments: [], frames: 0, ended: 0, open: new Set(), tailBytes: 0, damaged: [] }
   let error: string | null = null
-  let layout: Layout | undefined
+  let layout = ownLayout
   try {
     layout = readLayout(folder)
     // A segment that is deleted meanwhile is shipped.
     const segments = listSegments(folder)
     for (const segment of segments) {
       const bytes = readIfThere(join(folder, segmentName(segment)))
-      if (bytes !== undefined)
-        readSegment(found, bytes, segment, segment === segments.at(-1), layout ?? ownLayout)
+      if (bytes !== undefined) readSegment(found, bytes, segment, segment === segments.at(-1), layout)
     }
   } catch (cause) {
     error = cause instanceof Error ? cause.message : String(cause)
@@ -111,7 +110,7 @@ function readSegment(found: Counted, bytes: Buffer, segment: number, isLast: boo
     }
     const id = bytes.toString('latin1', frame.idAt, frame.idAt + 16)
     found.frames += 1
-    if (frame.kind === 'open' || frame.kind === 'old-open') found.open.add(id)
+    if (frame.kind === 'open') found.open.add(id)
     else {
       found.open.delete(id)
       found.ended += 1
@@ -129,8 +128,7 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-function columnsOf(layout: Layout | undefined): ColumnsInspection {
-  if (layout === undefined) return { layout: 'none', unknown: [], missing: [] }
+function columnsOf(layout: Layout): ColumnsInspection {
   const has = namesIn(layout)
   const own = namesIn(ownLayout)
   const unknown = has.filter((name) => !own.includes(name))

@@ -54,8 +54,7 @@ const owners = {
   elsewhere: 'of another machine, container or boot: only its heartbeat shows whether it runs',
 } as const
 
-function columnsText({ layout, unknown, missing }: JournalInspection['columns']): string {
-  if (layout === 'none') return 'of a release up to 3592f34, without a list of columns'
+function columnsText({ unknown, missing }: JournalInspection['columns']): string {
   return [
     'of another release',
     ...(unknown.length === 0 ? [] : [`not known here: ${unknown.join(', ')}`]),

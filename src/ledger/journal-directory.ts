@@ -3,19 +3,15 @@ import { join } from 'node:path'
 import { type OwnerState, ownerIn, ownerState, ownerText } from '../owner.ts'
 
 /**
- * Each process has a journal directory: `<dataDir>/journal/<instance id>.2/` with `owner.json`, `columns.json` and the
+ * Each process has a journal directory: `<dataDir>/journal/<instance id>/` with `owner.json`, `columns.json` and the
  * segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
- *
- * Releases up to 3592f34 leave out the `.2`. They do not know the present frames and would delete them: in a rolling
- * upgrade they must not find these directories.
  */
-const suffix = '.2'
 const ownerFile = 'owner.json'
-const directoryName = /^([0-9a-f-]{36})(?:\.2)?$/
+const directoryName = /^[0-9a-f-]{36}$/
 
 /** Make the directory of this process. It appears with its owner, or not at all. */
 export function claimJournalDirectory(root: string, instanceId: string): string {
-  const directory = join(root, `${instanceId}${suffix}`)
+  const directory = join(root, instanceId)
   const draft = join(root, `.${instanceId}`)
   fs.mkdirSync(draft, { recursive: true, mode: 0o700 })
   fs.writeFileSync(join(draft, ownerFile), ownerText(), { mode: 0o600 })
@@ -47,7 +43,7 @@ export function listJournals(root: string): FoundJournal[] {
 
 /** The instance whose journal directory has this name; undefined: it is no such name. */
 export function journalNamed(name: string): string | undefined {
-  return directoryName.exec(name)?.[1]
+  return directoryName.exec(name)?.[0]
 }
 
 /** Of an owner `elsewhere` only its heartbeat shows whether it lives. */

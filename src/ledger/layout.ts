@@ -34,10 +34,10 @@ export class LayoutError extends Error {
   override readonly name = 'LayoutError'
 }
 
-/** Undefined: there is none. Releases up to 3592f34 wrote whole tuples, always with the same columns. */
-export function readLayout(directory: string): Layout | undefined {
+/** Ours where there is none: its process has died before it wrote a frame. */
+export function readLayout(directory: string): Layout {
   const path = join(directory, fileName)
-  if (!fs.existsSync(path)) return undefined
+  if (!fs.existsSync(path)) return ownLayout
   const { open, close, attempts }: Record<string, unknown> = JSON.parse(fs.readFileSync(path, 'utf8')) ?? {}
   return { open: namesOf(open), close: namesOf(close), attempts: namesOf(attempts) }
 }

@@ -19,7 +19,7 @@ export interface OpenRecord {
   clientAddress: string | null
   userAgent: string | null
   idempotencyKey: string | null
-  /** The user for whom the client asks. Absent, as the next two, in image jobs of an older release. */
+  /** The user for whom the client asks. Absent, as the next two: null. */
   endUser?: string | null
   /** The conversation, or an agent's run, that the request belongs to. */
   session?: string | null
@@ -54,7 +54,7 @@ export interface CloseRecord {
   accountId: string | null
   priceId: string | null
   priceMultiplier: string | null
-  /** JSON text of `CostFact[]`, or null. Absent, as null, in records of an older release. */
+  /** JSON text of `CostFact[]`. Absent: null. */
   costFacts?: string | null
   queueMs: number | null
   firstTokenMs: number | null
@@ -113,7 +113,7 @@ export interface AttemptRecord {
   firstByteMs: number | null
   totalMs: number | null
   upstreamRequestId: string | null
-  /** Name of the credential that was used, a short hash. Absent in records of an older release. */
+  /** Name of the credential that was used, a short hash. Absent: null. */
   credential?: string | null
 }
 

@@ -154,9 +154,9 @@ function readFrames(folder: string): SetAsideContent {
   const batch = reader.read(bytes, { segment: 0, from: 0, shipped: 0, framesMax: Number.MAX_SAFE_INTEGER })
   if (batch === undefined || batch.to < bytes.length)
     throw new Error('its frames cannot be read to their end')
-  const [requests, oldRequests, payloads, attempts] = reader.copies.map(rowsIn)
+  const [requests, payloads, attempts] = reader.copies.map(rowsIn)
   const [payload] = payloads ?? []
-  const [row, second] = [...(requests ?? []), ...(oldRequests ?? [])]
+  const [row, second] = requests ?? []
   if (second !== undefined) throw new Error('it has the frames of several requests')
   if (row !== undefined) {
     const [standIn = {}] = reader.standIn().flatMap(rowsIn)

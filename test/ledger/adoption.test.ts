@@ -351,7 +351,7 @@ async function someRows(ledger: Ledger, count: number): Promise<OpenRecord[]> {
 /** A journal of a process on another host, which has no row in Postgres. */
 async function aForeignJournal({ rows: count = 2 } = {}) {
   const instance = randomUUIDv7()
-  const directory = join(home, 'journal', `${instance}.2`)
+  const directory = join(home, 'journal', instance)
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'owner.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }))
   const journal = new Journal({

@@ -145,7 +145,7 @@ test('a Postgres that refuses all answers stops no row: they wait for the next t
   expect(shipment.hasMore).toBe(true)
 })
 
-test('a former release finds no segment of its own in the files of answers', () => {
+test('the files of answers are no segments of the journal', () => {
   journalOf().write(anAnswer())
   expect(fs.readdirSync(home)).toEqual(['answers-00000000.seg'])
   expect(listSegments(home)).toEqual([])

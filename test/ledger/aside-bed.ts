@@ -44,7 +44,7 @@ export async function startAsideBed() {
     /** The journal of a process on another machine. */
     async aJournal(write: (journal: Journal) => Promise<void>, segmentBytes = 2 ** 24) {
       const instance = randomUUIDv7()
-      const directory = join(root, `${instance}.2`)
+      const directory = join(root, instance)
       mkdirSync(directory)
       writeFileSync(join(directory, 'owner.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }))
       const bounds = { segmentBytes, bytesMax: 2 ** 30 }

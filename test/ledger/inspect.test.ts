@@ -216,7 +216,7 @@ test('the text has at most 100 columns and no control characters, whatever clien
   }, 100)
   writeFileSync(join(journal.directory, segmentName(0)), Buffer.alloc(400, 7), { flag: 'a' })
   await bed.adopt(journal)
-  renameSync(journal.directory, join(bed.root, `${randomUUIDv7()}.2`))
+  renameSync(journal.directory, join(bed.root, randomUUIDv7()))
   const text = inspectionText(await inspectLedger(bed.root, bed.database.sql))
   for (const line of text.split('\n')) {
     expect(line.length, line).toBeLessThanOrEqual(100)

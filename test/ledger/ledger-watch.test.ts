@@ -95,7 +95,7 @@ test('a journal near its bound is told before requests are refused', async () =>
 
 test('it knows the journals of its disk, and what was set aside there and not put back', async () => {
   const bed = aWatch()
-  for (const name of [`${instance}.2`, `set-aside-${instance}-0-77`, `replayed-${instance}-0-88`, 'else'])
+  for (const name of [instance, `set-aside-${instance}-0-77`, `replayed-${instance}-0-88`, 'else'])
     mkdirSync(join(bed.dataDir, 'journal', name))
   await bed.pass(6_000)
   await expect

@@ -49,7 +49,7 @@ function startLedger(): Ledger {
 /** The directory of a process of another machine, with its row in Postgres. */
 async function aJournal(state: 'live' | 'closed'): Promise<string> {
   const instance = randomUUIDv7()
-  const directory = join(home, 'journal', `${instance}.2`)
+  const directory = join(home, 'journal', instance)
   mkdirSync(directory, { recursive: true })
   writeFileSync(join(directory, 'owner.json'), JSON.stringify({ host: 'elsewhere', pid: 1 }))
   await database.sql`INSERT INTO instances (id, host, pid, started_at, heartbeat_at, state)

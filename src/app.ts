@@ -3,12 +3,12 @@ import express from 'express'
 import { answerAdmin } from './api/admin/answer.ts'
 import { authenticateAdmin } from './api/admin/authenticate.ts'
 import { adminEndpoints } from './api/admin/endpoints.ts'
-import { adminQueues, queuesPaths } from './api/admin/queues.ts'
+import { adminQueues, queuesPath } from './api/admin/queues.ts'
 import { AdminToken } from './api/admin/token.ts'
 import { answer } from './api/answer.ts'
 import { health, ready } from './api/health.ts'
 import { openapi } from './api/openapi.ts'
-import { routesOf } from './api/own-endpoint.ts'
+import { routeOf } from './api/own-endpoint.ts'
 import { ownEndpoints } from './api/own-endpoints.ts'
 import { PublicCatalog } from './api/public-catalog.ts'
 import { failedRouting, unknownPath } from './api/unknown-path.ts'
@@ -45,20 +45,20 @@ export function makeApp(context: Context, pages?: Pick<Pages, 'answer'>) {
   const publicCatalog = new PublicCatalog(context)
   const own = ownEndpoints(context, publicCatalog)
   for (const endpoint of own) {
-    app[verbs[endpoint.method]](routesOf(endpoint), answer(context, endpoint))
+    app[verbs[endpoint.method]](routeOf(endpoint), answer(context, endpoint))
   }
 
   const { bounds, publicUrl } = context.config
   const adminToken =
     context.config.adminToken === undefined ? undefined : new AdminToken(context.config.adminToken, bounds)
   if (adminToken !== undefined) {
-    for (const path of queuesPaths) app.use(path, adminQueues(path, adminToken, context.queues))
+    app.use(queuesPath, adminQueues(queuesPath, adminToken, context.queues))
   }
   context.measures?.rows.learnPaths(own.map(({ path }) => path))
   const admin = adminEndpoints(context)
   const authenticate = (request: IncomingMessage) => authenticateAdmin(context, adminToken, request)
   for (const endpoint of admin) {
-    app[verbs[endpoint.method]](routesOf(endpoint), answerAdmin({ ...context, authenticate }, endpoint))
+    app[verbs[endpoint.method]](routeOf(endpoint), answerAdmin({ ...context, authenticate }, endpoint))
   }
   app.get(
     '/openapi.json',

@@ -23,8 +23,6 @@ export const linkEndpoint = endpointFor<'link', Received>('link')
 export interface Description extends Endpoint {
   /** The path in the words of Express, where `path` is not enough: an id may have slashes. */
   route?: string
-  /** Its path in earlier releases, which goes on to work. It is not in /openapi.json. */
-  formerPath?: string
   /** Details beyond `summary`. */
   description?: string
   /**
@@ -148,12 +146,7 @@ function endpointFor<const Guard extends string, Stage>(guard: Guard): EndpointM
   }
 }
 
-/** The path as Express takes it, and the one of earlier releases. */
-export function routesOf({
-  route,
-  path,
-  formerPath,
-}: Pick<Description, 'route' | 'path' | 'formerPath'>): string[] {
-  const paths = formerPath === undefined ? [route ?? path] : [route ?? path, formerPath]
-  return paths.map((each) => each.replace(/\{(\w+)\}/g, ':$1'))
+/** The path as Express takes it. */
+export function routeOf({ route, path }: Pick<Description, 'route' | 'path'>): string {
+  return (route ?? path).replace(/\{(\w+)\}/g, ':$1')
 }

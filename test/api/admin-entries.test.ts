@@ -80,19 +80,6 @@ describe('entries', () => {
     expect(other.body).toMatchObject({ code: 'idempotency_mismatch', detail: expect.stringContaining(id) })
   })
 
-  test('the paths of earlier releases go on to work', async () => {
-    const former = (path: string, body?: unknown) =>
-      fetch(`${bed.tollgate.url}/admin/tenants/${path}`, {
-        method: body === undefined ? 'GET' : 'POST',
-        headers: { authorization: `Bearer ${adminToken}`, 'content-type': 'application/json' },
-        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      })
-    const entry = { id: randomUUID(), kind: 'top_up', amount_usd: '0.000000001' }
-    expect((await former('free/entries', entry)).status).toBe(201)
-    expect((await admin('free/entries', entry)).status).toBe(200)
-    expect(await (await former('free/balance')).json()).toEqual((await admin('free/balance')).body)
-  })
-
   test('each tenant can use an Idempotency-Key instead of an id', async () => {
     const entry = { kind: 'top_up', amount_usd: '0.000000001' }
     const key = { 'idempotency-key': 'invoice-18' }

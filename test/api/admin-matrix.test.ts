@@ -87,7 +87,6 @@ beforeAll(async () => {
     'offers/{model}': shared('main'),
     'verdicts/{id}': shared('none'),
     'probes/{id}': shared(nobody),
-    'links/{token}': shared('tgl_none'),
     'api-tokens/{id}': shared((await first('api-tokens')).id),
     'sessions/{id}': shared((await first('sessions')).id),
   }

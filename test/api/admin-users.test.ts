@@ -258,14 +258,14 @@ describe('invitations and resets', () => {
     const first = await invite()
     const second = await invite()
     const tokenOf = (answer: typeof first) => String(answer.body.token)
-    expect((await call('GET', `links/${tokenOf(first)}`)).status).toBe(404)
-    expect((await call('GET', `links/${tokenOf(second)}`)).body).toMatchObject({
+    expect((await call('POST', 'links/show', { body: { token: tokenOf(first) } })).status).toBe(404)
+    expect((await call('POST', 'links/show', { body: { token: tokenOf(second) } })).body).toMatchObject({
       purpose: 'invitation',
       email: 'two@example.com',
     })
     expect((await call('DELETE', `invitations/${second.body.id}`, { cookie: owner })).status).toBe(200)
     expect(
-      (await call('POST', `links/${tokenOf(second)}`, { body: { password: goodPassword } })).status,
+      (await call('POST', 'links/use', { body: { token: tokenOf(second), password: goodPassword } })).status,
     ).toBe(404)
   })
 
@@ -277,17 +277,16 @@ describe('invitations and resets', () => {
     await bed.database
       .sql`UPDATE user_links SET expires_at = now() - interval '1 second' WHERE id = ${invited.body.id}`
     const token = String(invited.body.token)
-    expect((await call('POST', `links/${token}`, { body: { password: goodPassword } })).status).toBe(404)
+    expect((await call('POST', 'links/use', { body: { token, password: goodPassword } })).status).toBe(404)
   })
 
   test('a reset sets the password once and ends all sessions', async () => {
     const { id, cookie } = await join(call, owner, { email: 'forgot@example.com', role: 'viewer' })
     const made = await call('POST', `users/${id}/reset-link`, { cookie: owner })
-    const path = `links/${made.body.token}`
-    expect((await call('POST', path, { body: { password: 'short' } })).status).toBe(400)
-    const uses = await Promise.all(
-      [1, 2].map(() => call('POST', path, { body: { password: 'another long password' } })),
-    )
+    const use = (password: string) =>
+      call('POST', 'links/use', { body: { token: made.body.token, password } })
+    expect((await use('short')).status).toBe(400)
+    const uses = await Promise.all([1, 2].map(() => use('another long password')))
     expect(uses.map(({ status }) => status).sort()).toEqual([200, 404])
     expect((await call('GET', 'session', { cookie })).status).toBe(401)
     const old = await call('POST', 'session', {

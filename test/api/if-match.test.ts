@@ -69,7 +69,6 @@ const withoutIfMatch: Record<string, readonly string[]> = {
   ],
   'Only the user itself may do it, and the password, a code or a link proves it.': [
     'POST session',
-    'POST links/{token}',
     'POST links/show',
     'POST links/use',
     'POST password',

@@ -166,7 +166,7 @@ describe('an entry', () => {
     [{ ...entry, amount_usd: '-1' }, 'amount_usd: a top-up brings money; take some with an "adjustment"'],
     [{ ...entry, odd: 1 }, 'odd: unknown parameter, expected one of id, kind, amount_usd, note'],
   ])('%j is refused by the name of its member', async (body, message) => {
-    const { status, detail } = await ask('/admin/tenants/free/entries', body, asAdmin)
+    const { status, detail } = await ask('/admin/v1/tenants/free/entries', body, asAdmin)
     expect(status).toBe(400)
     expect(detail).toBe(message)
   })
@@ -177,7 +177,7 @@ describe('an entry', () => {
       { ...entry, kind: secret },
       { ...entry, id: secret },
     ]) {
-      const { status, text } = await ask('/admin/tenants/free/entries', body, asAdmin)
+      const { status, text } = await ask('/admin/v1/tenants/free/entries', body, asAdmin)
       expect(status).toBe(400)
       expect(text).not.toContain(secret.slice(0, 24))
     }

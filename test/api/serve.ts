@@ -2,7 +2,7 @@ import type { AddressInfo } from 'node:net'
 import express, { type NextFunction, type Request, type Response } from 'express'
 import type { Identity } from '../../src/access/identity.ts'
 import { textsOf } from '../../src/api/answer.ts'
-import { type OwnEndpoint, routesOf } from '../../src/api/own-endpoint.ts'
+import { type OwnEndpoint, routeOf } from '../../src/api/own-endpoint.ts'
 import { GatewayError } from '../../src/canonical/error.ts'
 import { unlimited } from '../../src/catalog/limit-columns.ts'
 import type { Group, Snapshot } from '../../src/catalog/snapshot.ts'
@@ -83,7 +83,7 @@ export async function serve(
   for (const endpoint of endpoints) {
     const { method, path } = endpoint
     if (method !== 'GET' || endpoint.guard !== 'key') throw new Error(`${method} ${path} is not served here`)
-    app.get(routesOf(endpoint), async (request, response) => {
+    app.get(routeOf(endpoint), async (request, response) => {
       const received = { request, response, token: undefined, headers: {} }
       const stage = Object.assign(arrive(formatAt(path), null), received, asking())
       const { query } = request

@@ -157,7 +157,7 @@ function promises(done: { jobId: string; link: string; requestId: string }): Pro
     },
     {
       name: 'the pages of the queues',
-      call: { path: '/admin/queues/api/queues', ...admin },
+      call: { path: '/admin/v1/queues/api/queues', ...admin },
       status: 503,
       withinMs: 5_000,
       unlogged: true,
@@ -229,7 +229,7 @@ async function warmUp(bed: DegradationBed) {
   const listed = (await call(images)).json as { data: { id: string; result: { data: { url: string }[] } }[] }
   const { pathname, search } = new URL(listed.data[0]?.result.data[0]?.url ?? '')
   const { requestId } = await call(chatPath, { body: chatBody })
-  await call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+  await call('/admin/v1/queues', { headers: { authorization: `Bearer ${adminToken}` } })
   return { jobId: listed.data[0]?.id ?? '', link: pathname + search, requestId }
 }
 

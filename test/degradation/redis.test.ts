@@ -57,7 +57,7 @@ test('while Redis is gone or frozen no client gets an error: each process limits
         return await mode()
       }
       await expect.poll(modeAfterOne, { timeout: patienceMs, interval: 300 }).toBe('local')
-      const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+      const pages = await bed.call('/admin/v1/queues', { headers: { authorization: `Bearer ${adminToken}` } })
       expect(pages).toMatchObject({ status: 503, retryAfter: '2' })
       expect((await bed.call('/readyz')).status).toBe(200)
     }
@@ -72,7 +72,7 @@ test('while Redis is gone or frozen no client gets an error: each process limits
   const all = await Promise.all(Array.from({ length: 400 }, () => ask(countedKey)))
   const statuses = all.map(({ status }) => status)
   expect(new Set(statuses)).toEqual(new Set([200, 429]))
-  const pages = await bed.call('/admin/queues', { headers: { authorization: `Bearer ${adminToken}` } })
+  const pages = await bed.call('/admin/v1/queues', { headers: { authorization: `Bearer ${adminToken}` } })
   expect(pages.status).toBe(200)
 })
 

@@ -12,7 +12,7 @@ import { findLink, redeemLink } from '../../access/users/redeem.ts'
 import { hasTenant, readUserByEmail } from '../../access/users/user-queries.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { type AuthenticateContext, requireOwnSite } from './authenticate.ts'
-import { type AdminCall, type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
+import { type AdminEndpoint, adminChange, adminEndpoint } from './endpoint.ts'
 import { uuidText } from './list.ts'
 import { deleted, email, newPassword, role, user } from './people-json.ts'
 import { conflict, notFound } from './refusals.ts'
@@ -58,10 +58,13 @@ const openLink = z
 const linkToken = z.string().describe('The token of the link. In a body, no log of a proxy has it.')
 const showRequest = z.strictObject({ token: linkToken }).meta({ id: 'ShowLinkRequest' })
 
-const redeemRequest = z
-  .strictObject({ password: newPassword, email: email.optional().describe('For a set-up link.') })
-  .meta({ id: 'RedeemRequest' })
-const useRequest = redeemRequest.extend({ token: linkToken }).meta({ id: 'UseLinkRequest' })
+const useRequest = z
+  .strictObject({
+    password: newPassword,
+    email: email.optional().describe('For a set-up link.'),
+    token: linkToken,
+  })
+  .meta({ id: 'UseLinkRequest' })
 
 /** Links that work once: invitations, resets, and the set-up link of the first start. */
 export function linksEndpoints(context: AuthenticateContext): AdminEndpoint[] {
@@ -150,19 +153,6 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
 
 function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
   const { people, publicUrl } = context
-  const token = z.object({ token: z.string() })
-  const show = async (secret: string) => {
-    const { link, email } = await findLink(people, secret)
-    return { body: { purpose: link.purpose, email, expires_at: link.expiresAt.toISOString() } }
-  }
-  const use = async (
-    secret: string,
-    { body, request, requestId }: Pick<AdminCall, 'request' | 'requestId'> & { body: Redeemed },
-  ) => {
-    requireOwnSite(request, publicUrl)
-    const redeemed = { password: body.password, email: body.email }
-    return { body: shown(await redeemLink(people, secret, redeemed, browserOf(context, request, requestId))) }
-  }
   return [
     adminEndpoint({
       method: 'POST',
@@ -171,7 +161,10 @@ function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       summary: 'What a link is for',
       body: showRequest,
       answer: openLink,
-      handle: ({ body }) => show(body.token),
+      async handle({ body: { token } }) {
+        const { link, email } = await findLink(people, token)
+        return { body: { purpose: link.purpose, email, expires_at: link.expiresAt.toISOString() } }
+      },
     }),
     adminEndpoint({
       method: 'POST',
@@ -181,36 +174,14 @@ function useEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       description: 'It works once. Sign in afterwards with POST /admin/v1/session.',
       body: useRequest,
       answer: user,
-      handle: (call) => use(call.body.token, call),
-    }),
-    adminEndpoint({
-      method: 'GET',
-      path: '/admin/v1/links/{token}',
-      area: 'open',
-      summary: 'What a link is for, as earlier releases ask it',
-      description: former,
-      params: token,
-      answer: openLink,
-      handle: ({ params }) => show(params.token),
-    }),
-    adminEndpoint({
-      method: 'POST',
-      path: '/admin/v1/links/{token}',
-      area: 'open',
-      summary: 'Use a link, as earlier releases do',
-      description: former,
-      params: token,
-      body: redeemRequest,
-      answer: user,
-      handle: (call) => use(call.params.token, call),
+      async handle({ body: { token, password, email }, request, requestId }) {
+        requireOwnSite(request, publicUrl)
+        const browser = browserOf(context, request, requestId)
+        return { body: shown(await redeemLink(people, token, { password, email }, browser)) }
+      },
     }),
   ]
 }
-
-const former =
-  'The next release takes it away: the log of a proxy has the path, before the link is used. POST /admin/v1/links/show and /admin/v1/links/use take the token in the body.'
-
-type Redeemed = z.output<typeof redeemRequest>
 
 export function shownLink(
   { publicUrl }: Pick<AuthenticateContext, 'publicUrl'>,

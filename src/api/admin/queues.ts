@@ -6,8 +6,8 @@ import { inTime } from '../../in-time.ts'
 import type { Pages, Queues } from '../../queue/queue.ts'
 import type { AdminToken } from './token.ts'
 
-/** The paths of the pages; the second one is that of earlier releases. */
-export const queuesPaths = ['/admin/v1/queues', '/admin/queues'] as const
+/** The path of the pages. */
+export const queuesPath = '/admin/v1/queues'
 
 /**
  * Pages below `path` that show the queues and change nothing. An operator sends the admin token as bearer token, or types it as the

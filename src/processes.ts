@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Backoff } from './backoff.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
+import { requireNoFormerJournals } from './db/former-journals.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
 import {
   type Orders,
@@ -29,6 +30,7 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
   try {
     const supervisor = await supervisorOfThisProcess()
     const { config } = configFromEnvironment()
+    requireNoFormerJournals(resolve(config.dataDir))
     if (config.processes > 1 && supervisor === undefined) await supervise(config, nodeArgs)
     else await serve(supervisor)
   } catch (error) {

@@ -22,8 +22,8 @@ export interface Restored {
 export async function checkRestored(sql: Sql, manifest: Manifest): Promise<Restored> {
   const found = await readFacts(sql)
   if (found === undefined) throw new Error('the restored database has no tables of Tollgate')
-  const { applied, known, compatibleFrom } = await planMigration(sql)
-  const isOurs = applied >= known && compatibleFrom <= known
+  const { applied, known, compatibleFrom, isFormer } = await planMigration(sql)
+  const isOurs = !isFormer && applied >= known && compatibleFrom <= known
   return {
     facts: found.facts,
     differences: differencesOf(found.facts, manifest.from.facts, manifest.to.facts),

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import type { MigrationPlan } from '../db/migration-plan.ts'
 import { command } from './command.ts'
 import { type CommandDatabase, opening, withDatabase } from './command-database.ts'
@@ -10,7 +11,7 @@ export const migrate = command({
   group: 'Set up',
   does: 'show which migrations the database lacks, and apply them',
   details:
-    "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
+    "A start migrates too; this is for those who want to see it first, or whose gateways may not change tables. It also takes over a database of the last version before the first release, whose journals are shipped. It writes with --yes, or with a terminal's yes. Exit code 1: something is to be done, and was not.",
   changes: true,
   options: { yes: flag('apply it, without a question'), json },
   arguments: {},
@@ -19,10 +20,11 @@ export const migrate = command({
     return await withDatabase('migrate', { env, terminal, makes: true }, async (database) => {
       const plan = await planMigration(database.connections.sql)
       requireNotNewer(plan)
-      const nothing = plan.missing.length === 0 && plan.functions.length === 0
+      if (plan.isFormer) await requireTakeOver(database)
+      const nothing = !plan.isFormer && plan.missing.length === 0 && plan.functions.length === 0
       if (!json) for (const line of linesOf(plan)) terminal.print(line)
       const applies = !nothing && (yes || (!json && (await terminal.agrees('Apply it?', signal))))
-      if (applies) await terminal.during('migrating', () => prepare(database))
+      if (applies) await terminal.during('migrating', () => prepare(database, plan))
       if (json) terminal.printJson({ ...planJson(plan), written: applies })
       tellWhat(terminal, { nothing, applies })
       return nothing || applies ? exitCodes.done : exitCodes.notWell
@@ -38,25 +40,40 @@ function requireNotNewer({ compatibleFrom, known, applied }: MigrationPlan): voi
   )
 }
 
-async function prepare({ config, url }: CommandDatabase): Promise<void> {
+/** Rejects with a CommandError when there is a reason against it. */
+async function requireTakeOver({ config, connections }: CommandDatabase): Promise<void> {
+  const [{ takeOverProblems }, { formerJournals }, { FormerSchemaError }] = await Promise.all([
+    import('../db/take-over.ts'),
+    import('../db/former-journals.ts'),
+    import('../db/schema-version.ts'),
+  ])
+  const journals = formerJournals(resolve(config.dataDir)).map((folder) => `${folder} is not shipped`)
+  const problems = [...(await takeOverProblems(connections.sql)), ...journals]
+  if (problems.length === 0) return
+  throw new CommandError(exitCodes.notWell, new FormerSchemaError(problems.join('; ')).message)
+}
+
+async function prepare({ config, url }: CommandDatabase, { isFormer }: MigrationPlan): Promise<void> {
   const { prepareDatabase } = await import('../db/migrate.ts')
+  if (isFormer) await opening(async () => (await import('../db/take-over.ts')).takeOver(url))
   await opening(() => prepareDatabase(url))
   if (config.redisUrl !== undefined) return
   const { prepareQueueSchema } = await import('../queue/postgres.ts')
   await opening(() => prepareQueueSchema(url))
 }
 
-function linesOf({ applied, known, missing, functions }: MigrationPlan): string[] {
+function linesOf({ applied, known, isFormer, missing, functions }: MigrationPlan): string[] {
   return [
     `The database has ${applied} migrations; this release has ${known}.`,
+    ...(isFormer ? ['It is of the last version before the first release: its schema is taken over.'] : []),
     ...missing.map((name) => `  + ${name}`),
     ...(functions.length === 0 ? [] : [`SQL functions to create or replace: ${functions.length}`]),
     ...functions.map((name) => `  ~ ${name}`),
   ]
 }
 
-function planJson({ applied, known, compatibleFrom, missing, functions }: MigrationPlan) {
-  return { applied, known, compatible_from: compatibleFrom, missing, functions }
+function planJson({ applied, known, compatibleFrom, isFormer, missing, functions }: MigrationPlan) {
+  return { applied, known, compatible_from: compatibleFrom, takes_over: isFormer, missing, functions }
 }
 
 function tellWhat(terminal: Terminal, { nothing, applies }: { nothing: boolean; applies: boolean }): void {

@@ -1,10 +1,18 @@
 import { type Connections, openConnections } from './connections.ts'
+import { ownMigrations } from './migrate.ts'
+import { FormerSchemaError, isFormer, readSchemaVersion } from './schema-version.ts'
 
-/** Run a check of the start before anything in the database changes. */
+/** Run a check of the start before anything in the database changes. Rejects with FormerSchemaError before the check. */
 export async function checkFirst<T>(
   url: string,
   check: (connections: Connections) => Promise<T>,
 ): Promise<T> {
   const connections = openConnections(url, { max: 1, applicationName: 'tollgate prepare' })
-  return await check(connections).finally(() => connections.end())
+  try {
+    if (isFormer(ownMigrations, await readSchemaVersion(connections.sql)))
+      throw new FormerSchemaError('the database')
+    return await check(connections)
+  } finally {
+    await connections.end()
+  }
 }

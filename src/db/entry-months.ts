@@ -3,8 +3,6 @@ import { changePartitions, type PartitionCounts } from './make-partitions.ts'
 
 /** What a pass over the partitions of `entries` did. */
 export interface EntryPass {
-  /** True: the table has become the first partition of a new one. */
-  moved: boolean
   made: number
   closed: number
   pruned: number
@@ -12,40 +10,30 @@ export interface EntryPass {
   postponed: number
 }
 
-/**
- * Make the monthly partitions of `entries` that are missing: of this month and of the next (UTC). A table without partitions is
- * moved first if it is empty, as in a new database.
- */
+/** Make the monthly partitions of `entries` that are missing: of this month and of the next (UTC). */
 export async function makeEntryMonths(sql: Sql): Promise<PartitionCounts> {
-  const moved = await change(sql, 'move_entries')
   const missing = await sql<{ month: string }[]>`
     SELECT g.month::date::text AS month FROM generate_series((SELECT max(ends_at) AT TIME ZONE 'UTC' FROM entry_months),
       date_trunc('month', now() AT TIME ZONE 'UTC') + interval '1 month', interval '1 month') AS g (month) ORDER BY 1`
-  const made = await changePartitions(
+  return await changePartitions(
     missing.map(({ month }) => ({
       parent: 'entries',
       make: () => sql<{ done: boolean }[]>`SELECT make_entry_month(${month}::text::date) AS done`,
     })),
   )
-  return { done: made.done, postponed: moved.postponed + made.postponed }
 }
 
 /**
- * One pass: move a table without partitions, make the months that are missing, close those that ended a week ago, and prune
+ * One pass: make the months that are missing, close those that ended a week ago, and prune
  * closed ones of more than `retentionMonths`; 0: none. Each step is one transaction, which never waits long for a lock, because
  * all writers would wait behind it. Any number of processes may make a pass at once.
  */
 export async function keepEntryMonths(sql: Sql, retentionMonths: number): Promise<EntryPass> {
-  const pass: EntryPass = { moved: false, made: 0, closed: 0, pruned: 0, postponed: 0 }
-  const step = async (name: Step, month?: string) => {
+  const pass: EntryPass = { made: 0, closed: 0, pruned: 0, postponed: 0 }
+  const step = async (name: Step, month: string) => {
     const { done, postponed } = await change(sql, name, month)
     pass.postponed += postponed
     return { done: done > 0, isLocked: postponed > 0 }
-  }
-  for (const name of ['bound_entries', 'check_entries_bound', 'move_entries'] as const) {
-    const { done, isLocked } = await step(name)
-    if (isLocked) return pass
-    if (name === 'move_entries') pass.moved = done
   }
   const made = await makeEntryMonths(sql)
   pass.made = made.done
@@ -77,9 +65,6 @@ export async function keepEntryMonths(sql: Sql, retentionMonths: number): Promis
 const week = '7 days'
 
 type Step =
-  | 'bound_entries'
-  | 'check_entries_bound'
-  | 'move_entries'
   | 'watch_entry_month'
   | 'close_entry_month'
   | 'merge_checkpoints'
@@ -87,10 +72,8 @@ type Step =
   | 'prune_entry_month'
 
 /** Call a function of functions/, which is a transaction of its own. */
-function change(sql: Sql, step: Step, month?: string): Promise<PartitionCounts> {
-  const call = month === undefined ? `SELECT ${step}() AS done` : `SELECT ${step}($1::text::date) AS done`
-  const values = month === undefined ? [] : [month]
-  const make = () => sql.unsafe<{ done: boolean }[]>(call, values)
+function change(sql: Sql, step: Step, month: string): Promise<PartitionCounts> {
+  const make = () => sql.unsafe<{ done: boolean }[]>(`SELECT ${step}($1::text::date) AS done`, [month])
   return changePartitions([{ parent: 'entries', make }])
 }
 

@@ -10,15 +10,22 @@ import { makeEntryMonths } from './entry-months.ts'
 import { isForbidden, isLocked, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
 import { findPoolerProblem, PoolerError, type Problem, refusesSettings, unknownSetting } from './pooler.ts'
-import { knownMigrations, readSchemaVersion, SchemaTooNewError, SchemaTooOldError } from './schema-version.ts'
+import {
+  FormerSchemaError,
+  isFormer,
+  knownMigrations,
+  readSchemaVersion,
+  SchemaTooNewError,
+  SchemaTooOldError,
+} from './schema-version.ts'
 
 /**
  * Migrate the database to this release, then run `then`, which may write the catalog. `functions` and `migrations` replace
  * the SQL functions and the folder of migrations of this release.
  *
  * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others find the work
- * done. Throws when another process holds the lock for two minutes, SchemaTooNewError before it changes anything, and
- * SchemaTooOldError when this user may not migrate.
+ * done. Throws when another process holds the lock for two minutes, SchemaTooNewError and FormerSchemaError before it changes
+ * anything, and SchemaTooOldError when this user may not migrate.
  */
 export async function prepareDatabase(
   url: string,
@@ -49,20 +56,18 @@ export async function prepareDatabase(
 }
 
 /** Any number that is the same in all versions, and that nothing else uses. */
-const prepareLock = 7_023_911
+export const prepareLock = 7_023_911
 export const ownMigrations = fileURLToPath(new URL('../../migrations', import.meta.url))
 
 async function migrateSchema(session: postgres.Sql, migrationsFolder: string): Promise<void> {
   const version = await readSchemaVersion(session)
   const known = knownMigrations(migrationsFolder)
+  if (isFormer(migrationsFolder, version)) throw new FormerSchemaError('the database')
   if (version.compatibleFrom > known.count) throw new SchemaTooNewError(known.count, version)
   // Also true where a later release has migrated.
   if (version.newestAt >= known.newestAt) return
   try {
-    // Some functions of the migrations need Postgres 16. We do not check them: those of functions/ replace them.
-    await session`set check_function_bodies = off`
     await migrateWhenUnlocked(session, migrationsFolder)
-    await session`reset check_function_bodies`
   } catch (error) {
     const cause = reasonOf(error)
     throw isForbidden(cause) ? new SchemaTooOldError(known.count, version, cause) : error

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
 import { changedFunctions } from './apply-functions.ts'
 import { ownMigrations } from './migrate.ts'
-import { knownMigrations, missingMigrations, readSchemaVersion } from './schema-version.ts'
+import { isFormer, knownMigrations, missingMigrations, readSchemaVersion } from './schema-version.ts'
 
 /** What `prepareDatabase` would do. */
 export interface MigrationPlan {
@@ -11,6 +11,8 @@ export interface MigrationPlan {
   known: number
   /** A release must know so many to run on the database as it is. */
   compatibleFrom: number
+  /** The database is of a version before the first release. It can only be taken over. */
+  isFormer: boolean
   /** Names of the migrations that would be applied, in their order. */
   missing: string[]
   /** Names of SQL functions that would be created or replaced. */
@@ -24,7 +26,8 @@ export async function planMigration(sql: Sql): Promise<MigrationPlan> {
     applied: version.applied,
     known: knownMigrations(ownMigrations).count,
     compatibleFrom: version.compatibleFrom,
-    missing: missingMigrations(ownMigrations, version),
+    isFormer: isFormer(ownMigrations, version),
+    missing: isFormer(ownMigrations, version) ? [] : missingMigrations(ownMigrations, version),
     functions: (await changedFunctions(sql)).map(({ name }) => name),
   }
 }

@@ -74,7 +74,7 @@ export const requests = pgTable(
     tags: text('tags').array(),
     /** JSON text of CostFact[]; NULL: none. */
     costFacts: text('cost_facts'),
-    /** NULL in rows of older releases: the cost. */
+    /** NULL in rows from before it was noted: the cost. */
     charged: nano('charged_nano'),
   },
   (t) => [
@@ -144,7 +144,7 @@ export const attempts = pgTable(
     firstByteMs: integer('first_byte_ms'),
     totalMs: integer('total_ms'),
     upstreamRequestId: text('upstream_request_id'),
-    /** Name of the channel's credential; NULL: none was used, or a former release has written the row. */
+    /** Name of the channel's credential; NULL: none was used, or it was not noted. */
     credential: text('credential'),
   },
   (t) => [primaryKey({ columns: [t.requestId, t.createdAt, t.ordinal] })],
@@ -247,7 +247,7 @@ export const instances = pgTable('instances', {
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
   /** The columns of its halves in `open_requests`; NULL: its running requests are only in its journal. */
   openColumns: text('open_columns').array(),
-  /** The master key that it learned last, and the one that it seals with; NULL: a process of a release without them. */
+  /** The master key that it learned last, and the one that it seals with; NULL: it has noted none yet. */
   knownMaster: text('known_master'),
   usedMaster: text('used_master'),
   /** The id of its SECRET_KEY. */
@@ -309,7 +309,7 @@ export const heldAnswers = pgTable(
     channel: text('channel').notNull(),
     /** A short hash of the channel's credential that holds it; NULL: not known. */
     credential: text('credential'),
-    /** The key that got it; NULL: a former release wrote the row, and it counts as the whole tenant's. */
+    /** The key that got it; NULL: it was not noted, and the answer counts as the whole tenant's. */
     keyId: uuid('key_id'),
     createdAt: moment('created_at').notNull(),
   },

@@ -2,6 +2,7 @@ import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
 import { pooledPurposes } from '../db/database.ts'
 import { planMigration } from '../db/migration-plan.ts'
+import { FormerSchemaError } from '../db/schema-version.ts'
 import { readKeeper } from '../secrets/open-masters.ts'
 import { presentKeys } from '../secrets/present-keys.ts'
 import { type Finding, findingsOf, wordsOf } from './finding.ts'
@@ -36,8 +37,16 @@ export async function checkVersion(sql: Sql): Promise<Finding[]> {
 }
 
 export async function checkSchema(sql: Sql): Promise<Finding[]> {
-  const { applied, known, compatibleFrom, missing, functions } = await planMigration(sql)
+  const { applied, known, compatibleFrom, isFormer, missing, functions } = await planMigration(sql)
   const docs = 'docs/reference/deployment.md#upgrade'
+  if (isFormer)
+    return [
+      wrong('database.schema_former', 'the database is of a version before the first release', {
+        why: new FormerSchemaError('the database').message,
+        run: 'tollgate migrate',
+        docs,
+      }),
+    ]
   if (compatibleFrom > known)
     return [
       wrong('database.schema_newer', 'the database has the schema of a later release', {

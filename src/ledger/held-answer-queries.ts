@@ -7,7 +7,7 @@ export interface Holder {
   channel: string
   /** A short hash of the credential; null: any credential of the channel. */
   credential: string | null
-  /** The key that got the answer; null: a former release has written the row, which counts as the whole tenant's. */
+  /** The key that got the answer; null: it was not noted, and the answer counts as the whole tenant's. */
   keyId: string | null
 }
 

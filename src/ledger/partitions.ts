@@ -45,8 +45,7 @@ export function keepPartitions(
       }
       const entries = await upkeep.ask(({ sql }) => rollEntries(sql, plan.entryRetentionMonths))
       if (entries !== undefined) {
-        const { moved, made, closed, pruned, postponed } = entries
-        if (moved) log.info({}, 'entries: the table is the first of monthly partitions now')
+        const { made, closed, pruned, postponed } = entries
         if (made + closed + pruned > 0)
           log.info({}, `entries: ${made} months made, ${closed} closed, ${pruned} pruned`)
         if (postponed > 0) {

@@ -128,7 +128,7 @@ export const requestColumns = [
 
 type RequestColumn = (typeof requestColumns)[number]
 
-/** The value of a column. Rows of older releases, which have no charge of their own, were charged their cost. */
+/** The value of a column. Rows from before charges were noted were charged their cost. */
 export function valueIn(row: Readonly<Record<string, unknown>>, name: string): unknown {
   return row[name] ?? (name === 'charged_nano' ? (row.cost_nano ?? null) : row[name])
 }

@@ -13,7 +13,7 @@ export interface Rule {
   query: string
 }
 
-/** Rows of older releases were charged their cost. */
+/** Rows from before charges were noted were charged their cost. */
 const chargedOfRow = 'coalesce(charged_nano, cost_nano)'
 
 /** Broken after a restore, until a gateway starts: the processes of before are gone. */

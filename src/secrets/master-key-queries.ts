@@ -132,7 +132,7 @@ export async function noteKnown(
 export interface LiveProcess {
   host: string
   pid: number
-  /** NULL: of a release without master keys. */
+  /** NULL: it has noted none yet. */
   known: string | null
   used: string | null
   secretKeyId: string | null

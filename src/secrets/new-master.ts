@@ -54,7 +54,7 @@ async function untilAll(
 
 /** The name by which an operator finds a process. */
 export function nameOf({ host, pid, known, secretKeyId }: LiveProcess): string {
-  const release = known === null ? ', of a release without master keys,' : ` with SECRET_KEY ${secretKeyId}`
+  const release = known === null ? ', which has noted no master key yet,' : ` with SECRET_KEY ${secretKeyId}`
   return `process ${pid} on ${host}${release}`
 }
 

@@ -70,8 +70,8 @@ describe.each(['the process that got it', 'another process'])('a held answer, in
     expect((await remove(id, freeKey)).status).toBe(200)
   })
 
-  test("that a former release has remembered is the tenant's: every key can use it", async () => {
-    const id = `resp_former_${place.length}`
+  test("of which no key is noted is the tenant's: every key can use it", async () => {
+    const id = `resp_unnoted_${place.length}`
     const [tenant] = await bed.database.sql`SELECT id FROM tenants WHERE name = 'free'`
     await bed.database.sql`INSERT INTO held_answers (tenant_id, answer_id, channel, created_at)
       VALUES (${tenant?.id}, ${id}, 'responses', now())`

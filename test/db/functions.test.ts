@@ -35,7 +35,7 @@ test('the version rises with every change: test/fixtures/functions.json has the 
   expect(Math.max(...Object.keys(hashes).map(Number))).toBe(functionsVersion)
 })
 
-test('a database that earlier versions made and a new one have the same functions', async () => {
+test('a database that migrations alone have made gets the functions of a new one', async () => {
   const fresh = await aDatabase()
   const upgraded = await aDatabase(emptyDatabase)
   await migrateOnly(upgraded.url)
@@ -105,7 +105,7 @@ async function aDatabase(make = freshDatabase) {
   return { url, sql }
 }
 
-/** Leaves a database as a version before functions/ would. */
+/** Leaves a database without the bodies of functions/. */
 async function migrateOnly(url: string): Promise<void> {
   const session = postgres(url, clientSettings({ max: 1 }))
   await session`SET check_function_bodies = off`

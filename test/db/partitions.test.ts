@@ -150,17 +150,6 @@ test('a start does not wait for a long reader, and its rows wait in the DEFAULT 
   expect(await tablesOf()).toEqual({ waits: `requests_${stamp(0)}` })
 })
 
-test('a process of the former release makes and drops what it can, and does not wait either', async () => {
-  const roll = () => database.sql`select made, dropped from roll_partitions(4, 90, 30)`
-  await insert(-100, 'expired')
-  await database.sql.begin(async (tx) => {
-    await tx`select count(*) from attempts`
-    // It stops at the first table that is locked.
-    expect((await roll())[0]).toEqual({ made: 14, dropped: 2 })
-  })
-  expect((await roll())[0]).toEqual({ made: 3, dropped: 0 })
-})
-
 test('the upkeep of partitions begins with a pass and reports what it did', async () => {
   const lines: string[] = []
   const keeper = keepPartitions(

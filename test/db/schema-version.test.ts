@@ -1,6 +1,3 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { prepareDatabase, whenReachable } from '../../src/db/migrate.ts'
@@ -9,16 +6,16 @@ import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { callAnew } from '../support/fresh-connection.ts'
 import { freeKey, gatewayYaml, secretKey } from '../support/gateway-yaml.ts'
+import { laterMigrations, ownMigrations } from '../support/later-migrations.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { patienceMs } from '../support/until.ts'
 import { startUpstream } from '../support/upstream.ts'
 
-const own = resolve(import.meta.dirname, '../../migrations')
-const known = knownMigrations(own).count
+const known = knownMigrations(ownMigrations).count
 
 test('a release starts on the schema of a later one that keeps what it needs, and changes nothing there', async () => {
   const { url, database } = await aDatabase()
-  await prepareDatabase(url, undefined, undefined, later('CREATE TABLE expanded ();'))
+  await prepareDatabase(url, undefined, undefined, laterMigrations('CREATE TABLE expanded ();'))
   await prepareDatabase(url)
   const [counts] = await database.sql`SELECT count(*)::int AS applied FROM drizzle.__drizzle_migrations`
   expect(counts).toEqual({ applied: known + 1 })
@@ -40,7 +37,7 @@ test('a running process goes on when a later release contracts its schema; a sta
     url,
     undefined,
     undefined,
-    later(`DROP TABLE gateway_file; UPDATE schema_state SET compatible_from = ${known + 1};`),
+    laterMigrations(`DROP TABLE gateway_file; UPDATE schema_state SET compatible_from = ${known + 1};`),
   )
 
   const problem =
@@ -61,7 +58,7 @@ test('a running process goes on when a later release contracts its schema; a sta
 
 test('a process that may not migrate waits for one that may, says so once, and then starts', async () => {
   const { url, database, guest } = await withGuest()
-  const folder = later('CREATE TABLE expanded ();')
+  const folder = laterMigrations('CREATE TABLE expanded ();')
   const lines: string[] = []
   const log = relayLog((_level, _fields, line) => void lines.push(line))
   const waiting = whenReachable(guest, 60_000, log, () =>
@@ -80,7 +77,7 @@ test('a process that may not migrate waits for one that may, says so once, and t
 
 test('it ends when nobody migrates in time, with the same line', async () => {
   const { guest } = await withGuest()
-  const folder = later('CREATE TABLE expanded ();')
+  const folder = laterMigrations('CREATE TABLE expanded ();')
   const waiting = whenReachable(guest, 300, silentLog, () =>
     prepareDatabase(guest, undefined, undefined, folder),
   )
@@ -89,10 +86,10 @@ test('it ends when nobody migrates in time, with the same line', async () => {
 
 test('two releases that start at once: the older one finds its schema or a newer one, whoever is first', async () => {
   const { url, database } = await aDatabase()
-  const folder = later('CREATE TABLE expanded ();')
+  const folder = laterMigrations('CREATE TABLE expanded ();')
   await Promise.all(
     Array.from({ length: 6 }, (_, turn) =>
-      prepareDatabase(url, () => setImmediate(), undefined, turn % 2 === 0 ? folder : own),
+      prepareDatabase(url, () => setImmediate(), undefined, turn % 2 === 0 ? folder : ownMigrations),
     ),
   )
   const [counts] = await database.sql`SELECT count(*)::int AS applied FROM drizzle.__drizzle_migrations`
@@ -126,18 +123,4 @@ async function withGuest() {
   address.username = role
   address.password = 'guest'
   return { url, database, guest: address.href }
-}
-
-/** The migrations of a later release: ours, and one more. */
-function later(statements: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'tollgate-migrations-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  cpSync(own, folder, { recursive: true })
-  writeFileSync(join(folder, '9999_later.sql'), statements)
-  const path = join(folder, 'meta/_journal.json')
-  const journal = JSON.parse(readFileSync(path, 'utf8'))
-  const { newestAt } = knownMigrations(own)
-  journal.entries.push({ idx: known, version: '7', when: newestAt + 1, tag: '9999_later', breakpoints: true })
-  writeFileSync(path, JSON.stringify(journal))
-  return folder
 }

@@ -57,22 +57,6 @@ test('what a process held is not released while another one adopts its journal',
   await expect.poll(retire).toMatchObject([{ id: lost }])
 })
 
-test('a process of the former release releases it after a day', async () => {
-  const account = await anAccount()
-  const [lost, silent] = [randomUUIDv7(), randomUUIDv7()]
-  await anInstance(lost, 24 * 60 + 1)
-  await anInstance(silent, 24 * 60 - 1)
-  await aHold(lost, account)
-  await aHold(silent, account)
-  expect(await database.sql`SELECT retire_lost_instances(${randomUUIDv7()}) AS id`).toMatchObject([
-    { id: lost },
-  ])
-  expect(await database.sql`SELECT reserved_nano FROM accounts`).toMatchObject([{ reserved_nano: '100' }])
-  expect(await brokenRules()).toMatchObject([
-    { rule: 'every live process was heard of within the last hour', differences: 1 },
-  ])
-})
-
 test('a process releases what silent ones hold after UPSTREAM_TOTAL_MS and INSTANCE_DEAD_MS, not sooner', async () => {
   const home = mkdtempSync(join(tmpdir(), 'tollgate-lost-'))
   const account = await anAccount()

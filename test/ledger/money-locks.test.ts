@@ -122,7 +122,7 @@ test('lost processes are released together, and their accounts are locked in the
     await bed.database.sql`UPDATE reservations SET instance_id = ${id} WHERE request_id = ${held}`
   }
   await other`SELECT 1 FROM accounts WHERE id = ${tenants[0] ?? ''} FOR UPDATE`
-  const retired = bed.database.sql`SELECT retire_lost_instances(${instance}) AS id`.then((rows) =>
+  const retired = bed.database.sql`SELECT retire_silent_instances(${instance}, 86400000) AS id`.then((rows) =>
     rows.map(({ id }) => id).sort(),
   )
   await waiting(1)

@@ -79,7 +79,7 @@ test('a process that cannot follow is named, no process seals with the new key, 
     VALUES (gen_random_uuid(), 'former', 7, now(), now() + interval '1 hour', 'live')`
   const refused = await rotate(bed, {}, '--new-master')
   expect(refused).toMatchObject({ code: 1 })
-  expect(refused.said).toContain('process 7 on former, of a release without master keys, has not learned')
+  expect(refused.said).toContain('process 7 on former, which has noted no master key yet, has not learned')
   expect((await keeperOf(bed)).keyId).toBe(old.keyId)
   const [prepared] = await sql`SELECT id FROM master_keys WHERE used_from IS NULL`
   await sql`DELETE FROM instances WHERE host = 'former'`

@@ -5,11 +5,11 @@ import { makeEntryMonths } from '../../src/db/entry-months.ts'
 export async function startMonthsAgo(sql: Sql, count: number): Promise<void> {
   const bound = monthAt(-count)
   await sql.unsafe(`
+    DROP TABLE ${tableOf(0)}, ${tableOf(1)};
     ALTER TABLE entries DETACH PARTITION entries_before;
-    DROP TABLE entries;
-    ALTER TABLE entries_before RENAME TO entries;
-    DELETE FROM entry_months;
-    ALTER TABLE entries ADD CONSTRAINT entries_before_${bound.replaceAll('-', '')} CHECK (created_at < '${bound}Z')`)
+    ALTER TABLE entries ATTACH PARTITION entries_before FOR VALUES FROM (MINVALUE) TO ('${bound}Z');
+    DELETE FROM entry_months WHERE starts_at > '-infinity';
+    UPDATE entry_months SET month = '${monthAt(-count - 1)}', ends_at = '${bound}Z'`)
   await makeEntryMonths(sql)
 }
 

@@ -28,7 +28,6 @@ export function tiersOf(
   const contract = filesThatLoad(own, ['test/support/gateway.ts'])
   const database = filesThatLoad(sources, ['node:child_process', 'test/support/database.ts'])
   const growing = filesThatLoad(sources, ['test/support/amount.ts'])
-  const onNewer = filesThatLoad(sources, ['test/support/former-database.ts'])
   const tierOf = (file: string): Tier => {
     if (system.has(file)) return 'system'
     if (contract.has(file)) return 'contract'
@@ -40,8 +39,7 @@ export function tiersOf(
     database: inTier('database'),
     contract: inTier('contract'),
     system: inTier('system'),
-    // The former release needs Postgres 16.
-    [onOldestPostgres]: inTier('database').filter((file) => !onNewer.has(file)),
+    [onOldestPostgres]: inTier('database'),
     chaos: files.filter((file) => growing.has(file)),
   }
 }

@@ -43,7 +43,7 @@ function testOf(sql: postgres.Sql, test: Test): Piece {
         ),
       )
     case 'uncharged': {
-      // Rows of former releases have no charge of their own: it was the cost.
+      // Rows from before charges were noted have none: it was the cost.
       const isUncharged = sql`(cost_nano > coalesce(charged_nano, cost_nano))`
       return either(
         sql,

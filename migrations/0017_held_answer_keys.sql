@@ -1,1 +1,0 @@
-ALTER TABLE "held_answers" ADD COLUMN "key_id" uuid;

@@ -1,1 +1,0 @@
-ALTER TABLE "price_library" ADD COLUMN "managed_by" text DEFAULT 'file' NOT NULL;

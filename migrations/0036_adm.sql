@@ -1,2 +1,0 @@
-ALTER TABLE "keys" ADD COLUMN "disabled_by_member" boolean DEFAULT false NOT NULL;--> statement-breakpoint
-CREATE INDEX "keys_revoked_sub_keys" ON "keys" USING btree ("revoked_at") WHERE "keys"."parent_id" is not null and "keys"."revoked_at" is not null;

@@ -1,1 +1,0 @@
-CREATE INDEX "kept_answers_created" ON "kept_answers" USING btree ("tenant_id","created_at","id");

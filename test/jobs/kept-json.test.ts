@@ -105,11 +105,6 @@ test('reading a job gives the job that was written', () => {
 })
 
 describe('the JSON of another release', () => {
-  test('older: an attempt without passedOver is a call', () => {
-    const { passedOver: _, ...older } = attempt
-    expect(read(keptAttempts, [older])).toEqual([attempt])
-  })
-
   test('older: a quote without the held amount, and a preview without its image', () => {
     const { heldNano, ...older } = JSON.parse(quoteText({ ...quote, heldNano: 5n })) as Record<
       string,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Redis } from 'ioredis'
-import type { Limits, Scope } from '../src/limits/limits.ts'
+import type { LimitScope, Limits } from '../src/limits/limits.ts'
 import { memoryLimits } from '../src/limits/memory.ts'
 import { openRedisLimits } from '../src/limits/redis.ts'
 import { silentLog } from '../src/telemetry/relay-log.ts'
@@ -18,7 +18,7 @@ const clients = 32
 const warmUpMs = 1_000
 const measureMs = 3_000
 const plenty = { requestsPerMinute: 2e9, tokensPerMinute: 2e9, concurrency: 1e6 }
-const scopes: Scope[] = (['key', 'group', 'tenant'] as const).map((kind) => ({
+const scopes: LimitScope[] = (['key', 'group', 'tenant'] as const).map((kind) => ({
   kind,
   id: '019ab000-0000-7000-8000-000000000001',
   limits: plenty,
@@ -55,7 +55,12 @@ async function measure(name: string, limits: Limits): Promise<void> {
 }
 
 /** Returns the number of requests taken and settled. */
-async function run(limits: Limits, asked: readonly Scope[], clients: number, ms: number): Promise<number> {
+async function run(
+  limits: Limits,
+  asked: readonly LimitScope[],
+  clients: number,
+  ms: number,
+): Promise<number> {
   const until = performance.now() + ms
   let done = 0
   const client = async () => {

@@ -6,7 +6,7 @@ import {
   listRequests,
   type Position,
   type RequestFilter,
-  type Scope,
+  type RowScope,
   summariseRequests,
 } from '../src/ledger/queries.ts'
 import { relayLog } from '../src/telemetry/relay-log.ts'
@@ -48,12 +48,12 @@ const tenantId = '00000000-0000-4000-8000-000000000001'
 
 /** Prints a line for each kind of query. Returns the lists that took too long. */
 async function measureAll(sql: postgres.Sql, rows: number): Promise<string[]> {
-  const all: Scope = { tenantId, keyId: null }
+  const all: RowScope = { tenantId, keyId: null }
   const middle = new Date(Date.now() - (days / 2) * 86_400_000)
   const [some] = await listRequests(sql, all, { to: middle }, undefined, 1)
   if (some === undefined) throw new Error(`no row before ${middle.toISOString()} among ${rows}`)
   const deep: Position = { createdAt: some.created_at, id: some.id }
-  const lists: [name: string, scope: Scope, filter: RequestFilter, after?: Position][] = [
+  const lists: [name: string, scope: RowScope, filter: RequestFilter, after?: Position][] = [
     ['first page', all, {}],
     ['a page in the middle', all, {}, deep],
     ['from and to, one hour', all, { from: new Date(middle.getTime() - 3_600_000), to: middle }],

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 
 export type Ip = ipaddr.IPv4 | ipaddr.IPv6
-export type Block = [network: Ip, bits: number]
+export type AddressBlock = [network: Ip, bits: number]
 
 /** The only reader of CIDR blocks: undefined unless the text is a block, or one address, which becomes a block of its own. */
 export function readBlock(text: string): string | undefined {
@@ -11,13 +11,13 @@ export function readBlock(text: string): string | undefined {
 }
 
 /** The key is the list itself, so that its blocks are parsed once. */
-const parsedBlocks = new WeakMap<readonly string[], Block[]>()
+const parsedBlocks = new WeakMap<readonly string[], AddressBlock[]>()
 
 /** CIDR blocks, parsed. IPv4-mapped blocks (`::ffff:192.0.2.0/120`) count as IPv4. */
-export function blocksOf(cidrs: readonly string[]): Block[] {
+export function blocksOf(cidrs: readonly string[]): AddressBlock[] {
   const parsed = parsedBlocks.get(cidrs)
   if (parsed !== undefined) return parsed
-  const blocks = cidrs.map((cidr): Block => {
+  const blocks = cidrs.map((cidr): AddressBlock => {
     const [network, bits] = ipaddr.parseCIDR(cidr)
     const isMapped = network instanceof ipaddr.IPv6 && network.isIPv4MappedAddress() && bits >= 96
     return isMapped ? [network.toIPv4Address(), bits - 96] : [network, bits]
@@ -40,7 +40,7 @@ export function isCovered(cidr: string, cidrs: readonly string[]): boolean {
   return blocksOf(cidrs).some((block) => block[1] <= inner[1] && contains(block, inner[0]))
 }
 
-export function contains([network, bits]: Block, ip: Ip): boolean {
+export function contains([network, bits]: AddressBlock, ip: Ip): boolean {
   if (network instanceof ipaddr.IPv4) return ip instanceof ipaddr.IPv4 && ip.match(network, bits)
   return ip instanceof ipaddr.IPv6 && ip.match(network, bits)
 }

@@ -43,7 +43,7 @@ const purposes = {
   upload: 'name of an uploaded file',
 } as const
 
-export type Purpose = keyof typeof purposes
+export type KeyPurpose = keyof typeof purposes
 
 /** A master key, open. */
 export interface MasterSecret {
@@ -91,7 +91,7 @@ export class SecretKeeper {
   }
 
   /** The keys of a purpose. They follow the master keys. */
-  ring(purpose: Purpose): KeyRing {
+  ring(purpose: KeyPurpose): KeyRing {
     const current = () => this.#current.key(purpose)
     const former = () => this.#former.map(({ key, retiredMs }) => ({ key: key(purpose), retiredMs }))
     return {
@@ -105,12 +105,12 @@ export class SecretKeeper {
   }
 
   /** Encrypt a secret for a purpose, bound to its owner. The form is nonce | tag | ciphertext. */
-  seal(purpose: Purpose, plain: Buffer | string, owner: string): Buffer {
+  seal(purpose: KeyPurpose, plain: Buffer | string, owner: string): Buffer {
     return encryptFor(owner, Buffer.from(plain), this.#current.key(purpose))
   }
 
   /** Decrypt what `seal` made with any of the master keys. Throws an Error for other keys, another owner and changed bytes. */
-  open(purpose: Purpose, sealed: Buffer, owner: string): Buffer {
+  open(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer {
     let failure: unknown
     for (const { key } of [this.#current, ...this.#former]) {
       try {
@@ -123,7 +123,7 @@ export class SecretKeeper {
   }
 
   /** What a former master key sealed, sealed anew. `current`: the current one sealed it. Undefined: no key opens it. */
-  resealed(purpose: Purpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {
+  resealed(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {
     for (const { id, key } of [this.#current, ...this.#former]) {
       try {
         const plain = decryptFor(owner, sealed, key(purpose))
@@ -189,18 +189,18 @@ export class SecretKeeper {
 /** A master key by what derives from it. */
 interface Derived {
   id: string
-  key: (purpose: Purpose) => Buffer
+  key: (purpose: KeyPurpose) => Buffer
   retiredMs: number
 }
 
 function derivedFrom({ secret, retiredMs }: MasterSecret): Derived {
-  const key = (purpose: Purpose) => derive(secret, purposes[purpose], 32)
+  const key = (purpose: KeyPurpose) => derive(secret, purposes[purpose], 32)
   return { id: idOfSecret(secret), retiredMs, key: once(key) }
 }
 
 /** Derives each key at its first use. */
-function once(key: (purpose: Purpose) => Buffer): (purpose: Purpose) => Buffer {
-  const made = new Map<Purpose, Buffer>()
+function once(key: (purpose: KeyPurpose) => Buffer): (purpose: KeyPurpose) => Buffer {
+  const made = new Map<KeyPurpose, Buffer>()
   return (purpose) => {
     const known = made.get(purpose)
     if (known !== undefined) return known

@@ -1,4 +1,4 @@
-import type { Snapshot } from './telemetry/metrics/store.ts'
+import type { SeriesSnapshot } from './telemetry/metrics/store.ts'
 import type { MetricsSent, MetricsWanted } from './telemetry/metrics/supervise-metrics.ts'
 
 /**
@@ -35,9 +35,9 @@ export interface Supervisor extends Orders {
   /** Calls `reload` whenever the supervisor asks to apply gateway.yaml again. */
   onReload(reload: () => void): void
   /** `answer` gives the metrics of this process whenever the supervisor asks for them. */
-  onMetrics(answer: (withShared: boolean) => Promise<Snapshot>): void
+  onMetrics(answer: (withShared: boolean) => Promise<SeriesSnapshot>): void
   /** Send the last metrics of this process. Resolves when they are on their way. */
-  lastMetrics(snapshot: Snapshot): Promise<void>
+  lastMetrics(snapshot: SeriesSnapshot): Promise<void>
 }
 
 /** The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open one too. */
@@ -53,7 +53,7 @@ export async function supervisorOfThisProcess(): Promise<Supervisor | undefined>
     process.once('message', (message) => resolve(message as Orders))
   })
   let reload = () => {}
-  let metrics: (withShared: boolean) => Promise<Snapshot> = async () => ({})
+  let metrics: (withShared: boolean) => Promise<SeriesSnapshot> = async () => ({})
   process.on('message', (message) => {
     if (message === reloadMessage) reload()
     const wanted = wantedIn(message)

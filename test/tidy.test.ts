@@ -386,18 +386,23 @@ test('a function has at most 100 lines', () => {
   }
 })
 
-test('a type of the pages has a name of its own', () => {
-  const files = new Map<string, string>()
-  for (const { file, text } of pages.filter(({ file }) => file.startsWith('console/src/'))) {
-    for (const [, name = ''] of text.matchAll(/^export (?:class|interface|type) (\w+)/gm)) {
-      expect(files.get(name), `${file}: ${name} is another type elsewhere`).toBeUndefined()
-      files.set(name, file)
+test('an exported class or type has a name of its own', () => {
+  for (const room of [
+    [...product, ...workers],
+    pages.filter(({ file }) => file.startsWith('console/src/')),
+  ]) {
+    const files = new Map<string, string>()
+    for (const { file, text } of room) {
+      for (const [, name = ''] of text.matchAll(/^export (?:abstract )?(?:class|interface|type) (\w+)/gm)) {
+        expect(files.get(name), `${file}: ${name} is another type elsewhere`).toBeUndefined()
+        files.set(name, file)
+      }
     }
   }
 })
 
-test('comments of the pages end within 110 columns, which the formatter leaves to their writer', () => {
-  for (const { file, text } of pages) {
+test('comments end within 110 columns, which the formatter leaves to their writer', () => {
+  for (const { file, text } of [...product, ...workers, ...pages]) {
     const wide = text.split('\n').find((line) => line.length > 110 && /^ *(\/?\*|\/\/)(?! biome)/.test(line))
     expect(wide, file).toBeUndefined()
   }

@@ -1,4 +1,4 @@
-import type { Role, Scope } from './permissions.ts'
+import type { Role, TokenScope } from './permissions.ts'
 
 /** Who calls the admin API. */
 export interface Actor {
@@ -16,7 +16,7 @@ export interface Actor {
   /** Of a user: the session of this call. */
   sessionId?: string
   /** Of an API token; undefined: all rights of the role. */
-  scopes: readonly Scope[] | undefined
+  scopes: readonly TokenScope[] | undefined
 }
 
 /** The caller of an endpoint that is open to everybody. It has no other rights. */

@@ -25,7 +25,7 @@ export interface KeptAnswer {
 }
 
 /** The state of a request's key. `requestId`: the first request with the key. */
-export type Found =
+export type KeyState =
   /** The key was free. The request may run, and has the key until `keep` or `release`. */
   | { state: 'claimed' }
   /** The first request has not ended. */
@@ -88,7 +88,7 @@ export class IdempotencyKeys {
    * succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time, and then gives the claim
    * back.
    */
-  async claim(request: KeyedRequest): Promise<Found> {
+  async claim(request: KeyedRequest): Promise<KeyState> {
     const { database, answers } = this.#options
     let claiming: Promise<ClaimRow | undefined> | undefined
     let row: ClaimRow | undefined

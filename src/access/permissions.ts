@@ -22,7 +22,7 @@ export type Area = (typeof areas)[number]
  * An area, or a group of endpoints that need no right of an area. `open`: everybody may call it. `any`: all users and tokens.
  * `self`: a user with a session, not a token.
  */
-export type Place = Area | 'open' | 'any' | 'self'
+export type RequiredArea = Area | 'open' | 'any' | 'self'
 
 export const verbs = ['read', 'write'] as const
 export type Verb = (typeof verbs)[number]
@@ -32,12 +32,12 @@ export const roles = ['owner', 'admin', 'viewer', 'member'] as const
 export type Role = (typeof roles)[number]
 
 /** What an API token may do: `keys:write` includes `keys:read`. */
-export type Scope = `${Area}:${Verb}`
-export const scopes: readonly Scope[] = areas.flatMap((area) =>
+export type TokenScope = `${Area}:${Verb}`
+export const scopes: readonly TokenScope[] = areas.flatMap((area) =>
   verbs.map((verb) => `${area}:${verb}` as const),
 )
 
-export function isScope(text: string): text is Scope {
+export function isScope(text: string): text is TokenScope {
   return scopes.some((scope) => scope === text)
 }
 
@@ -85,7 +85,7 @@ export const rightsOf: Readonly<Record<Role, Rights>> = {
 
 /** Whether the role has the right, and the token, where there is one, the scope. */
 export function may(
-  { role, scopes }: { role: Role; scopes: readonly Scope[] | undefined },
+  { role, scopes }: { role: Role; scopes: readonly TokenScope[] | undefined },
   area: Area,
   verb: Verb,
 ): boolean {
@@ -96,7 +96,7 @@ export function may(
 }
 
 /** The scopes as far as the role has their rights: of `keys:write` a viewer has `keys:read`. */
-export function scopesWithin(role: Role, wanted: readonly Scope[]): Scope[] {
+export function scopesWithin(role: Role, wanted: readonly TokenScope[]): TokenScope[] {
   return areas.flatMap((area) =>
     verbs
       .filter((verb) => may({ role, scopes: wanted }, area, verb))

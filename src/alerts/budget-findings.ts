@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { nanoFromUsd } from '../catalog/usd.ts'
 import { usd } from '../ledger/price.ts'
 import type { ConditionOf } from './condition.ts'
-import { type Finding, subjectsMax } from './finding.ts'
+import { type AlertFinding, subjectsMax } from './finding.ts'
 
 type Budget = ConditionOf<'budget'>
 
@@ -11,7 +11,7 @@ export async function budgetFindings(
   sql: Sql,
   condition: Budget,
   tenantId: string | null,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   return condition.of === 'tenant'
     ? await balanceFindings(sql, condition, tenantId)
     : await periodFindings(sql, condition, tenantId)
@@ -27,7 +27,7 @@ interface PeriodRow {
   tenant: string | null
 }
 
-async function periodFindings(sql: Sql, condition: Budget, tenantId: string | null): Promise<Finding[]> {
+async function periodFindings(sql: Sql, condition: Budget, tenantId: string | null): Promise<AlertFinding[]> {
   const { of, id, spent_percent: percent = null, below_usd: below } = condition
   const belowNano = below === undefined ? null : String(nanoFromUsd(below) ?? 0n)
   const rows = await sql<PeriodRow[]>`
@@ -74,7 +74,7 @@ async function balanceFindings(
   sql: Sql,
   { id, below_usd: below = '0' }: Budget,
   tenantId: string | null,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   const rows = await sql<{ id: string; name: string; balance_nano: string }[]>`
     SELECT t.id, t.name, a.balance_nano FROM accounts a JOIN tenants t ON t.id = a.id
     WHERE a.limited AND t.disabled_at IS NULL AND a.balance_nano < ${String(nanoFromUsd(below) ?? 0n)}::bigint

@@ -3,7 +3,7 @@ import { redactText } from '../redaction/redact.ts'
 import type { Log } from '../telemetry/log.ts'
 import { budgetFindings } from './budget-findings.ts'
 import { alertCondition } from './condition.ts'
-import type { Finding } from './finding.ts'
+import type { AlertFinding } from './finding.ts'
 import { networkFindings } from './network-findings.ts'
 import { rateFindings } from './rate-findings.ts'
 import { listRulesToEvaluate, type RuleToEvaluate } from './rule-queries.ts'
@@ -71,7 +71,7 @@ function findingsOf(
   { database, bounds }: EvaluationContext,
   { tenantId, createdAt, evaluatedAt }: RuleToEvaluate,
   { condition, begunAt }: EvaluatedRule,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   return database.reads.ask(
     ({ sql, db }) => {
       switch (condition.kind) {

@@ -1,5 +1,5 @@
 /** A subject for which the condition of a rule holds now. */
-export interface Finding {
+export interface AlertFinding {
   /** Tells the subjects of a rule apart. Another period of a budget is another subject. */
   subject: string
   /** For people, such as `channel openai-eu`. */

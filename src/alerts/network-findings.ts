@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import type { ConditionOf } from './condition.ts'
-import { type Finding, subjectsMax } from './finding.ts'
+import { type AlertFinding, subjectsMax } from './finding.ts'
 
 /** A new network counts for this time. After a pause of the evaluation, it counts for as long as the pause. */
 const toldMs = 3_600_000
@@ -17,7 +17,7 @@ export async function networkFindings(
   sql: Sql,
   { key_id: keyId, learning_days: learningDays }: ConditionOf<'new_network'>,
   { tenantId, ruleCreatedAt, evaluatedAt }: NetworkScope,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   const rows = await sql<
     {
       id: string

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { nanoFromUsd, usd } from '../catalog/usd.ts'
 import { type Summary, type SummaryGroup, type Sums, summarise } from '../ledger/rollup-queries.ts'
 import type { ConditionOf } from './condition.ts'
-import { type Finding, subjectsMax } from './finding.ts'
+import { type AlertFinding, subjectsMax } from './finding.ts'
 
 type Rate = ConditionOf<'error_rate'> | ConditionOf<'latency'> | ConditionOf<'uncharged'>
 
@@ -20,7 +20,7 @@ export async function rateFindings(
   condition: Rate,
   tenantId: string | null,
   times: RateTimes,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   const filter = await filterOf(sql, condition, tenantId)
   if (filter === undefined) return []
   // The minute that runs, and so many whole ones before it.

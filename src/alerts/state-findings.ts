@@ -3,13 +3,13 @@ import type { TypedQueries } from '../db/connections.ts'
 import { redactText } from '../redaction/redact.ts'
 import { inProcesses, readBreakers } from '../routing/breaker-queries.ts'
 import type { ConditionOf } from './condition.ts'
-import { type Finding, subjectsMax } from './finding.ts'
+import { type AlertFinding, subjectsMax } from './finding.ts'
 
 /** Channels whose breaker is open, or waits for a probe, in at least one process. */
 export async function channelFindings(
   db: TypedQueries,
   { channel, openings }: ConditionOf<'channel_down'>,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   const breakers = await readBreakers(db)
   const down = breakers.filter((one) => one.openings >= openings && (channel ?? one.channel) === one.channel)
   return down.slice(0, subjectsMax).map((one) => {
@@ -31,7 +31,7 @@ export async function ledgerFindings(
   sql: Sql,
   { older_than_seconds: seconds, set_aside: alsoSetAside }: ConditionOf<'ledger_lag'>,
   reportedWithinMs: number,
-): Promise<Finding[]> {
+): Promise<AlertFinding[]> {
   const rows = await sql<
     { instance_id: string; host: string; pid: number; oldest_ms: number; set_aside: number }[]
   >`

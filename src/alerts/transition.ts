@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Sql } from 'postgres'
 import { type AlertCondition, calmWords } from './condition.ts'
-import type { Finding } from './finding.ts'
+import type { AlertFinding } from './finding.ts'
 
 export interface EvaluatedRule {
   id: string
@@ -26,7 +26,7 @@ export interface MessageKey {
 export async function makeTransitions(
   sql: Sql,
   { id, version, condition, begunAt }: EvaluatedRule,
-  findings: readonly Finding[],
+  findings: readonly AlertFinding[],
   openMax: number,
 ): Promise<MessageKey[]> {
   const found = JSON.stringify(findings.map((finding) => ({ ...finding, id: randomUUIDv7() })))

@@ -11,7 +11,7 @@ import { gatewayError } from '../canonical/error.ts'
 import { type Json, parseObject, textOf } from '../canonical/json.ts'
 import { mayNameState } from '../catalog/shared-state.ts'
 import { refuseFiles } from '../files/refuse-files.ts'
-import { askUpstream, type Question } from '../gateway/ask-upstream.ts'
+import { askUpstream, type SmallCall } from '../gateway/ask-upstream.ts'
 import { forwardedHeaders } from '../gateway/forwarded-headers.ts'
 import { holdersOf } from '../gateway/holders.ts'
 import { keptTurns } from '../gateway/kept-turns.ts'
@@ -194,7 +194,7 @@ async function ask(
 }
 
 interface CountQuestion {
-  bodyFor(upstreamModel: string): Question['body']
+  bodyFor(upstreamModel: string): SmallCall['body']
   notes: readonly TranslationNote[]
 }
 

@@ -4,7 +4,7 @@ import type { Archive } from '../archive/archive.ts'
 import { findOwn, listOwn, summariseOwn } from '../archive/own-log.ts'
 import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
-import type { Scope } from '../ledger/queries.ts'
+import type { RowScope } from '../ledger/queries.ts'
 import type { ListRow } from '../ledger/row.ts'
 import { filterFrom } from './admin/log-filter.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
@@ -128,7 +128,7 @@ export function usageEndpoints({
 }
 
 /** Whose requests and jobs the caller may see. */
-export function scopeOf({ tenantId, keyId, usageScope }: Identity): Scope {
+export function scopeOf({ tenantId, keyId, usageScope }: Identity): RowScope {
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 

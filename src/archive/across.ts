@@ -3,14 +3,14 @@ import type { ListRow } from '../ledger/row.ts'
 import type { Archive } from './archive.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
-import type { Condition } from './where.ts'
+import type { SqlCondition } from './where.ts'
 
 export interface PageQuestion {
   /** Ask Postgres for so many rows, newest first, behind `after`. */
   hot(limit: number): Promise<ListRow[]>
   archive: Pick<Archive, 'parts' | 'rows'>
   /** The same choice of rows, for the archive. */
-  where: Condition
+  where: SqlCondition
   from?: Date | undefined
   to?: Date | undefined
   after: Position | undefined

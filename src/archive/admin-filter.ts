@@ -1,16 +1,16 @@
 import type { AddressTest } from '../ledger/log/address-test.ts'
 import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../ledger/log/filter.ts'
-import { allOf, type Condition, condition } from './where.ts'
+import { allOf, condition, type SqlCondition } from './where.ts'
 
 /** The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds` before. */
 export function adminRows(
   { conditions }: AdminFilter,
   addressTest: (block: string) => AddressTest,
-): Condition {
+): SqlCondition {
   return allOf(conditions.map((one) => conditionOf(one, addressTest)))
 }
 
-function conditionOf(one: FilterCondition, addressTest: (block: string) => AddressTest): Condition {
+function conditionOf(one: FilterCondition, addressTest: (block: string) => AddressTest): SqlCondition {
   if (one.test === 'tagged' && one.not)
     return negated(anyOf(one.tags.map((tag) => testOf({ test: 'tagged', tags: [tag] }, addressTest))))
   const test = testOf(one, addressTest)
@@ -18,11 +18,11 @@ function conditionOf(one: FilterCondition, addressTest: (block: string) => Addre
 }
 
 /** Not true: false or NULL. */
-function negated({ text, parameters }: Condition): Condition {
+function negated({ text, parameters }: SqlCondition): SqlCondition {
   return condition(`(${text}) IS NOT TRUE`, ...parameters)
 }
 
-function testOf(test: Test, addressTest: (block: string) => AddressTest): Condition {
+function testOf(test: Test, addressTest: (block: string) => AddressTest): SqlCondition {
   switch (test.test) {
     case 'is':
       return anyOf(test.columns.flatMap((column) => test.values.map((value) => isValue(column, value))))
@@ -62,21 +62,21 @@ function testOf(test: Test, addressTest: (block: string) => AddressTest): Condit
   }
 }
 
-function isValue(column: string, value: string | number | boolean | null): Condition {
+function isValue(column: string, value: string | number | boolean | null): SqlCondition {
   return value === null ? isNull(column) : condition(`${named(column)} = ?`, value)
 }
 
-function isNull(column: string): Condition {
+function isNull(column: string): SqlCondition {
   return condition(`${named(column)} IS NULL`)
 }
 
-function isIn(name: string, { least, most }: Range): Condition {
+function isIn(name: string, { least, most }: Range): SqlCondition {
   const column = named(name)
   const from = least === undefined ? condition(`${column} IS NOT NULL`) : condition(`${column} >= ?`, least)
   return most === undefined ? from : allOf([from, condition(`${column} <= ?`, most)])
 }
 
-function isWithin(column: string, test: AddressTest): Condition {
+function isWithin(column: string, test: AddressTest): SqlCondition {
   switch (test.kind) {
     case 'address':
       return condition(`${column} = ?`, test.address)
@@ -132,7 +132,7 @@ function hexRange(block: string): { least: string; most: string } {
   return { least: hex(least), most: hex(least + size - 1n) }
 }
 
-function anyOf(conditions: readonly Condition[]): Condition {
+function anyOf(conditions: readonly SqlCondition[]): SqlCondition {
   if (conditions.length === 0) return condition('false')
   return {
     text: conditions.map(({ text }) => `(${text})`).join(' OR '),

@@ -26,10 +26,10 @@ export interface Archiver {
   store: ArchiveStore
   staging: string
   /** Called after each step. Tests end the process there. */
-  reached(step: Step): Promise<void> | void
+  reached(step: ArchiveStep): Promise<void> | void
 }
 
-export type Step = 'begun' | 'extracted' | 'stored' | 'fetched' | 'summed' | 'verified' | 'dropped'
+export type ArchiveStep = 'begun' | 'extracted' | 'stored' | 'fetched' | 'summed' | 'verified' | 'dropped'
 
 /** `done`: Postgres has no partition of this day any more. `later`: the next pass tries again. */
 export type DayOutcome = 'done' | 'later'

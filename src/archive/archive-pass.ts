@@ -2,7 +2,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import postgres from 'postgres'
 import { clientSettings } from '../db/connections.ts'
-import { type Archiver, archiveDay, type Step } from './archive-day.ts'
+import { type Archiver, type ArchiveStep, archiveDay } from './archive-day.ts'
 import { abandonedParts, daysDue, expireDays, forgetAbandoned } from './archived-days.ts'
 import { dropDoubles } from './drop-doubles.ts'
 import { openDuck } from './duck.ts'
@@ -26,7 +26,7 @@ export interface ArchivePass {
 /** Undefined: another archiver works. */
 export async function archivePass(
   options: ArchiverOptions,
-  reached: (step: Step, table: string, day: string) => Promise<void> | void = () => {},
+  reached: (step: ArchiveStep, table: string, day: string) => Promise<void> | void = () => {},
 ): Promise<ArchivePass | undefined> {
   return await withArchiver(options, async (archiver) => {
     const pass: ArchivePass = { archived: 0, postponed: 0, doubles: 0, failed: [], expired: 0 }

@@ -1,8 +1,9 @@
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import { type AttemptRow, attemptColumns } from '../ledger/attempt-row.ts'
-import type { Column, ColumnDescription, ColumnKind, RowOf } from '../ledger/column.ts'
+import type { Column, ColumnDescription, ColumnKind } from '../ledger/column.ts'
 import { type ErrorRow, type ErrorsBy, errorSelect } from '../ledger/log/error-rows.ts'
+import type { LogRow } from '../ledger/log/filter.ts'
 import { SliceTooLong } from '../ledger/log/older-days.ts'
 import type { Measure, Order } from '../ledger/log/slice.ts'
 import type { Position } from '../ledger/queries.ts'
@@ -10,9 +11,9 @@ import { type DetailRow, type ListRow, requestColumns } from '../ledger/row.ts'
 import { momentOf } from '../ledger/tuple.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { ArchivedTable } from './options.ts'
-import { inTurns, type PartInForce, partsInForce, type Span } from './parts-in-force.ts'
+import { type DayRange, inTurns, type PartInForce, partsInForce } from './parts-in-force.ts'
 import type { ArchiveReader, ReaderTerms } from './reader.ts'
-import { allOf, type Condition, condition } from './where.ts'
+import { allOf, condition, type SqlCondition } from './where.ts'
 
 export interface ArchiveNeeds {
   database: Pick<Database, 'reads'>
@@ -23,12 +24,9 @@ export interface ArchiveNeeds {
   turnBytes: number
 }
 
-/** A row with all its columns. */
-export type LogRow = RowOf<(typeof requestColumns)[number]>
-
 /** Some rows of a span of the log. */
-export interface Slice {
-  where: Condition
+export interface ArchiveSlice {
+  where: SqlCondition
   /** Inclusive. */
   from: Date
   /** Exclusive. */
@@ -44,7 +42,7 @@ export class Archive {
   }
 
   /** The files with rows of this time. */
-  parts(table: ArchivedTable, span: Span, terms: Terms = {}): Promise<PartInForce[]> {
+  parts(table: ArchivedTable, span: DayRange, terms: Terms = {}): Promise<PartInForce[]> {
     return partsInForce(this.#needs.database, table, span, terms)
   }
 
@@ -54,7 +52,7 @@ export class Archive {
    */
   async rows(
     parts: readonly PartInForce[],
-    where: Condition,
+    where: SqlCondition,
     after: Position | undefined,
     limit: number,
     signal?: AbortSignal,
@@ -83,7 +81,7 @@ export class Archive {
   async *sums(
     parts: readonly PartInForce[],
     select: string,
-    where: Condition,
+    where: SqlCondition,
     signal?: AbortSignal,
   ): AsyncGenerator<Record<string, unknown>[]> {
     const endMs = performance.now() + this.#needs.readMs
@@ -102,7 +100,7 @@ export class Archive {
    * itself.
    */
   async slice(
-    { where, from, to, order, most }: Slice & { order: Order | Measure; most: number },
+    { where, from, to, order, most }: ArchiveSlice & { order: Order | Measure; most: number },
     signal?: AbortSignal,
   ): Promise<LogRow[]> {
     const names = namesOf(requestColumns, ['list', 'detail', 'nowhere'])
@@ -122,7 +120,7 @@ export class Archive {
    * asked; undefined: others are by now, so ask both again.
    */
   async counts(
-    { where, from, to, bucketMs }: Slice & { bucketMs: number },
+    { where, from, to, bucketMs }: ArchiveSlice & { bucketMs: number },
     expected: readonly PartInForce[],
     signal?: AbortSignal,
   ): Promise<{ starts_ms: string; outcome: string; requests: string }[] | undefined> {
@@ -140,7 +138,7 @@ export class Archive {
 
   /** The errors of a span in groups. `expected` as for `counts`. */
   async errors(
-    { where, from, to, by }: Slice & { by: ErrorsBy },
+    { where, from, to, by }: ArchiveSlice & { by: ErrorsBy },
     expected: readonly PartInForce[],
     signal?: AbortSignal,
   ): Promise<ErrorRow[] | undefined> {
@@ -151,7 +149,7 @@ export class Archive {
   }
 
   async #grouped(
-    { where, from, to }: Slice,
+    { where, from, to }: ArchiveSlice,
     expected: readonly PartInForce[],
     signal: AbortSignal | undefined,
     { before, after }: { before: string; after: string },
@@ -168,7 +166,7 @@ export class Archive {
   /** One row, if the condition holds for it. */
   async find(
     id: string,
-    where: Condition,
+    where: SqlCondition,
     signal?: AbortSignal,
   ): Promise<(DetailRow & { price_id: string | null }) | undefined> {
     const all = allOf([where, condition('id = ? AND created_at = ?', id, new Date(momentOf(id)))])
@@ -223,7 +221,7 @@ export class Archive {
     table: ArchivedTable,
     id: string,
     select: string,
-    { parameters }: Condition,
+    { parameters }: SqlCondition,
     signal: AbortSignal | undefined,
   ): Promise<Record<string, unknown>[]> {
     const at = new Date(momentOf(id))
@@ -231,9 +229,9 @@ export class Archive {
   }
 
   async #overSpan(
-    span: Span,
+    span: DayRange,
     select: string,
-    { parameters }: Pick<Condition, 'parameters'>,
+    { parameters }: Pick<SqlCondition, 'parameters'>,
     signal: AbortSignal | undefined,
     table: ArchivedTable = 'requests',
     inOneTurn = false,
@@ -265,7 +263,7 @@ export class Archive {
   #ask(
     table: ArchivedTable,
     parts: readonly PartInForce[],
-    { select, parameters, terms }: Pick<Condition, 'parameters'> & { select: string; terms: ReaderTerms },
+    { select, parameters, terms }: Pick<SqlCondition, 'parameters'> & { select: string; terms: ReaderTerms },
   ): Promise<Record<string, unknown>[]> {
     const files = parts.map(({ location, bytes, sha256 }) => ({ location, bytes, sha256 }))
     return this.#needs.reader.ask({ parts: files, columns: typesOf[table], select, parameters }, terms)
@@ -273,11 +271,11 @@ export class Archive {
 }
 
 /** The rows behind a position. */
-function before({ createdAt, id }: Position): Condition {
+function before({ createdAt, id }: Position): SqlCondition {
   return condition('created_at < ? OR (created_at = ? AND id < ?)', createdAt, createdAt, id)
 }
 
-function ofRequest(id: string): Condition {
+function ofRequest(id: string): SqlCondition {
   return condition('request_id = ? AND created_at = ?', id, new Date(momentOf(id)))
 }
 

@@ -8,7 +8,7 @@ import { adminRows } from './admin-filter.ts'
 import type { Archive } from './archive.ts'
 import { ListAgainError, listAgainMax } from './list-again.ts'
 import type { PartInForce } from './parts-in-force.ts'
-import { allOf, type Condition, condition } from './where.ts'
+import { allOf, condition, type SqlCondition } from './where.ts'
 
 /** The archived days of the admin's log. */
 export function olderDays(archive: Pick<Archive, 'slice' | 'parts' | 'counts' | 'errors'>): OlderDays {
@@ -58,7 +58,7 @@ async function withRecent<Row>(
 }
 
 /** Ids are compared only if the times do not decide: counts then need not read the ids. */
-function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): Condition {
+function rowsIn(filter: AdminFilter, { fromId, toId, from, to }: Slice): SqlCondition {
   const ids = [
     ...(fromId === firstIdAt(from.getTime()) ? [] : [condition('id >= ?', fromId)]),
     ...(toId === firstIdAt(to.getTime()) ? [] : [condition('id < ?', toId)]),

@@ -1,9 +1,9 @@
-import type { RequestFilter, Scope } from '../ledger/queries.ts'
+import type { RequestFilter, RowScope } from '../ledger/queries.ts'
 import { momentOf } from '../ledger/tuple.ts'
-import { allOf, type Condition, condition } from './where.ts'
+import { allOf, condition, type SqlCondition } from './where.ts'
 
 /** The rows of a tenant or a key with a filter, as listRequests() of ledger/queries.ts chooses them. */
-export function ownRows(scope: Scope, filter: RequestFilter): Condition {
+export function ownRows(scope: RowScope, filter: RequestFilter): SqlCondition {
   const { from, to, model, statusRange, outcome, endpoint, requestId, endUser, session, tags } = filter
   const parts = [condition('tenant_id = ?', scope.tenantId)]
   if (scope.keyId !== null) parts.push(condition('key_id = ?', scope.keyId))

@@ -7,7 +7,7 @@ import {
   type Position,
   type RequestDetail,
   type RequestFilter,
-  type Scope,
+  type RowScope,
   type SummaryRow,
   summariseRequests,
 } from '../ledger/queries.ts'
@@ -30,7 +30,7 @@ type OwnTerms = Pick<Terms, 'owner' | 'signal' | 'unavailable' | 'retryAfterSeco
 /** A page of a tenant's rows, over Postgres and the archive. */
 export function listOwn(
   { database, archive, now }: OwnLogNeeds,
-  scope: Scope,
+  scope: RowScope,
   filter: RequestFilter,
   after: Position | undefined,
   limit: number,
@@ -57,7 +57,7 @@ export function listOwn(
  */
 export async function findOwn(
   { database, archive }: OwnLogNeeds,
-  scope: Scope,
+  scope: RowScope,
   id: string,
   terms: OwnTerms,
 ): Promise<RequestDetail | undefined> {
@@ -95,7 +95,7 @@ export async function completed(
 /** The totals of summariseRequests(), over Postgres and the archive. */
 export async function summariseOwn(
   { database, archive }: OwnLogNeeds,
-  scope: Scope,
+  scope: RowScope,
   filter: { from: Date; to: Date; model?: string },
   terms: OwnTerms,
 ): Promise<SummaryRow[]> {

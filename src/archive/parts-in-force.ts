@@ -14,7 +14,7 @@ export interface PartInForce {
 }
 
 /** Both ends included. */
-export interface Span {
+export interface DayRange {
   from?: Date | undefined
   to?: Date | undefined
 }
@@ -23,7 +23,7 @@ export interface Span {
 export async function partsInForce(
   { reads }: Pick<Database, 'reads'>,
   table: ArchivedTable,
-  { from, to }: Span,
+  { from, to }: DayRange,
   terms: Terms = {},
 ): Promise<PartInForce[]> {
   const rows = await reads.ask(

@@ -11,7 +11,7 @@ export async function askForPass(tx: TypedTransaction): Promise<void> {
     .onConflictDoUpdate({ target: sweeps.name, set: { dueAt: new Date(0) } })
 }
 
-export interface FileFilter {
+export interface ArchiveFileFilter {
   table: string | undefined
   state: (typeof archivedDays.$inferSelect)['state'] | undefined
   /** The file before the first of the page. */
@@ -21,7 +21,7 @@ export interface FileFilter {
 }
 
 /** The files of the archive by day. */
-export function listFiles(db: TypedQueries, { table, state, after, descending, limit }: FileFilter) {
+export function listFiles(db: TypedQueries, { table, state, after, descending, limit }: ArchiveFileFilter) {
   const { day, tableName, part } = archivedDays
   const behind =
     after === undefined

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
+import { Bulkhead, type BulkheadEntry } from '../runtime/bulkhead.ts'
 import type { Log } from '../telemetry/log.ts'
 import { ListAgainError } from './list-again.ts'
 import {
@@ -156,7 +156,7 @@ export class ArchiveReader {
   }
 }
 
-interface Pending extends Entry {
+interface Pending extends BulkheadEntry {
   id: number
   resolve(rows: Record<string, unknown>[]): void
   reject(reason: unknown): void

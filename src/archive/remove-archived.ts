@@ -1,7 +1,7 @@
 import type { ArchiverOptions } from './options.ts'
 import type { Removals, Removed, RewriteReport } from './rewrite-day.ts'
 import { startRewrite } from './start-archiver.ts'
-import { allOf, type Condition, condition } from './where.ts'
+import { allOf, condition, type SqlCondition } from './where.ts'
 
 /** What goes of some tenants, or of one of their end users. */
 export interface Removal {
@@ -36,7 +36,7 @@ export async function removeArchived(
 }
 
 function conditionsOf(removals: readonly Removal[]): Removals {
-  const conditions: Partial<Record<Removed, Condition>> = {}
+  const conditions: Partial<Record<Removed, SqlCondition>> = {}
   for (const { what, ...of } of removals) {
     const former = conditions[what]
     const next = matching(of)
@@ -48,7 +48,7 @@ function conditionsOf(removals: readonly Removal[]): Removals {
   return conditions
 }
 
-function matching({ tenantIds, endUser, from, to }: Omit<Removal, 'what'>): Condition {
+function matching({ tenantIds, endUser, from, to }: Omit<Removal, 'what'>): SqlCondition {
   return allOf([
     condition('list_contains(?, tenant_id) AND created_at < ?', tenantIds, to),
     ...(from === null ? [] : [condition('created_at >= ?', from)]),

@@ -11,7 +11,7 @@ import { contentTables } from './options.ts'
 import { typesOf, valuesOf } from './parameters.ts'
 import { nameOf } from './store.ts'
 import { type ArchiveSums, sumUp } from './sums.ts'
-import { type Condition, condition } from './where.ts'
+import { condition, type SqlCondition } from './where.ts'
 
 /** What people wrote, and what points to them. Ids, times, tokens and money stay. */
 const contentColumns: Readonly<Record<string, readonly string[]>> = {
@@ -26,7 +26,7 @@ const invented = `"error_kind" = 'model_not_found'`
  * What goes from a day, each with a condition on the columns of `requests`. `content`: the rows stay, with NULL in the columns
  * of content. `rows`: they go. Both take bodies and answers along; `bodies` and `answers` are these alone.
  */
-export type Removals = Readonly<Partial<Record<Removed, Condition>>>
+export type Removals = Readonly<Partial<Record<Removed, SqlCondition>>>
 export type Removed = (typeof removed)[number]
 const removed = ['content', 'rows', 'bodies', 'answers'] as const
 

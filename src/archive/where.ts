@@ -1,17 +1,17 @@
 import type { Parameter } from './reader-messages.ts'
 
 /** A condition in SQL of DuckDB, with a `?` for each parameter. */
-export interface Condition {
+export interface SqlCondition {
   text: string
   parameters: readonly Parameter[]
 }
 
-export function condition(text: string, ...parameters: Parameter[]): Condition {
+export function condition(text: string, ...parameters: Parameter[]): SqlCondition {
   return { text, parameters }
 }
 
 /** All of them. */
-export function allOf(conditions: readonly Condition[]): Condition {
+export function allOf(conditions: readonly SqlCondition[]): SqlCondition {
   if (conditions.length === 0) return condition('true')
   return {
     text: conditions.map(({ text }) => `(${text})`).join(' AND '),

@@ -2,12 +2,12 @@ import type { Sql } from 'postgres'
 import { type MigrationPlan, planMigration } from '../db/migration-plan.ts'
 import { type Verification, verifyLedger } from '../ledger/verify.ts'
 import { heardOfRule } from '../ledger/verify-rules.ts'
-import type { Facts, Manifest } from './manifest.ts'
+import type { BackupFacts, Manifest } from './manifest.ts'
 import { readFacts } from './session.ts'
 
 /** What a restored database has, and whether that is what the backup says. */
 export interface Restored {
-  facts: Facts
+  facts: BackupFacts
   /** What lies outside of what the manifest says, such as `keys: 3, and the backup has 4`. */
   differences: string[]
   schema: Pick<MigrationPlan, 'applied' | 'known' | 'compatibleFrom'>
@@ -39,7 +39,7 @@ async function verifyFor(sql: Sql): Promise<Verification> {
 }
 
 /** While a backup is made the log only grows, and other numbers move: they may lie a little outside of both ends. */
-function differencesOf(found: Facts, from: Facts, to: Facts): string[] {
+function differencesOf(found: BackupFacts, from: BackupFacts, to: BackupFacts): string[] {
   const counts = (['tenants', 'keys', 'channels'] as const).flatMap((name) => {
     const [least, most] = [from[name], to[name]].sort((a, b) => a - b)
     const isRight = found[name] >= Number(least) && found[name] <= Number(most)

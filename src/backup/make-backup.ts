@@ -15,7 +15,7 @@ import { embeddedCluster } from '../db/embedded.ts'
 import { clusterFolder, copyCluster } from './copy-cluster.ts'
 import { bytesOfParts, copyParts, dataParts } from './data-parts.ts'
 import { type Manifest, type Method, type StoredFile, writeManifest } from './manifest.ts'
-import { type Environment, findTool, runTool } from './postgres-tools.ts'
+import { findTool, type ProgramEnvironment, runTool } from './postgres-tools.ts'
 import { refuseWithoutRoom } from './room.ts'
 import { readFacts, serverVersion, withSession } from './session.ts'
 import {
@@ -40,7 +40,7 @@ export interface BackupOptions {
   /** Leaves `secret.key` out: without it nobody can read the secrets of the backup. */
   withoutSecretKey: boolean
   /** For programs of Postgres. */
-  env: Environment
+  env: ProgramEnvironment
   /** Throws what ends the backup, such as the reason of `signal`. */
   onProgress: OnProgress
   signal: AbortSignal

@@ -15,7 +15,7 @@ const facts = z.strictObject({
   /** The id of the newest row of the usage log, a uuidv7; absent: there is none. */
   newestRequest: z.string().optional(),
 })
-export type Facts = z.output<typeof facts>
+export type BackupFacts = z.output<typeof facts>
 
 const storedFile = z.strictObject({ path: z.string(), bytes: z.int(), sha256: z.string() })
 export type StoredFile = z.output<typeof storedFile>

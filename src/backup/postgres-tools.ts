@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 
-export type Environment = Readonly<Record<string, string | undefined>>
+export type ProgramEnvironment = Readonly<Record<string, string | undefined>>
 
 /** A program of Postgres that a package has installed. */
-export interface Tool {
+export interface PostgresTool {
   path: string
-  env: Environment
+  env: ProgramEnvironment
 }
 
 /** Where Debian's packages put them, each release in a folder of its own. */
@@ -19,7 +19,11 @@ const debianFolder = '/usr/lib/postgresql'
  * The program that reads a server of this version, such as `15.14`: one of the PATH or of Debian's packages that is no older.
  * Throws an Error that says how to get it.
  */
-export async function findTool(name: string, serverVersion: string, env: Environment): Promise<Tool> {
+export async function findTool(
+  name: string,
+  serverVersion: string,
+  env: ProgramEnvironment,
+): Promise<PostgresTool> {
   const needed = Number.parseInt(serverVersion, 10)
   for (const path of [name, ...debianPlaces(name)]) {
     const major = await majorOf(path, env)
@@ -39,7 +43,7 @@ function debianPlaces(name: string): string[] {
   }
 }
 
-async function majorOf(path: string, env: Environment): Promise<number | undefined> {
+async function majorOf(path: string, env: ProgramEnvironment): Promise<number | undefined> {
   try {
     const { stdout } = await promisify(execFile)(path, ['--version'], { env: { ...env } })
     return Number(/ (\d+)/.exec(stdout)?.[1])
@@ -58,7 +62,7 @@ export class ToolError extends Error {
  * aborts, it is ended, and waited for.
  */
 export async function runTool(
-  { path, env }: Tool,
+  { path, env }: PostgresTool,
   url: string,
   args: readonly string[],
   signal: AbortSignal,
@@ -89,7 +93,7 @@ export async function runTool(
  * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may not make: extensions,
  * which belong to whoever runs the server. Tollgate needs none.
  */
-export async function contentsOf({ path, env }: Tool, dump: string): Promise<string> {
+export async function contentsOf({ path, env }: PostgresTool, dump: string): Promise<string> {
   const { stdout } = await promisify(execFile)(path, ['--list', dump], {
     env: { ...env },
     maxBuffer: 64 * 1024 * 1024,

@@ -16,7 +16,7 @@ import { clusterFolder } from './copy-cluster.ts'
 import { dataFolder } from './data-parts.ts'
 import { dumpFile, recordFile } from './make-backup.ts'
 import { type Manifest, readManifest } from './manifest.ts'
-import { contentsOf, type Environment, findTool, runTool } from './postgres-tools.ts'
+import { contentsOf, findTool, type ProgramEnvironment, runTool } from './postgres-tools.ts'
 import { withSession } from './session.ts'
 import {
   checkStored,
@@ -37,7 +37,7 @@ export interface RestoreOptions {
   cluster: string | undefined
   /** Leaves DATA_DIR as it is. */
   databaseOnly: boolean
-  env: Environment
+  env: ProgramEnvironment
   onProgress: OnProgress
   signal: AbortSignal
 }

@@ -1,6 +1,6 @@
 import postgres from 'postgres'
 import { clientSettings } from '../db/connections.ts'
-import type { Facts } from './manifest.ts'
+import type { BackupFacts } from './manifest.ts'
 
 /** One connection that stays open however long it waits: a backup belongs to its session. */
 export async function withSession<T>(url: string, work: (sql: postgres.Sql) => Promise<T>): Promise<T> {
@@ -19,7 +19,7 @@ export async function withSession<T>(url: string, work: (sql: postgres.Sql) => P
 type Asking = Pick<postgres.Sql, 'unsafe'>
 
 /** What the database has now. Undefined: it has no tables of Tollgate. */
-export async function readFacts(sql: Asking): Promise<{ at: string; facts: Facts } | undefined> {
+export async function readFacts(sql: Asking): Promise<{ at: string; facts: BackupFacts } | undefined> {
   const [there] = await sql.unsafe<{ is: boolean }[]>(`SELECT to_regclass('requests') IS NOT NULL AS is`)
   if (there?.is !== true) return undefined
   const [row] = await sql.unsafe<

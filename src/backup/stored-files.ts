@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path'
 import type { StoredFile } from './manifest.ts'
 
 /** What has been done so far, in bytes. `total` may grow while files do. */
-export interface Progress {
+export interface CopyProgress {
   doing: string
   doneBytes: number
   totalBytes: number
 }
-export type OnProgress = (progress: Progress) => void
+export type OnProgress = (progress: CopyProgress) => void
 
 /** The files below a folder by their paths from there, sorted. Other kinds are left out, and so is what is gone meanwhile. */
 export async function filesBelow(

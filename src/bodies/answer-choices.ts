@@ -4,18 +4,18 @@ import type { EventDecoder, ProtocolName } from '../protocols/protocol.ts'
 import { type AnswerChoice, AnswerParts } from './answer-parts.ts'
 
 /** The format of an answer to a client. `completions`: that of `/v1/completions`. */
-export type AnswerFormat = ProtocolName | 'completions'
+export type ClientAnswerFormat = ProtocolName | 'completions'
 
 /**
  * Reads an answer in a client's format, choice by choice: a decoder of a format with choices reads the first one only, so each
  * gets a decoder of its own.
  */
 export class AnswerChoices implements EventDecoder {
-  readonly #format: AnswerFormat
+  readonly #format: ClientAnswerFormat
   readonly #choices = new Map<number, { parts: AnswerParts; decoder: EventDecoder }>()
   #isUnread = false
 
-  constructor(format: AnswerFormat) {
+  constructor(format: ClientAnswerFormat) {
     this.#format = format
   }
 

@@ -2,12 +2,12 @@ import { isRecord } from '../canonical/json.ts'
 import { SseDecoder } from '../protocols/decode-sse.ts'
 import { type RedactOptions, redactBody, redactText } from '../redaction/redact.ts'
 import { truncateBody } from '../redaction/truncate-body.ts'
-import { AnswerChoices, type AnswerFormat } from './answer-choices.ts'
+import { AnswerChoices, type ClientAnswerFormat } from './answer-choices.ts'
 
 export interface AssembleInput {
   /** What the client got, from its beginning, in pieces. */
   pieces: readonly Uint8Array<ArrayBuffer>[]
-  format: AnswerFormat
+  format: ClientAnswerFormat
   /** Whether they are server-sent events. */
   streams: boolean
   /** True: the client got more than these bytes. */

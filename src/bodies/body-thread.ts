@@ -2,7 +2,7 @@ import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { makeEnvelope } from '../protocols/envelope.ts'
-import { type Job, type JobName, type JobSettings, type Jobs, jobs } from './jobs.ts'
+import { type JobName, type JobSettings, jobs, type ThreadJob, type ThreadJobs } from './jobs.ts'
 import type { ReadSettings } from './read-body.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
@@ -17,7 +17,9 @@ export interface LearnedKeys {
 }
 
 /** The answer to a Job. */
-export type Reply<Name extends JobName = JobName> = { output: Jobs[Name]['output'] } | { error: WireError }
+export type ThreadReply<Name extends JobName = JobName> =
+  | { output: ThreadJobs[Name]['output'] }
+  | { error: WireError }
 
 /** A thread gets less of a busy processor than the event loop, for which all clients wait. */
 const niceness = 5
@@ -33,7 +35,7 @@ function serve(port: MessagePort, { envelopeKeys, bounds, redaction }: BodyThrea
     redaction: { ...redaction, key: Buffer.from(redaction.key) },
     envelope: makeEnvelope(ringOfAll(envelopeKeys)),
   }
-  port.on('message', (job: Job | LearnedKeys) => {
+  port.on('message', (job: ThreadJob | LearnedKeys) => {
     if ('envelopeKeys' in job) {
       settings.envelope = makeEnvelope(ringOfAll(job.envelopeKeys))
       return
@@ -50,7 +52,7 @@ function ringOfAll([current = new Uint8Array(), ...former]: readonly Uint8Array[
   }
 }
 
-function replyTo(job: Job, settings: JobSettings): Reply {
+function replyTo(job: ThreadJob, settings: JobSettings): ThreadReply {
   try {
     if (job.name === 'answer') return { output: jobs.answer(job.input, settings) }
     // A buffer comes here as its bare bytes.
@@ -81,7 +83,7 @@ function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
 }
 
 /** The memory that moves to the other thread with a reply, without a copy. */
-function memoryOf(reply: Reply): ArrayBuffer[] {
+function memoryOf(reply: ThreadReply): ArrayBuffer[] {
   if ('error' in reply || reply.output === undefined) return []
   const { output } = reply
   if ('bytes' in output) return [output.bytes.buffer]

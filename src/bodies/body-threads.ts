@@ -1,10 +1,10 @@
 import type { Worker } from 'node:worker_threads'
 import { gatewayError } from '../canonical/error.ts'
-import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
+import { Bulkhead, type BulkheadEntry } from '../runtime/bulkhead.ts'
 import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { BodyThreadData, LearnedKeys, Reply } from './body-thread.ts'
-import type { Job, JobName, Jobs } from './jobs.ts'
+import type { BodyThreadData, LearnedKeys, ThreadReply } from './body-thread.ts'
+import type { JobName, ThreadJob, ThreadJobs } from './jobs.ts'
 import { errorFrom } from './wire-error.ts'
 
 export interface BodyThreadsOptions {
@@ -72,8 +72,8 @@ export class BodyThreads {
   }
 
   /** Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies of it. */
-  run<Name extends JobName>(keyId: string, job: Job<Name>): RunningJob<Jobs[Name]['output']> {
-    const { promise, resolve, reject } = Promise.withResolvers<Jobs[Name]['output']>()
+  run<Name extends JobName>(keyId: string, job: ThreadJob<Name>): RunningJob<ThreadJobs[Name]['output']> {
+    const { promise, resolve, reject } = Promise.withResolvers<ThreadJobs[Name]['output']>()
     const turn: Turn = {
       owner: keyId,
       begin: () => {
@@ -116,7 +116,7 @@ export class BodyThreads {
   }
 }
 
-interface Turn extends Entry {
+interface Turn extends BulkheadEntry {
   fail(error: Error): void
 }
 
@@ -139,11 +139,11 @@ class BodyThread {
     this.#worker.unref()
   }
 
-  ask<Name extends JobName>(job: Job<Name>): Promise<Jobs[Name]['output']> {
+  ask<Name extends JobName>(job: ThreadJob<Name>): Promise<ThreadJobs[Name]['output']> {
     return new Promise((resolve, reject) => {
       const onExit = () => reject(gatewayError('body_thread_died'))
       this.#worker.once('exit', onExit)
-      this.#worker.once('message', (reply: Reply<Name>) => {
+      this.#worker.once('message', (reply: ThreadReply<Name>) => {
         this.#worker.off('exit', onExit)
         if ('error' in reply) reject(errorFrom(reply.error))
         else resolve(reply.output)
@@ -163,7 +163,7 @@ class BodyThread {
 }
 
 /** The memory that moves to the thread with a job, without a copy. */
-function memoryOf<Name extends JobName>({ name, input }: Job<Name>): ArrayBuffer[] {
+function memoryOf<Name extends JobName>({ name, input }: ThreadJob<Name>): ArrayBuffer[] {
   if (name !== 'answer' || !('pieces' in input)) return []
   return input.pieces.map(({ buffer }) => buffer)
 }

@@ -1,5 +1,5 @@
 import type { AnswerRecord } from '../ledger/answer-record.ts'
-import type { AnswerFormat } from './answer-choices.ts'
+import type { ClientAnswerFormat } from './answer-choices.ts'
 import { AnswerCopy, type CopiedAnswer } from './answer-copy.ts'
 import type { BodyThreads } from './body-threads.ts'
 
@@ -14,7 +14,7 @@ export interface BegunAnswer {
   /** Of its request. */
   id: string
   keyId: string
-  format: AnswerFormat
+  format: ClientAnswerFormat
   /** Whether it goes out as server-sent events. */
   streams: boolean
   /** What no text may show. Called when the answer has ended. */

@@ -2,7 +2,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { type Envelope, envelopeMark } from '../protocols/envelope.ts'
 import { clientSide } from '../protocols/index.ts'
-import type { Span } from '../protocols/json-scan.ts'
+import type { ByteRange } from '../protocols/json-scan.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { scanBody } from '../protocols/scan-facts.ts'
 import { estimateInputTokens } from './estimate.ts'
@@ -25,13 +25,13 @@ export interface CountInput {
 export interface CountedBody {
   /** Those of `names` that are there. */
   members: Json
-  model: Span | undefined
+  model: ByteRange | undefined
   /** Our own count of the tokens, or the reason why the body does not decode. */
   estimate: { tokens: number } | { refused: WireError }
   /** The path of the first id of what a vendor keeps. */
   vendorState: string | undefined
   /** The body without the reasoning of other channels; undefined: it has none. */
-  own: { bytes: Uint8Array<ArrayBuffer>; model: Span | undefined; notes: TranslationNote[] } | undefined
+  own: { bytes: Uint8Array<ArrayBuffer>; model: ByteRange | undefined; notes: TranslationNote[] } | undefined
 }
 
 /** Throws GatewayError `invalid_request` for a body that is no JSON object within the bounds. */

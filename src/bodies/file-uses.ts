@@ -1,10 +1,10 @@
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import { type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
+import { type ByteRange, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
 /** A place of a request that names a file of ours. */
-export interface FileUse extends Span {
+export interface FileUse extends ByteRange {
   id: string
   /** Of the member that names it, such as `input[0].content[1].file_id`. */
   path: string
@@ -37,14 +37,14 @@ export function fileUsesIn(body: Buffer, client: ProtocolName, most: number): Fi
   return uses
 }
 
-interface Place extends Span {
+interface Place extends ByteRange {
   id: string
 }
 
 interface Found extends Place {
   path: string
   /** The objects around it, the innermost first. */
-  objects: Span[]
+  objects: ByteRange[]
 }
 
 const idForm = /^"(file-tg[0-9a-f]{32})"$/
@@ -66,13 +66,13 @@ const ways = ['messages', 'input', 'content', 'output', 'file', 'source', 'file_
 
 function visit(
   body: Buffer,
-  span: Span,
+  span: ByteRange,
   places: readonly Place[],
   path: string,
-  objects: Span[],
+  objects: ByteRange[],
   onFound: (found: Found) => void,
 ): void {
-  const inside = ({ start, end }: Span) => places.slice(firstFrom(places, start), firstFrom(places, end))
+  const inside = ({ start, end }: ByteRange) => places.slice(firstFrom(places, start), firstFrom(places, end))
   if (body[span.start] === openBracket) {
     scanElements(body, span, unbounded).forEach((element, index) => {
       const those = inside(element)

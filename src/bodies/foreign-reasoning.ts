@@ -2,7 +2,7 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import { notOurs, summaryText } from '../protocols/compacted.ts'
-import { type Envelope, type RemovedPart, withoutEnvelopes } from '../protocols/envelope.ts'
+import { type Envelope, type RemovedKind, withoutEnvelopes } from '../protocols/envelope.ts'
 
 /**
  * A body without the reasoning and the web searches that other channels gave this client with our envelopes, and with the text of
@@ -13,7 +13,7 @@ export function withoutForeignReasoning(
   envelope: Pick<Envelope, 'openSummary'>,
 ): { json: Json; notes: TranslationNote[] } {
   const notes: TranslationNote[] = []
-  const onRemoved = (path: string, what: RemovedPart) => {
+  const onRemoved = (path: string, what: RemovedKind) => {
     notes.push({ path, action: 'dropped', reason: reasons[what] })
   }
   const json = withoutEnvelopes(body, '', onRemoved, (path, sealed) => {
@@ -29,7 +29,7 @@ export function withoutForeignReasoning(
   return { json: isRecord(json) ? json : {}, notes }
 }
 
-const reasons: Readonly<Record<RemovedPart, string>> = {
+const reasons: Readonly<Record<RemovedKind, string>> = {
   reasoning: 'reasoning that a model of another channel has sealed',
   search: 'a web search of another vendor; the text after it has the results',
   citation: 'a source that another vendor found',

@@ -28,7 +28,7 @@ import { type AskedAnswer, type TranslationTarget, translateRequest } from './tr
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
 /** The work on large bodies that threads do: what goes in, and what comes out. */
-export interface Jobs {
+export interface ThreadJobs {
   read: { input: ReadInput; output: ReadResult }
   translate: { input: TranslateInput; output: Translated }
   /** Leave out the reasoning that other channels gave this client. */
@@ -40,16 +40,16 @@ export interface Jobs {
   /** The places that name files of ours. */
   files: { input: FilesInput; output: FileUse[] }
   /** Count the tokens of a request that is not sent. */
-  count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: Counted }
+  count: { input: CountInput & Pick<ReadInput, 'capture' | 'token'>; output: CapturedCount }
   /** Put an answer together that a client got. */
   answer: { input: AssembleInput; output: AssembledAnswer | undefined }
 }
 
-export type JobName = keyof Jobs
+export type JobName = keyof ThreadJobs
 
 /** One job on its way to a thread. */
-export type Job<Name extends JobName = JobName> = {
-  [Each in Name]: { name: Each; input: Jobs[Each]['input'] }
+export type ThreadJob<Name extends JobName = JobName> = {
+  [Each in Name]: { name: Each; input: ThreadJobs[Each]['input'] }
 }[Name]
 
 export interface TranslateInput {
@@ -91,7 +91,7 @@ export interface OwnInput {
 /** Undefined: there was nothing to leave out. */
 export type Own = { bytes: Uint8Array<ArrayBuffer>; facts: ReadResult; notes: TranslationNote[] } | undefined
 
-export interface Counted {
+export interface CapturedCount {
   captured: ReadResult['captured']
   /** Or the reason why the request is refused. */
   counted: CountedBody | { refused: WireError; model: SeenOfRefused['model'] }
@@ -153,7 +153,7 @@ export const jobs = {
     return { bytes: stripped, facts, notes: boundedNotes(notes) }
   },
 
-  unsealed({ bytes }: { bytes: Buffer }): Jobs['unsealed']['output'] {
+  unsealed({ bytes }: { bytes: Buffer }): ThreadJobs['unsealed']['output'] {
     const unsealed = withoutSealed(bytes)
     return unsealed && { bytes: unsealed }
   },
@@ -164,7 +164,7 @@ export const jobs = {
 
   files: ({ bytes, client, most }: FilesInput): FileUse[] => fileUsesIn(bytes, client, most),
 
-  count(input: Jobs['count']['input'], settings: JobSettings): Counted {
+  count(input: ThreadJobs['count']['input'], settings: JobSettings): CapturedCount {
     const captured = capturedPart(input, settings.redaction)
     try {
       return { captured, counted: countBody(input, settings) }

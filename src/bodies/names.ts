@@ -1,6 +1,6 @@
 import { parseObject } from '../canonical/json.ts'
 import { tagList } from '../ledger/column.ts'
-import type { Span } from '../protocols/json-scan.ts'
+import type { ByteRange } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
 /** The names that a client gives to its request in the body, as they stand there. */
@@ -25,7 +25,7 @@ export function namesIn(body: Buffer, { endUser, session, metadata }: NamePlaces
 }
 
 /** Undefined when the span is not a JSON string: the scan of a long body checks less than a parser. */
-function textIn(body: Buffer, span: Span | undefined): string | undefined {
+function textIn(body: Buffer, span: ByteRange | undefined): string | undefined {
   if (span === undefined) return undefined
   try {
     return String(JSON.parse(body.toString('utf8', span.start, span.end)))
@@ -51,7 +51,7 @@ function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
 const metadataBytesMax = 64 * 1024
 
 /** `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the vendor. */
-function tagsIn(body: Buffer, { start, end }: Span): string[] {
+function tagsIn(body: Buffer, { start, end }: ByteRange): string[] {
   if (end - start > metadataBytesMax) return []
   return Object.entries(parseObject(body.toString('utf8', start, end)) ?? {}).flatMap(([key, value]) => {
     const tag = `${key}:${String(value)}`

@@ -49,11 +49,11 @@ export interface ReadSettings {
 }
 
 export type ImageFacts = ImageRequest & { model: string }
-export type Facts = RequestFacts | ImageFacts
+export type BodyFacts = RequestFacts | ImageFacts
 
 export interface ReadResult {
   /** The facts, or the reason why the request is refused. */
-  facts: { read: Facts } | { refused: WireError; seen: Pick<SeenOfRefused, 'model' | 'stream'> }
+  facts: { read: BodyFacts } | { refused: WireError; seen: Pick<SeenOfRefused, 'model' | 'stream'> }
   names: Names
   /** The part of the body that the row keeps. */
   captured: Uint8Array | null
@@ -140,7 +140,7 @@ export function clientOf(protocol: ProtocolName, compacts = false): ClientSide {
   return compacts ? compactionClient() : clientSide(protocol)
 }
 
-function readerOf(format: BodyFormat): (raw: Buffer, bounds: JsonBounds) => Facts {
+function readerOf(format: BodyFormat): (raw: Buffer, bounds: JsonBounds) => BodyFacts {
   return (textClientOf(format) ?? imageClient).readRequest
 }
 

@@ -1,5 +1,5 @@
 import { GatewayError } from '../canonical/error.ts'
-import { kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
+import { type ByteRange, kindAt, parseSpan, scanMembers } from '../protocols/json-scan.ts'
 import { modelProblem } from '../protocols/model-name.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import { stringAt } from '../protocols/scan-facts.ts'
@@ -36,7 +36,7 @@ export function modelOrNull(value: unknown): string | null {
 }
 
 const memberNames = ['model', 'stream', 'user', 'safety_identifier', 'prompt_cache_key', 'metadata'] as const
-type Found = Partial<Record<(typeof memberNames)[number], Span>>
+type Found = Partial<Record<(typeof memberNames)[number], ByteRange>>
 const letterT = 0x74
 
 function placesOf(body: Buffer, found: Found, protocol: ProtocolName | null, depthMax: number): NamePlaces {

@@ -1,6 +1,6 @@
 import { isRecord, type Json, textOf } from '../canonical/json.ts'
 import { idMembers } from '../protocols/body-marks.ts'
-import { type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
+import { type ByteRange, scanElements, scanMembers } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { ownFileId } from './file-uses.ts'
 
@@ -45,7 +45,7 @@ export function vendorStateOf(body: Json): string | undefined {
 }
 
 /** An item of Responses that has an id, no type and no role is a reference. Messages of the other formats have roles. */
-function hasBareItem(body: Buffer, conversation: Span | undefined): boolean {
+function hasBareItem(body: Buffer, conversation: ByteRange | undefined): boolean {
   if (conversation === undefined || !isInput(body, conversation.start) || !body.includes('"id"')) return false
   return scanElements(body, conversation, unbounded).some((element) => {
     if (body[element.start] !== openBrace) return false

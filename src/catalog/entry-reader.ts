@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pricesEntry, revision } from './gateway-file.ts'
-import type { Path, Problem, YamlSource } from './yaml-source.ts'
+import type { Path, YamlProblem, YamlSource } from './yaml-source.ts'
 
 /** A checked entry of a list, and its place in the file. */
 export interface Entry<T> {
@@ -15,7 +15,7 @@ export type Sections = Record<'models' | 'channels' | 'groups' | 'tenants', unkn
 
 /** Checks the parts of the file one by one and collects the problems, at most one for each place. */
 export class EntryReader {
-  readonly problems: Problem[]
+  readonly problems: YamlProblem[]
   readonly source: YamlSource
   readonly #places: Set<string>
 

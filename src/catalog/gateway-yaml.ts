@@ -4,7 +4,7 @@ import { channelEntry, type GatewayFile, groupEntry, tenantEntry } from './gatew
 import { modelEntry } from './model-entry.ts'
 import { type ConnectionSurroundings, readConnection } from './read-connection.ts'
 import { checkAliases, checkNames, checkReferences, checkSecrets } from './references.ts'
-import { type Problem, readYaml, renderPath } from './yaml-source.ts'
+import { readYaml, renderPath, type YamlProblem } from './yaml-source.ts'
 
 /**
  * Read gateway.yaml. `path` only names the file in messages, `${NAME}` is looked up in `env`, and the files that it names are
@@ -58,7 +58,7 @@ function notHere(): never {
   throw new Error('no files are read here')
 }
 
-function render(file: string, problems: Problem[]): string {
+function render(file: string, problems: YamlProblem[]): string {
   return problems
     .toSorted((a, b) => a.line - b.line)
     .map(({ path, line, message }) =>

@@ -3,7 +3,7 @@ import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument,
 /** The data of a YAML text, and the line of each part. */
 export interface YamlSource {
   data: unknown
-  problems: Problem[]
+  problems: YamlProblem[]
   /** Line of the value at a path, or of the nearest part of the path that exists. First line: 1. */
   lineOf(path: Path): number
   has(path: Path): boolean
@@ -11,7 +11,7 @@ export interface YamlSource {
 
 export type Path = readonly (string | number)[]
 
-export interface Problem {
+export interface YamlProblem {
   path: Path
   line: number
   message: string
@@ -26,7 +26,7 @@ export function readYaml(text: string, env: Record<string, string | undefined>):
   const document = parseDocument(text, { lineCounter: counter, prettyErrors: false })
   const lineAt = (offset: number) => Math.max(1, counter.linePos(offset).line)
   const lines = new Map<string, number>()
-  const problems: Problem[] = [...document.errors, ...document.warnings].map((error) => ({
+  const problems: YamlProblem[] = [...document.errors, ...document.warnings].map((error) => ({
     path: [],
     line: lineAt(error.pos[0]),
     message: lowerFirst(error.message),

@@ -1,5 +1,5 @@
 import { ToolError } from '../backup/postgres-tools.ts'
-import type { OnProgress, Progress } from '../backup/stored-files.ts'
+import type { CopyProgress, OnProgress } from '../backup/stored-files.ts'
 import { isAnswer, reasonOf } from '../db/failures.ts'
 import { messageOf } from './command-database.ts'
 import { CommandError, type ExitCode, exitCodes } from './exit-codes.ts'
@@ -14,7 +14,7 @@ export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgr
   const everyMs = isTerminal ? terminalMs : otherMs
   let shownAt = performance.now() - (isTerminal ? terminalMs : 0)
   let isShown = false
-  let last: Progress | undefined
+  let last: CopyProgress | undefined
   let begunAt = shownAt
   const show = () => {
     const now = performance.now()
@@ -41,7 +41,7 @@ export function showProgress({ streams: { stderr } }: Terminal): { show: OnProgr
   }
 }
 
-function lineOf({ doing, doneBytes, totalBytes }: Progress, seconds: number): string {
+function lineOf({ doing, doneBytes, totalBytes }: CopyProgress, seconds: number): string {
   if (totalBytes === 0) return `${doing} ... ${Math.floor(seconds)} s`
   const percent = Math.floor((100 * doneBytes) / totalBytes)
   return `${doing}: ${sizeOf(doneBytes)} of ${sizeOf(totalBytes)}, ${percent} %`

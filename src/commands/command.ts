@@ -2,7 +2,7 @@ import type { Terminal } from './terminal.ts'
 
 /** Headings of the help, in its order. */
 export const groups = ['Run', 'Set up', 'Keys and money', 'Look', 'Repair'] as const
-export type Group = (typeof groups)[number]
+export type CommandGroup = (typeof groups)[number]
 
 /** An option, by its name in camel case: `keyEnv` is `--key-env`. */
 export interface Option<Value> {
@@ -34,7 +34,7 @@ type Readers = Readonly<Record<string, { read(texts: readonly string[]): unknown
 export type ValuesOf<Of extends Readers> = { readonly [Name in keyof Of]: ReturnType<Of[Name]['read']> }
 
 /** One run of a command. */
-export interface Call<Options extends Readers, Arguments extends Readers> {
+export interface CommandCall<Options extends Readers, Arguments extends Readers> {
   options: ValuesOf<Options>
   arguments: ValuesOf<Arguments>
   env: Record<string, string | undefined>
@@ -51,7 +51,7 @@ interface Definition<
 > {
   /** `ledger verify`. */
   name: string
-  group: Group
+  group: CommandGroup
   /** In the list of all commands: a verb first, no full stop. */
   does: string
   /** More, in its own help. */
@@ -63,7 +63,7 @@ interface Definition<
   options: Options
   arguments: Arguments
   /** The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not above. */
-  run(call: Call<Options, Arguments>): Promise<number>
+  run(call: CommandCall<Options, Arguments>): Promise<number>
 }
 
 /** A command of the registry. */
@@ -71,7 +71,7 @@ export type Command = Readonly<
   Omit<Definition<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>, 'run'>
 > & {
   /** Reads the texts of the command line, then runs. */
-  run(call: Call<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>): Promise<number>
+  run(call: CommandCall<Record<string, Option<unknown>>, Record<string, Argument<unknown>>>): Promise<number>
 }
 
 type CommandMaker = <

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { sectionSchema } from '../verify/report.ts'
 import { CommandError, exitCodes } from './exit-codes.ts'
-import type { Gateway } from './gateway.ts'
+import type { GatewayClient } from './gateway.ts'
 
 /** What the commands read of the gateway's answers. All else passes through to --json. */
 
@@ -57,14 +57,14 @@ export const logRow = z.looseObject({
   tenant: named,
   key: named,
 })
-export type LogRow = z.output<typeof logRow>
+export type ShownLogRow = z.output<typeof logRow>
 export const logPage = page(logRow)
 
 /** Rejects with a CommandError for an answer of another shape, as of another release. */
 export async function ask<Answer>(
   schema: z.ZodType<Answer>,
-  gateway: Gateway,
-  ...call: Parameters<Gateway['call']>
+  gateway: GatewayClient,
+  ...call: Parameters<GatewayClient['call']>
 ): Promise<Answer> {
   const read = schema.safeParse(await gateway.call(...call))
   if (read.success) return read.data
@@ -84,4 +84,4 @@ const run = z.looseObject({
 })
 export const probeRuns = z.looseObject({ data: z.array(run) })
 export const probeRun = run.extend({ sections: z.array(sectionSchema).nullable() })
-export type ProbeRun = z.output<typeof probeRun>
+export type ShownProbeRun = z.output<typeof probeRun>

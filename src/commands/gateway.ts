@@ -30,7 +30,7 @@ interface Call {
 }
 
 /** The admin API of a running gateway. */
-export class Gateway {
+export class GatewayClient {
   readonly #url: string
   readonly #token: string
   readonly #signal: AbortSignal

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { command } from './command.ts'
 import { exitCodes, wrongUsage } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import { json, required, value, values } from './options.ts'
 
 export const keysCreate = command({
@@ -25,7 +25,7 @@ export const keysCreate = command({
     name: required('NAME', 'of the key, unique within the tenant'),
   },
   async run({ options, arguments: { tenant, name }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const { ask, madeKey } = await import('./gateway-answers.ts')
     const { group, expires, set, json } = options
     const body = set.reduce(withSetting, {

@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import type { Key } from './gateway-answers.ts'
 import { flag, json, value } from './options.ts'
 import { tableOf } from './terminal.ts'
@@ -21,7 +21,7 @@ export const keysList = command({
   },
   arguments: {},
   async run({ options, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const { ask, keyPage } = await import('./gateway-answers.ts')
     const { tenant, group, search, hint, all } = options
     const filters = { tenant, group, search, hint, ...(!all && { revoked: 'false' }) }

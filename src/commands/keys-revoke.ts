@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import { keyArgument } from './key-argument.ts'
 import { flag, json } from './options.ts'
 
@@ -14,7 +14,7 @@ export const keysRevoke = command({
   options: { yes: flag('do it, without a question'), json, ...gatewayOptions },
   arguments: { key: keyArgument },
   async run({ options, arguments: { key }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const [{ ask, anyKey }, { namedKey }] = await Promise.all([
       import('./gateway-answers.ts'),
       import('./named-key.ts'),

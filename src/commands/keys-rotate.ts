@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import { keyArgument } from './key-argument.ts'
 import { json, value, whole } from './options.ts'
 
@@ -22,7 +22,7 @@ export const keysRotate = command({
   },
   arguments: { key: keyArgument },
   async run({ options, arguments: { key }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const [{ ask, madeKey }, { namedKey }] = await Promise.all([
       import('./gateway-answers.ts'),
       import('./named-key.ts'),

@@ -1,4 +1,4 @@
-import type { LogRow } from './gateway-answers.ts'
+import type { ShownLogRow } from './gateway-answers.ts'
 import { type Look, paint, plain } from './terminal.ts'
 
 const outcomes: Readonly<Record<string, 'green' | 'yellow' | 'red' | 'grey'>> = {
@@ -32,7 +32,7 @@ export function logHead(look: Look): string {
 }
 
 /** A row of the usage log: one line, and its error in a second one. */
-export function logLines(row: LogRow, look: Look): string[] {
+export function logLines(row: ShownLogRow, look: Look): string[] {
   const colour = outcomes[row.outcome] ?? 'red'
   const outcome = `${String(row.status ?? '-').padStart(widths.status)} ${row.outcome.padEnd(widths.outcome)}`
   const line = [
@@ -60,7 +60,7 @@ function cell(text: string, width: number): string {
   return shown.length > width ? `${shown.slice(0, width - 1)}…` : shown.padEnd(width)
 }
 
-function tokensOf({ tokens }: LogRow): string {
+function tokensOf({ tokens }: ShownLogRow): string {
   if (tokens === null) return '-'
   const { input, cache_read, cache_write, output, reasoning } = tokens
   return `${input + cache_read + cache_write}+${output + reasoning}`

@@ -1,6 +1,6 @@
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import { filters, queryOf } from './log-filters.ts'
 import { json, value, whole } from './options.ts'
 
@@ -24,7 +24,7 @@ export const logsFind = command({
   },
   arguments: { filters },
   async run({ options, arguments: { filters }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const [{ ask, logPage }, { logHead, logLines }] = await Promise.all([
       import('./gateway-answers.ts'),
       import('./log-line.ts'),

@@ -3,8 +3,8 @@ import { Backoff } from '../backoff.ts'
 import { EventReader, type ServerEvent } from '../protocols/event-reader.ts'
 import { command } from './command.ts'
 import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
-import type { LogRow } from './gateway-answers.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
+import type { ShownLogRow } from './gateway-answers.ts'
 import { filters, queryOf } from './log-filters.ts'
 import { json } from './options.ts'
 import type { Terminal } from './terminal.ts'
@@ -18,13 +18,13 @@ export const logsTail = command({
   options: { json, ...gatewayOptions },
   arguments: { filters },
   async run({ options, arguments: { filters }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const [{ logRow }, { logHead, logLines }] = await Promise.all([
       import('./gateway-answers.ts'),
       import('./log-line.ts'),
     ])
     if (!options.json) terminal.print(logHead(terminal.look))
-    const show = (row: LogRow) => {
+    const show = (row: ShownLogRow) => {
       if (options.json) terminal.printJsonLine(row)
       else for (const line of logLines(row, terminal.look)) terminal.print(line)
     }
@@ -38,7 +38,7 @@ export const logsTail = command({
 })
 
 interface Tail {
-  gateway: Gateway
+  gateway: GatewayClient
   query: URLSearchParams
   terminal: Terminal
   signal: AbortSignal

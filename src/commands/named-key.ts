@@ -1,9 +1,9 @@
 import { CommandError, exitCodes, wrongUsage } from './exit-codes.ts'
-import type { Gateway } from './gateway.ts'
+import type { GatewayClient } from './gateway.ts'
 import { ask, type Key, keyPage } from './gateway-answers.ts'
 
 /** The key that an operator has named. Rejects with a CommandError where there is none. */
-export async function namedKey(gateway: Gateway, called: string): Promise<Pick<Key, 'id'>> {
+export async function namedKey(gateway: GatewayClient, called: string): Promise<Pick<Key, 'id'>> {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(called)) return { id: called.toLowerCase() }
   const at = called.indexOf('/')
   if (at < 1) throw wrongUsage(`KEY must be TENANT/NAME or an id, not ${JSON.stringify(called)}`)

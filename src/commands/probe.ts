@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { command } from './command.ts'
 import { exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
-import type { ProbeRun } from './gateway-answers.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
+import type { ShownProbeRun } from './gateway-answers.ts'
 import { json, required, value } from './options.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -24,7 +24,7 @@ export const probe = command({
     model: required('MODEL', 'by the name that clients use'),
   },
   async run({ options, arguments: { channel, model }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const { ask, probeRun, probeRuns } = await import('./gateway-answers.ts')
     const { protocol, costMax } = options
     const body = {
@@ -34,7 +34,7 @@ export const probe = command({
       ...(costMax !== undefined && { cost_max_usd: costMax }),
     }
     const begun = await ask(probeRuns, gateway, 'POST', 'probes', { body, idempotencyKey: randomUUID() })
-    const runs: ProbeRun[] = []
+    const runs: ShownProbeRun[] = []
     for (const { id, protocol } of begun.data) {
       const look = () => ask(probeRun, gateway, 'GET', `probes/${id}`)
       const run = await terminal.during(`probing ${channel} by ${protocol}`, () => ended(look, call.signal))
@@ -48,7 +48,7 @@ export const probe = command({
 
 const lookMs = 500
 
-async function ended(look: () => Promise<ProbeRun>, signal: AbortSignal): Promise<ProbeRun> {
+async function ended(look: () => Promise<ShownProbeRun>, signal: AbortSignal): Promise<ShownProbeRun> {
   for (;;) {
     const run = await look()
     if (run.state === 'ended' || run.state === 'failed') return run
@@ -56,14 +56,14 @@ async function ended(look: () => Promise<ProbeRun>, signal: AbortSignal): Promis
   }
 }
 
-async function show({ state, error, sections, cost_usd }: ProbeRun, terminal: Terminal): Promise<void> {
+async function show({ state, error, sections, cost_usd }: ShownProbeRun, terminal: Terminal): Promise<void> {
   const { tableOf } = await import('../verify/table.ts')
   if (state === 'failed') terminal.print(`The run failed: ${error ?? 'no reason is known'}`)
   for (const section of sections ?? []) terminal.print(tableOf(section, terminal.look).trimEnd())
   terminal.print(cost_usd === null ? 'Its cost is not known.' : `It cost $${cost_usd}.`)
 }
 
-function isWell({ state, sections }: ProbeRun): boolean {
+function isWell({ state, sections }: ShownProbeRun): boolean {
   const checks = (sections ?? []).flatMap(({ checks }) => checks)
   return state === 'ended' && !checks.some(({ must, verdict }) => must && verdict === 'broken')
 }

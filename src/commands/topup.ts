@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { command } from './command.ts'
 import { CommandError, exitCodes } from './exit-codes.ts'
-import { Gateway, gatewayOptions } from './gateway.ts'
+import { GatewayClient, gatewayOptions } from './gateway.ts'
 import { flag, json, required, value } from './options.ts'
 
 export const topup = command({
@@ -23,7 +23,7 @@ export const topup = command({
     amount: required('AMOUNT', 'in USD, such as 25.00', { read: decimal }),
   },
   async run({ options, arguments: { tenant, amount }, terminal, ...call }) {
-    const gateway = new Gateway({ options, ...call })
+    const gateway = new GatewayClient({ options, ...call })
     const { ask, booked } = await import('./gateway-answers.ts')
     const { adjustment, note, json } = options
     const id = options.id ?? randomUUID()

@@ -1,7 +1,7 @@
 import { LateError } from '../in-time.ts'
 import { openConnections } from './connections.ts'
 import { Pool, type PoolOptions } from './pool.ts'
-import { type Listener, Subscriptions } from './subscriptions.ts'
+import { type NotificationListener, Subscriptions } from './subscriptions.ts'
 import { openTransactions, type Transactions } from './transactions.ts'
 
 /**
@@ -14,16 +14,16 @@ import { openTransactions, type Transactions } from './transactions.ts'
  * 3.4.9 throws an error that we cannot catch, and the process ends (https://github.com/porsager/postgres/issues/1208). So
  * each transaction is one statement or one SQL function. Changes by admins are transactions on connections of `pg`: `admin`.
  */
-export interface Database extends Record<Purpose, Pick<Pool, 'ask'>> {
+export interface Database extends Record<PoolPurpose, Pick<Pool, 'ask'>> {
   /** Changes by admins, each with its audit lines. */
   admin: Pick<Transactions, 'transact' | 'pool'>
   /** Listen to a channel until the caller calls the returned function, which never rejects. */
-  listen(channel: string, listener: Listener): () => Promise<void>
+  listen(channel: string, listener: NotificationListener): () => Promise<void>
   /** Waits two seconds for running statements, then ends them. */
   close(): Promise<void>
 }
 
-export type Purpose =
+export type PoolPurpose =
   /** Admission: it holds the money that requests may cost, and gives it back. Also entries by hand. */
   | 'money'
   /** Look-ups of keys by their secret. Every caller can cause one, even without a good key. */
@@ -66,7 +66,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
   let unansweredSince: number | undefined
 
-  const pool = (purpose: Purpose, max: number, withinMs: number, options: Partial<PoolOptions> = {}) => {
+  const pool = (purpose: PoolPurpose, max: number, withinMs: number, options: Partial<PoolOptions> = {}) => {
     const { statementMs } = options
     const limits = { plansEach: purpose === 'log', ...(statementMs === undefined ? {} : { statementMs }) }
     const place = { max, applicationName: `tollgate ${purpose}` }
@@ -131,7 +131,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
  * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads have one that bounds
  * their time. `state` finds out first that Postgres does not answer, so it does not wait in a pooler's queue.
  */
-export const pooledPurposes: ReadonlySet<Purpose> = new Set(['money', 'keys', 'answers', 'jobs'])
+export const pooledPurposes: ReadonlySet<PoolPurpose> = new Set(['money', 'keys', 'answers', 'jobs'])
 
 const keysMs = 2_000
 const keysAtOnce = 1_000

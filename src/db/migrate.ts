@@ -9,7 +9,13 @@ import { drizzle, migrate } from './drizzle.cjs'
 import { makeEntryMonths } from './entry-months.ts'
 import { isForbidden, isLocked, isPassing, reasonOf } from './failures.ts'
 import { makePartitions } from './make-partitions.ts'
-import { findPoolerProblem, PoolerError, type Problem, refusesSettings, unknownSetting } from './pooler.ts'
+import {
+  type AddressProblem,
+  findPoolerProblem,
+  PoolerError,
+  refusesSettings,
+  unknownSetting,
+} from './pooler.ts'
 import {
   FormerSchemaError,
   isFormer,
@@ -143,7 +149,7 @@ export async function whenReachable<T>(
 
 const retryMs = 250
 
-async function findProblem(url: string): Promise<Problem | undefined> {
+async function findProblem(url: string): Promise<AddressProblem | undefined> {
   const session = postgres(url, clientSettings({ max: 1 }))
   try {
     return await findPoolerProblem(url, session)
@@ -156,7 +162,7 @@ async function findProblem(url: string): Promise<Problem | undefined> {
   }
 }
 
-function problemOf(error: unknown): Problem {
+function problemOf(error: unknown): AddressProblem {
   const cause = error instanceof SchemaTooOldError ? error : reasonOf(causeOf(error))
   // Another process may migrate meanwhile.
   const isPassed = cause instanceof SchemaTooOldError || cause instanceof PoolerError || isPassing(cause)

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { LateError } from '../in-time.ts'
-import { Bulkhead, type Entry } from '../runtime/bulkhead.ts'
+import { Bulkhead, type BulkheadEntry } from '../runtime/bulkhead.ts'
 import { cancelStatement } from './cancel.ts'
 import type { Connections } from './connections.ts'
 import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
@@ -9,7 +9,7 @@ import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
  * One statement, or a few that belong together. It runs when a connection is free for it, at most once. `Terms.signal` ends it
  * on the server if it returns the statement itself.
  */
-export type Question<T> = (connections: Connections) => PromiseLike<T>
+export type PoolQuery<T> = (connections: Connections) => PromiseLike<T>
 
 export interface Terms {
   /** How long the caller waits, for a free connection and for the answer together. Default: the pool's. */
@@ -69,7 +69,7 @@ export class Pool {
    * many questions of the owner wait, or the storage of the tenant is full. Rejects with the error of
    * Postgres when the statement itself is wrong, which is a bug of ours.
    */
-  ask<T>(question: Question<T>, terms: Terms = {}): Promise<T> {
+  ask<T>(question: PoolQuery<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs, owner, signal } = terms
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
@@ -240,7 +240,7 @@ const lateMs = 1_000
 type Away = 'database_away' | 'database_pool_full'
 
 /** A question, and the promise of its caller. */
-interface PendingQuestion extends Entry {
+interface PendingQuestion extends BulkheadEntry {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown, reason?: Away): void
   /** The caller's signal no longer matters. */

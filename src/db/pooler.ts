@@ -3,7 +3,7 @@ import { inTime, LateError } from '../in-time.ts'
 import { clientSettings } from './connections.ts'
 
 /** Why an address of Postgres cannot be used. `final`: to wait cannot help. */
-export interface Problem {
+export interface AddressProblem {
   message: string
   final: boolean
 }
@@ -20,7 +20,10 @@ export const refusesSettings = `it is a PgBouncer, which refuses the settings of
  * Why DATABASE_URL cannot be used, where it leads to a pooler: its sessions must belong to one client each. Undefined: it can be
  * used. `session` has one connection, with our settings. Throws the error of a connection that fails.
  */
-export async function findPoolerProblem(url: string, session: postgres.Sql): Promise<Problem | undefined> {
+export async function findPoolerProblem(
+  url: string,
+  session: postgres.Sql,
+): Promise<AddressProblem | undefined> {
   const rows = await session<{ pid: number }[]>`SELECT pg_backend_pid() AS pid`
   // The server that greets a client says its process. A pooler greets with a number of its own.
   if (rows[0]?.pid === pidOf(rows)) return undefined

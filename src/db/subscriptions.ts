@@ -3,7 +3,7 @@ import { inTime } from '../in-time.ts'
 import { type ConnectionOptions, clientSettings } from './connections.ts'
 
 /** A listener of a channel's notifications. */
-export interface Listener {
+export interface NotificationListener {
   /** Called with the payload of every notification. */
   onNotify(payload: string): void
   /**
@@ -30,7 +30,7 @@ export class Subscriptions {
   }
 
   /** Returns the function that ends the subscription, which never rejects. */
-  listen(channel: string, listener: Listener): () => Promise<void> {
+  listen(channel: string, listener: NotificationListener): () => Promise<void> {
     const subscription: Subscription = {
       channel,
       listener,
@@ -96,7 +96,7 @@ const endMs = 500
 
 interface Subscription {
   channel: string
-  listener: Listener
+  listener: NotificationListener
   refused: boolean
   unlisten(): Promise<void>
 }

@@ -1,5 +1,5 @@
 import { isRecord } from '../canonical/json.ts'
-import { type Question, Refusal, type Tool, type Turn } from './question.ts'
+import { DemoRefusal, type DemoRequest, type DemoTool, type DemoTurn } from './question.ts'
 import { sampleOf } from './sample.ts'
 
 /** One answer: a text or a tool call, perhaps after a thought. Texts are in pieces of one token each. */
@@ -18,9 +18,9 @@ const label = 'This is the demo channel of Tollgate; no model is behind it.'
 const cannedThought = 'The demo channel thinks in canned words too.'
 
 /** The same question gets the same answer. Throws Refusal. */
-export function answerTo(question: Question): Answer {
+export function answerTo(question: DemoRequest): Answer {
   const { turns, tools, outputTokensMax } = question
-  if (turns.length === 0) throw new Refusal(400, 'The demo channel found no message to answer.')
+  if (turns.length === 0) throw new DemoRefusal(400, 'The demo channel found no message to answer.')
   const tool = toolToCall(question)
   const input = sampleOf(tool?.parameters)
   const thought = inPieces(question.wantsThought ? cannedThought : '').slice(0, outputTokensMax)
@@ -47,30 +47,30 @@ export function tokensOf(text: string): number {
  * The client's choice names a tool or asks for any; otherwise the user's text has to name one. The demo answers tool
  * results in text, so that an agent's loop ends.
  */
-function toolToCall({ tools, toolChoice, turns }: Question): Tool | undefined {
+function toolToCall({ tools, toolChoice, turns }: DemoRequest): DemoTool | undefined {
   if (toolChoice === 'none' || lastResults(turns).length > 0) return undefined
   const words = isRecord(toolChoice) ? [toolChoice.name] : lastText(turns).split(/[^\w-]+/)
   const named = tools.find(({ name }) => words.includes(name))
   if (named !== undefined || toolChoice === 'auto') return named
   if (isRecord(toolChoice) || tools[0] === undefined) {
-    throw new Refusal(400, 'The demo channel knows no function that this tool choice allows.')
+    throw new DemoRefusal(400, 'The demo channel knows no function that this tool choice allows.')
   }
   return tools[0]
 }
 
-function textFor({ schema, turns }: Question): string {
+function textFor({ schema, turns }: DemoRequest): string {
   if (schema !== undefined) return JSON.stringify(sampleOf(schema))
   const results = lastResults(turns)
   if (results.length > 0) return `${label} The tools answered: ${results.map(shorten).join('; ')}`
   return `${label} You said: "${shorten(lastText(turns))}"`
 }
 
-function lastText(turns: Turn[]): string {
+function lastText(turns: DemoTurn[]): string {
   return turns.findLast(({ from, text }) => from === 'user' && text !== '')?.text ?? ''
 }
 
 /** The tool results that came after the model's last turn. */
-function lastResults(turns: Turn[]): string[] {
+function lastResults(turns: DemoTurn[]): string[] {
   const last = turns.findLastIndex(({ from }) => from === 'model')
   return turns.slice(last + 1).flatMap(({ from, text }) => (from === 'tool' ? [text] : []))
 }

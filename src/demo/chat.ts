@@ -1,9 +1,9 @@
 import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
-import type { Format, Head } from './format.ts'
+import type { DemoFormat, Head } from './format.ts'
 
 /** https://platform.openai.com/docs/api-reference/chat */
-export const chat: Format = { whole, events, error }
+export const chat: DemoFormat = { whole, events, error }
 
 function whole(answer: Answer, head: Head): Json {
   const { thought, text, call } = answer

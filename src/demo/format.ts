@@ -4,7 +4,7 @@ import type { Answer } from './canned-answers.ts'
 /**
  * How a wire format writes answers and errors. It shares no code with `protocols/`: a mistake made twice would look right.
  */
-export interface Format {
+export interface DemoFormat {
   whole(answer: Answer, head: Head): Json
   /** The same answer as the events of a stream. A text is sent unchanged. */
   events(answer: Answer, head: Head): Iterable<Json | string>

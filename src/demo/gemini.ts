@@ -1,9 +1,9 @@
 import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
-import type { Format, Head } from './format.ts'
+import type { DemoFormat, Head } from './format.ts'
 
 /** https://ai.google.dev/api/generate-content */
-export const gemini: Format = { whole, events, error }
+export const gemini: DemoFormat = { whole, events, error }
 
 function whole(answer: Answer, head: Head): Json {
   const joined = (pieces: string[]) => (pieces.length === 0 ? [] : [pieces.join('')])

@@ -2,7 +2,7 @@ import { type Json, textOf } from '../canonical/json.ts'
 import { tokensOf } from './canned-answers.ts'
 import type { Head } from './format.ts'
 import { drawPicture, type Size } from './picture.ts'
-import { Refusal } from './question.ts'
+import { DemoRefusal } from './question.ts'
 
 /** The members of a request for images that the demo reads. It ignores all others. */
 export interface Wish {
@@ -34,7 +34,7 @@ function wholeNumber(value: unknown, name: string, least: number, most: number):
 }
 
 function refuse(name: string, wanted: string): never {
-  throw new Refusal(400, `${name}: the demo channel takes ${wanted}.`)
+  throw new DemoRefusal(400, `${name}: the demo channel takes ${wanted}.`)
 }
 
 export async function wholeImages(wish: Wish, { createdAtSeconds }: Head): Promise<Json> {

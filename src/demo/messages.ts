@@ -1,9 +1,9 @@
 import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
-import type { Format, Head } from './format.ts'
+import type { DemoFormat, Head } from './format.ts'
 
 /** https://docs.claude.com/en/api/messages */
-export const messages: Format = { whole, events, error }
+export const messages: DemoFormat = { whole, events, error }
 
 function whole(answer: Answer, head: Head): Json {
   return {

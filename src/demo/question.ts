@@ -1,10 +1,10 @@
 import { isRecord, type Json, recordsOf } from '../canonical/json.ts'
 
 /** The members of a request that the demo reads. It ignores all others. */
-export interface Question {
+export interface DemoRequest {
   /** One for each part of each message. */
-  turns: Turn[]
-  tools: Tool[]
+  turns: DemoTurn[]
+  tools: DemoTool[]
   /** An object names the one tool that must be called. */
   toolChoice: 'auto' | 'none' | 'required' | { name: string }
   /** JSON Schema of the answer; undefined: plain text. */
@@ -13,19 +13,19 @@ export interface Question {
   outputTokensMax: number
 }
 
-export interface Turn {
+export interface DemoTurn {
   from: 'user' | 'model' | 'tool' | 'system'
   text: string
 }
 
-export interface Tool {
+export interface DemoTool {
   name: string
   /** JSON Schema. */
   parameters: unknown
 }
 
 /** The reason why the demo cannot answer a request. */
-export class Refusal extends Error {
+export class DemoRefusal extends Error {
   readonly status: number
 
   constructor(status: number, message: string) {
@@ -51,8 +51,9 @@ const names = {
 }
 
 /** Reads a body of any text format. Throws Refusal. */
-export function readQuestion(body: Json): Question {
-  if ((find(body, 'answers') ?? 1) !== 1) throw new Refusal(400, 'The demo channel gives one answer only.')
+export function readQuestion(body: Json): DemoRequest {
+  if ((find(body, 'answers') ?? 1) !== 1)
+    throw new DemoRefusal(400, 'The demo channel gives one answer only.')
   const turns = find(body, 'turns')
   const tokensMax = find(body, 'tokensMax')
   const thought = String(find(body, 'thought') ?? 'none')
@@ -76,13 +77,13 @@ function memberOf(value: unknown, name: string): unknown {
   return isRecord(value) ? value[name] : undefined
 }
 
-function turnsOf(message: Json): Turn[] {
+function turnsOf(message: Json): DemoTurn[] {
   const content = find(message, 'content')
   const parts = Array.isArray(content) ? recordsOf(content) : [{ text: content }]
   return parts.map((part) => ({ from: fromOf(message, part), text: textOf(part) }))
 }
 
-function fromOf({ role, type }: Json, part: Json): Turn['from'] {
+function fromOf({ role, type }: Json, part: Json): DemoTurn['from'] {
   const isResult = part.type === 'tool_result' || part.functionResponse !== undefined
   if (isResult || role === 'tool' || String(type).endsWith('_call_output')) return 'tool'
   if (role === 'system' || role === 'developer') return 'system'
@@ -99,13 +100,13 @@ function textOf(part: Json): string {
 }
 
 /** Without tools that the vendor runs itself: these have no parameters. */
-function toolsOf(tool: Json): Tool[] {
+function toolsOf(tool: Json): DemoTool[] {
   const [name, parameters] = [find(tool, 'tool'), find(tool, 'parameters')]
   if (typeof name === 'string' && parameters !== undefined) return [{ name, parameters }]
   return recordsOf(tool.functionDeclarations).flatMap(toolsOf)
 }
 
-function toolChoiceOf(choice: unknown): Question['toolChoice'] {
+function toolChoiceOf(choice: unknown): DemoRequest['toolChoice'] {
   const name = find(choice, 'tool')
   if (typeof name === 'string') return { name }
   const mode = String(isRecord(choice) ? (choice.type ?? choice.mode) : choice).toLowerCase()

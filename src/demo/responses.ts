@@ -1,10 +1,10 @@
 import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
 import { error } from './chat.ts'
-import type { Format, Head } from './format.ts'
+import type { DemoFormat, Head } from './format.ts'
 
 /** Without thoughts. https://platform.openai.com/docs/api-reference/responses */
-export const responses: Format = { whole, events, error }
+export const responses: DemoFormat = { whole, events, error }
 
 function whole(answer: Answer, head: Head): Json {
   const { isCut, inputTokens, outputTokens } = answer

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Json, parseObject } from '../canonical/json.ts'
 import { answerTo } from './canned-answers.ts'
 import { chat } from './chat.ts'
-import type { Format, Head } from './format.ts'
+import type { DemoFormat, Head } from './format.ts'
 import { gemini } from './gemini.ts'
 import { imageEvents, readWish, wholeImages } from './images.ts'
 import { messages } from './messages.ts'
-import { Refusal, readQuestion } from './question.ts'
+import { DemoRefusal, readQuestion } from './question.ts'
 import { responses } from './responses.ts'
 
 export interface Demo {
@@ -55,7 +55,7 @@ async function serve(
   } catch (error) {
     if (response.headersSent) return void response.destroy()
     const { status, message } =
-      error instanceof Refusal ? error : new Refusal(500, 'The demo channel failed.')
+      error instanceof DemoRefusal ? error : new DemoRefusal(500, 'The demo channel failed.')
     sendJson(response, status, formatOf(path).error(status, message))
   }
 }
@@ -67,7 +67,8 @@ async function readBody(request: IncomingMessage): Promise<Buffer> {
   let bytes = 0
   for await (const chunk of request.iterator({ destroyOnReturn: false })) {
     bytes += chunk.length
-    if (bytes > bodyBytesMax) throw new Refusal(413, `The demo channel takes at most ${bodyBytesMax} bytes.`)
+    if (bytes > bodyBytesMax)
+      throw new DemoRefusal(413, `The demo channel takes at most ${bodyBytesMax} bytes.`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)
@@ -102,13 +103,13 @@ async function replyTo(call: string, raw: Buffer): Promise<Reply> {
         : { whole: await wholeImages(wish, head) }
     }
     default:
-      throw new Refusal(404, `The demo channel answers chats and draws images; it has no ${call}.`)
+      throw new DemoRefusal(404, `The demo channel answers chats and draws images; it has no ${call}.`)
   }
 }
 
 const geminiCall = /^POST \/v1beta\/models\/([^/:]+):(generateContent|streamGenerateContent)$/
 
-function answerIn({ whole, events }: Format, body: Json, head: Head): Reply {
+function answerIn({ whole, events }: DemoFormat, body: Json, head: Head): Reply {
   const answer = answerTo(readQuestion(body))
   return body.stream === true ? { events: events(answer, head) } : { whole: whole(answer, head) }
 }
@@ -118,7 +119,7 @@ function inputTokensOf(body: Json): number {
 }
 
 /** The format of a path, also of one that does not exist. Errors of images look as those of chats. */
-function formatOf(path: string): Format {
+function formatOf(path: string): DemoFormat {
   if (path.startsWith('/v1beta/')) return gemini
   if (path.startsWith('/v1/messages')) return messages
   return path.startsWith('/v1/responses') ? responses : chat

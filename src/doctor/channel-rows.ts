@@ -1,7 +1,7 @@
 import { isCovered } from '../address-blocks.ts'
 import type { Config } from '../config.ts'
 import { type Finding, findingsOf } from './finding.ts'
-import type { StoredChannel, StoredRows } from './stored-rows.ts'
+import type { CheckedChannel, StoredRows } from './stored-rows.ts'
 
 const { well, warning } = findingsOf('channels')
 
@@ -23,7 +23,10 @@ export function checkChannelRows({ privateAddresses }: Config, rows: StoredRows 
   ]
 }
 
-function isBeyond({ ofFile, allowPrivateAddress, privateAddresses }: StoredChannel, most: readonly string[]) {
+function isBeyond(
+  { ofFile, allowPrivateAddress, privateAddresses }: CheckedChannel,
+  most: readonly string[],
+) {
   if (ofFile) return false
   return allowPrivateAddress || privateAddresses?.some((block) => !isCovered(block, most)) === true
 }

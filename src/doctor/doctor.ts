@@ -6,7 +6,7 @@ import { checkChannels } from './channels.ts'
 import { checkConfiguration } from './configuration.ts'
 import { checkDataDir } from './data-dir.ts'
 import { checkDatabase } from './database.ts'
-import { type Area, areas, type Finding, findingsOf, wordsOf } from './finding.ts'
+import { areas, type CheckArea, type Finding, findingsOf, wordsOf } from './finding.ts'
 import { checkGatewayFile } from './gateway-file.ts'
 import { checkMachine } from './machine.ts'
 import { checkMoney } from './money.ts'
@@ -40,10 +40,10 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
       findingsOf('configuration').skipped('configuration.rest', 'all else needs a configuration'),
     ]
   const gatewayFile = checkGatewayFile(config, env)
-  const online = async (area: Area, check: () => Promise<Finding[]>) =>
+  const online = async (area: CheckArea, check: () => Promise<Finding[]>) =>
     offline ? [findingsOf(area).skipped(`${area}.offline`, 'not asked: --offline')] : await check()
   const reading = readStoredRows(config)
-  const checks: [Area, () => Promise<Finding[]>][] = [
+  const checks: [CheckArea, () => Promise<Finding[]>][] = [
     ['database', () => checkDatabase(config)],
     ['redis', () => checkRedis(config)],
     ['data directory', () => checkDataDir(config)],
@@ -65,7 +65,7 @@ export async function examine({ env, offline, signal }: Installation): Promise<F
   return areas.flatMap((area) => all.filter((finding) => finding.area === area))
 }
 
-async function bounded(area: Area, check: () => Promise<Finding[]>): Promise<Finding[]> {
+async function bounded(area: CheckArea, check: () => Promise<Finding[]>): Promise<Finding[]> {
   try {
     return await inTime(check(), areaMs, area)
   } catch (error) {

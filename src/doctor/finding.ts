@@ -14,17 +14,17 @@ export const areas = [
   'storage',
   'pages',
 ] as const
-export type Area = (typeof areas)[number]
+export type CheckArea = (typeof areas)[number]
 
 /** `skipped`: it could not be looked at, and another finding says why. */
-export type Verdict = 'well' | 'warning' | 'wrong' | 'skipped'
+export type FindingVerdict = 'well' | 'warning' | 'wrong' | 'skipped'
 
 /** One thing that was looked at. No text of it has a secret. */
 export interface Finding {
-  area: Area
+  area: CheckArea
   /** Names the finding for programs, such as `database.authentication`. */
   code: string
-  verdict: Verdict
+  verdict: FindingVerdict
   what: string
   why?: string
   /** What to do. */
@@ -40,7 +40,7 @@ interface Advice extends Pick<Finding, 'why' | 'fix' | 'run'> {
 }
 
 /** The findings of one area. */
-export function findingsOf(area: Area) {
+export function findingsOf(area: CheckArea) {
   return {
     well: (code: string, what: string): Finding => ({ area, code, verdict: 'well', what }),
     skipped: (code: string, what: string): Finding => ({ area, code, verdict: 'skipped', what }),

@@ -1,8 +1,8 @@
-import { areas, type Finding, type Verdict } from './finding.ts'
+import { areas, type Finding, type FindingVerdict } from './finding.ts'
 
-const signs: Readonly<Record<Verdict, string>> = { well: '✓', warning: '!', wrong: '✗', skipped: '-' }
+const signs: Readonly<Record<FindingVerdict, string>> = { well: '✓', warning: '!', wrong: '✗', skipped: '-' }
 const colours = { well: 'green', warning: 'yellow', wrong: 'red', skipped: 'grey' } as const
-type Colour = (typeof colours)[Verdict] | 'bold'
+type Colour = (typeof colours)[FindingVerdict] | 'bold'
 
 /** How a report is shown. */
 interface Look {
@@ -56,7 +56,7 @@ function wrapped(text: string, columns: number): string[] {
 }
 
 function summaryOf(findings: readonly Finding[], look: Look): string {
-  const count = (verdict: Verdict) => findings.filter((finding) => finding.verdict === verdict).length
+  const count = (verdict: FindingVerdict) => findings.filter((finding) => finding.verdict === verdict).length
   const [wrong, warnings, skipped] = [count('wrong'), count('warning'), count('skipped')]
   const text = [
     wrong === 0 ? 'nothing is wrong' : `${wrong} wrong`,

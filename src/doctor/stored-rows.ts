@@ -10,7 +10,7 @@ import { inTime } from '../in-time.ts'
  * before the upgrade, and the database then has the former schema.
  */
 export interface StoredRows {
-  channels: StoredChannel[]
+  channels: CheckedChannel[]
   /** Each group, with the first and the last tenant that has a key in it. */
   groups: StoredGroup[]
   /** Those with a price for output. */
@@ -19,7 +19,7 @@ export interface StoredRows {
   isMoneyLimited: boolean
 }
 
-export interface StoredChannel {
+export interface CheckedChannel {
   name: string
   ofFile: boolean
   allowPrivateAddress: boolean
@@ -51,7 +51,7 @@ export function readStoredRows(config: Config): Promise<StoredRows | undefined> 
 }
 
 function readChannels(sql: Sql) {
-  return sql<StoredChannel[]>`
+  return sql<CheckedChannel[]>`
     SELECT name, managed_by = 'file' AS "ofFile", allow_private_address AS "allowPrivateAddress",
       to_jsonb(c) -> 'private_addresses' AS "privateAddresses", to_jsonb(c) ->> 'shared_state' AS "sharedState"
     FROM channels c WHERE disabled_at IS NULL ORDER BY name`

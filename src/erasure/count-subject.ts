@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
 import {
-  type Counts,
   nextBatch,
   noCounts,
-  type Place,
   partitionsOf,
+  type RemovedCounts,
   type RowBatch,
+  type RowPosition,
   type Subject,
 } from './row-batch.ts'
 
@@ -15,10 +15,10 @@ export async function countSubject(
   subject: Subject,
   batchRows: number,
   onBatch: () => Promise<void>,
-): Promise<Counts> {
+): Promise<RemovedCounts> {
   const counts = noCounts()
   for (const table of await ask((sql) => partitionsOf(sql, subject))) {
-    let after: Place | undefined
+    let after: RowPosition | undefined
     for (;;) {
       const batch = await ask((sql) => nextBatch(sql, table, subject, { after, most: batchRows }))
       if (batch === undefined) break
@@ -36,7 +36,7 @@ export async function countSubject(
   return counts
 }
 
-type Found = Pick<Counts, 'bodies' | 'answers' | 'attempts' | 'image_jobs' | 'tags'>
+type Found = Pick<RemovedCounts, 'bodies' | 'answers' | 'attempts' | 'image_jobs' | 'tags'>
 
 async function countBatch(sql: Sql, { table, ids, first, last }: RowBatch): Promise<Found> {
   const of = (name: string) => sql`

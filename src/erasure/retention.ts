@@ -1,6 +1,6 @@
 import type { Sql } from 'postgres'
 import { endKept } from './kept-retention.ts'
-import { eraseBatch, nextBatch, type Place, partitionsOf } from './row-batch.ts'
+import { eraseBatch, nextBatch, partitionsOf, type RowPosition } from './row-batch.ts'
 
 /** Days that hold for tenants without days of their own; no tenant keeps anything for longer. */
 export interface RetentionPlan {
@@ -45,7 +45,7 @@ export async function sweepTenants(
         isWhole = false
         continue
       }
-      let after: Place | undefined
+      let after: RowPosition | undefined
       for (;;) {
         if (signal?.aborted === true) return gone
         const batch = await ask((sql) => nextBatch(sql, table, subject, { after, most: batchRows }))

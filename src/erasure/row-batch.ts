@@ -16,7 +16,7 @@ export interface Subject {
 }
 
 /** Where the next batch of a partition begins: behind this row. */
-export interface Place {
+export interface RowPosition {
   at: Date
   id: string
 }
@@ -31,7 +31,7 @@ export interface RowBatch {
 }
 
 /** What a batch has removed, by place. */
-export type Counts = Record<CountName, number>
+export type RemovedCounts = Record<CountName, number>
 
 export const countNames = [
   'rows',
@@ -64,7 +64,7 @@ export async function nextBatch(
   sql: Sql,
   table: string,
   { tenantId, endUser, from, to }: Subject,
-  { after, most }: { after: Place | undefined; most: number },
+  { after, most }: { after: RowPosition | undefined; most: number },
 ): Promise<RowBatch | undefined> {
   const rows = await sql<{ id: string; created_at: Date }[]>`
     SELECT id, created_at FROM ${sql(table)}
@@ -96,12 +96,12 @@ export async function eraseBatch(
   batch: RowBatch,
   what: What,
   job?: CountedFor,
-): Promise<Counts | undefined> {
+): Promise<RemovedCounts | undefined> {
   const parts = partsOf(what, batch.table)
   const names = countNames.filter((name) => parts[name] !== undefined)
   const steps = names.map((name) => `${name}_gone AS (${parts[name]})`)
   const counted = names.map((name) => `(SELECT count(*) FROM ${name}_gone)::integer AS ${name}`)
-  const rows = await sql.unsafe<(Partial<Counts> & { ours: boolean })[]>(
+  const rows = await sql.unsafe<(Partial<RemovedCounts> & { ours: boolean })[]>(
     `WITH lease AS (${leaseQuery(job)}),
       batch AS MATERIALIZED (${batchQuery(batch.table)}),
       ${[...(what === 'rows' ? deletion(batch.table) : []), ...steps].join(',\n')},
@@ -122,7 +122,7 @@ export async function eraseBatch(
   return { ...noCounts(), ...Object.fromEntries(names.map((name) => [name, row[name] ?? 0])) }
 }
 
-export function noCounts(): Counts {
+export function noCounts(): RemovedCounts {
   return {
     rows: 0,
     attempts: 0,

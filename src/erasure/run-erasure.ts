@@ -11,7 +11,7 @@ import {
   subjectOf,
 } from './erasure-queries.ts'
 import { removeImagesOf, removeLeftovers } from './other-places.ts'
-import { eraseBatch, nextBatch, type Place, partitionsOf, type Subject } from './row-batch.ts'
+import { eraseBatch, nextBatch, partitionsOf, type RowPosition, type Subject } from './row-batch.ts'
 import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
 import type { ErasureNeeds, Work } from './work.ts'
 
@@ -118,7 +118,7 @@ async function pass(work: Work, subject: Subject): Promise<void> {
   const { place_table, place_at, place_id } = job
   for (const table of tables) {
     if (place_table !== null && table < place_table) continue
-    let after: Place | undefined =
+    let after: RowPosition | undefined =
       table === place_table && place_at !== null && place_id !== null
         ? { at: place_at, id: place_id }
         : undefined

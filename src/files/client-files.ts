@@ -4,7 +4,7 @@ import { adopt } from '../confine.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
 import type { ImageStorage, ImageWriter, StoredImage } from '../images/storage/storage.ts'
-import { type ClientFile, type FileScope, newFileId, type Purpose, purposes } from './file.ts'
+import { type ClientFile, type FilePurpose, type FileScope, newFileId, purposes } from './file.ts'
 import {
   dropFiles,
   type FileFilter,
@@ -176,7 +176,7 @@ export class ClientFiles {
   }
 
   fileOf({ filename, purpose, mime, sha256, expiresAt, ...row }: FileRow): ClientFile {
-    const known = purposes.find((each): each is Purpose => each === purpose)
+    const known = purposes.find((each): each is FilePurpose => each === purpose)
     if (known === undefined || filename === null || mime === null || sha256 === null || expiresAt === null) {
       throw new Error(`the row of file ${row.id} is not whole`)
     }

@@ -6,7 +6,7 @@ export interface ClientFile {
   id: string
   tenantId: string
   keyId: string
-  purpose: Purpose
+  purpose: FilePurpose
   filename: string
   /** As its bytes say. */
   mime: string
@@ -20,7 +20,7 @@ export interface ClientFile {
 
 /** What a file is for. Only as an input of requests: nothing else is done with files here. */
 export const purposes = ['user_data', 'vision', 'assistants'] as const
-export type Purpose = (typeof purposes)[number]
+export type FilePurpose = (typeof purposes)[number]
 
 /** Whose files: of a tenant, or of one key. */
 export interface FileScope {

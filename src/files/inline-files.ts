@@ -10,7 +10,7 @@ import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
 import { type Asked, type MadeReading, readMade } from '../stages/read.ts'
 import { fileScopeOf } from './file.ts'
-import { type Encoding, partWith } from './part-with-file.ts'
+import { type FileEncoding, partWith } from './part-with-file.ts'
 
 /**
  * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a request whose client has
@@ -72,7 +72,7 @@ async function inline(gateway: Gateway, asked: Asked, reading: MadeReading): Pro
 interface Edit {
   use: FileUse
   file: SourceFile
-  encoding: Encoding
+  encoding: FileEncoding
   before: Buffer
   after: Buffer
 }
@@ -155,7 +155,7 @@ interface Encoder {
 }
 
 /** `json`: the inside of a JSON text. */
-const encoders: Readonly<Record<Encoding, () => Encoder>> = {
+const encoders: Readonly<Record<FileEncoding, () => Encoder>> = {
   base64() {
     let rest: Buffer = Buffer.alloc(0)
     return {

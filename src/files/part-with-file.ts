@@ -6,10 +6,10 @@ import type { SourceFile } from '../stages/file-source.ts'
 import { isImage, isText } from './file-type.ts'
 
 /** How bytes stand in a body. `json`: as the inside of a JSON text. */
-export type Encoding = 'base64' | 'json'
+export type FileEncoding = 'base64' | 'json'
 
 interface PartWithFile {
-  encoding: Encoding
+  encoding: FileEncoding
   /** What stands before the bytes, and what stands behind them. */
   before: Buffer
   after: Buffer
@@ -74,7 +74,7 @@ function withSource(part: Json, use: FileUse, file: SourceFile): PartWithFile {
   return split({ ...part, source: { type: 'base64', media_type: file.mime, data: mark } })
 }
 
-function split(part: Json, encoding: Encoding = 'base64'): PartWithFile {
+function split(part: Json, encoding: FileEncoding = 'base64'): PartWithFile {
   const text = JSON.stringify(part)
   const at = text.indexOf(mark)
   return {

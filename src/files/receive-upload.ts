@@ -8,7 +8,7 @@ import { continueBody } from '../http/body.ts'
 import type { Identified } from '../stages/identify.ts'
 import { endUserText } from '../stages/labels.ts'
 import type { BegunFile } from './client-files.ts'
-import { type ClientFile, type Purpose, purposes } from './file.ts'
+import { type ClientFile, type FilePurpose, purposes } from './file.ts'
 import type { FileGateway } from './file-gateway.ts'
 import { FileType, typedBytes } from './file-type.ts'
 
@@ -228,7 +228,7 @@ function nameOf(filename: string | undefined): string {
 function settingsOf(
   fields: ReadonlyMap<string, string>,
   hasNoPurpose: boolean,
-): { purpose: Purpose; seconds: number | undefined } {
+): { purpose: FilePurpose; seconds: number | undefined } {
   const given = fields.get('purpose') ?? (hasNoPurpose ? 'user_data' : undefined)
   const purpose = purposes.find((each) => each === given)
   if (purpose === undefined) {

@@ -12,7 +12,7 @@ import { knownSecrets } from '../stages/redact-error.ts'
 import { traceAttempt } from '../stages/trace-attempt.ts'
 import type { Listener, ResponseHeaders, UpstreamRequest } from '../upstream/upstreams.ts'
 
-export type Question = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
+export type SmallCall = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'headers'>
 
 /** We read no more bytes of a refusal. */
 const refusalBytesMax = 64 * 1024
@@ -27,7 +27,7 @@ export async function askUpstream<T>(
   gateway: Gateway,
   received: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy' | 'traits'> & { upstreamModel: string | null },
-  question: Question,
+  question: SmallCall,
   read: (body: Buffer) => T,
 ): Promise<T> {
   const { life, row, trace, endpoint } = received

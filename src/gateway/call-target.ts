@@ -2,7 +2,7 @@ import type { GatewayError } from '../canonical/error.ts'
 import { type AttemptRecord, callsIn } from '../ledger/record.ts'
 import { upstreamSide } from '../protocols/index.ts'
 import type { Observation } from '../protocols/protocol.ts'
-import type { BreakerCall, Outcome } from '../routing/breakers.ts'
+import type { BreakerCall, CallOutcome } from '../routing/breakers.ts'
 import type { Target } from '../routing/candidates.ts'
 import { secretsOf } from '../routing/credentials.ts'
 import { recordFailure } from '../routing/record-failure.ts'
@@ -33,9 +33,12 @@ import { setRouteHeaders } from './route-headers.ts'
 import { meterUnseen } from './unseen.ts'
 
 /** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
-export type CallResult = { kind: 'answered' } | { kind: 'untranslatable'; error: GatewayError } | Unanswered
+export type CallResult =
+  | { kind: 'answered' }
+  | { kind: 'untranslatable'; error: GatewayError }
+  | UnansweredCall
 
-export type Unanswered = Extract<RelayResult, { kind: 'unanswered' }> & {
+export type UnansweredCall = Extract<RelayResult, { kind: 'unanswered' }> & {
   metered: Metered
   verdict: Verdict
   reached: boolean
@@ -239,7 +242,7 @@ function isUnseen({ streamEnd, observation }: RelayedAnswer): boolean {
 }
 
 /** If the client left before the end, we learn nothing about the channel. */
-function outcomeOf({ streamEnd, observation }: RelayedAnswer): Outcome {
+function outcomeOf({ streamEnd, observation }: RelayedAnswer): CallOutcome {
   return streamEnd === 'client_gone' && !observation.complete ? 'nothing' : 'life'
 }
 

@@ -1,4 +1,4 @@
-import { type Span, scanMembers } from '../protocols/json-scan.ts'
+import { type ByteRange, scanMembers } from '../protocols/json-scan.ts'
 import type { StreamWatcher } from '../protocols/protocol.ts'
 import { splice } from '../protocols/splice.ts'
 import type { AnswerReader } from './answer-reader.ts'
@@ -79,7 +79,7 @@ class NamingWatcher implements StreamWatcher {
 }
 
 /** The text with this conversation in the object there; unchanged where it is none. */
-function named(text: Buffer, object: Span, value: Buffer): Buffer {
+function named(text: Buffer, object: ByteRange, value: Buffer): Buffer {
   const found = memberOf(text, object, 'conversation')
   if (found !== undefined) return splice(text, [{ ...found, bytes: value }], Buffer.allocUnsafe)
   if (memberOf(text, object, 'id') === undefined) return text
@@ -88,7 +88,7 @@ function named(text: Buffer, object: Span, value: Buffer): Buffer {
   return splice(text, [{ start, end: start, bytes: member }], Buffer.allocUnsafe)
 }
 
-function memberOf<Name extends string>(text: Buffer, span: Span, name: Name): Span | undefined {
+function memberOf<Name extends string>(text: Buffer, span: ByteRange, name: Name): ByteRange | undefined {
   try {
     return scanMembers(text, span, [name], { depthMax })[name]
   } catch {

@@ -10,7 +10,7 @@ import { isMoneyLimited } from '../stages/hold-money.ts'
 import { knownSecrets } from '../stages/redact-error.ts'
 import { requestLog } from '../telemetry/log.ts'
 import { refusedMembers } from '../traits/refused-members.ts'
-import { type CallResult, callPrepared, callTarget, type Unanswered } from './call-target.ts'
+import { type CallResult, callPrepared, callTarget, type UnansweredCall } from './call-target.ts'
 import { type Change, type LeftOutParts, leftOutAfter } from './left-out.ts'
 import { noteTranslation } from './note-translation.ts'
 import { joined, type Preparation, type Prepared } from './prepare.ts'
@@ -50,7 +50,7 @@ export class TargetCaller {
     return this.calls < bounds.attemptsMax && !draining && !life.clientGone && life.cut === undefined
   }
 
-  async #callAgain(chosen: Chosen, first: Unanswered, second: SecondTry): Promise<CallResult> {
+  async #callAgain(chosen: Chosen, first: UnansweredCall, second: SecondTry): Promise<CallResult> {
     const { target, prepared, subjects, changes } = second
     this.calls++
     noteTranslation(this.#admitted, target, prepared.notes)
@@ -74,7 +74,7 @@ export class TargetCaller {
   /** Undefined when the format cannot express it, when nothing would change, or when its cost may not be held. */
   async #without(
     chosen: Chosen,
-    { prepared: before }: Unanswered,
+    { prepared: before }: UnansweredCall,
     parts: LeftOutParts,
   ): Promise<SecondTry | undefined> {
     try {
@@ -133,7 +133,7 @@ export class TargetCaller {
   #learn(
     { channel, upstreamModel, protocol }: Target,
     changes: readonly Change[],
-    first: Unanswered,
+    first: UnansweredCall,
     second: CallResult,
     status: number | null,
   ): void {

@@ -1,10 +1,10 @@
-import { kindAt, type Span } from '../protocols/json-scan.ts'
+import { type ByteRange, kindAt } from '../protocols/json-scan.ts'
 import { splice } from '../protocols/splice.ts'
 
 // Items of the Responses format, as JSON text without the brackets around them: so texts of several turns are joined without parsing.
 
 /** The items of `input`: an array of them, or one text of the user. */
-export function itemsIn(body: Buffer, input: Span | undefined): string {
+export function itemsIn(body: Buffer, input: ByteRange | undefined): string {
   if (input === undefined || kindAt(body, input.start) === 'null') return ''
   const text = body.toString('utf8', input.start, input.end)
   if (kindAt(body, input.start) === 'string') return `{"type":"message","role":"user","content":${text}}`
@@ -17,7 +17,7 @@ export function itemsIn(body: Buffer, input: Span | undefined): string {
  */
 export function withHistory(
   body: Buffer,
-  { input, previous }: { input: Span | undefined; previous: Span },
+  { input, previous }: { input: ByteRange | undefined; previous: ByteRange },
   history: string,
   before?: string,
 ): Buffer {

@@ -1,10 +1,10 @@
 import { ImportError } from './problems.ts'
 
 export const formats = ['new-api', 'litellm', 'gateway-yaml'] as const
-export type Format = (typeof formats)[number]
+export type ImportFormat = (typeof formats)[number]
 
 export interface ImportOptions {
-  format: Format
+  format: ImportFormat
   files: readonly string[]
   /** LiteLLM's keys. */
   keysFile: string | undefined
@@ -19,7 +19,7 @@ export interface ImportOptions {
 }
 
 /** What stands on the command line. */
-export interface GivenOptions {
+export interface GivenImportOptions {
   keys: string | undefined
   keepExisting: boolean
   libraryPrices: boolean
@@ -32,7 +32,7 @@ export interface GivenOptions {
 
 /** Throws ImportError for options that do not go together. */
 export function readImportOptions(
-  values: GivenOptions,
+  values: GivenImportOptions,
   { format, files }: Pick<ImportOptions, 'format' | 'files'>,
 ): ImportOptions {
   if (files.length > 1 && format !== 'new-api') throw new ImportError(`${format} takes one file`)

@@ -3,7 +3,7 @@ import { countsOf, type Plan, type PlanLine } from './plan.ts'
 import type { ImportProblem } from './problems.ts'
 
 /** How a terminal shows a plan. */
-export interface Look {
+export interface PlanLook {
   hasColour: boolean
   /** Characters in a line; undefined: as many as it takes. */
   columns: number | undefined
@@ -26,7 +26,7 @@ const levels = {
 } as const
 
 /** The plan as tables: what is written, what is not carried over, and how many of each. */
-export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>, look: Look): string {
+export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>, look: PlanLook): string {
   const tables = fileKinds.flatMap((kind) => {
     const rows = lines.filter((line) => line.kind === kind)
     return rows.length === 0 ? [] : [rowTable(kind, rows, look)]
@@ -36,7 +36,7 @@ export function planTable({ lines, problems }: Pick<Plan, 'lines' | 'problems'>,
     .join('\n')
 }
 
-function rowTable(kind: FileKind, rows: readonly PlanLine[], look: Look): string {
+function rowTable(kind: FileKind, rows: readonly PlanLine[], look: PlanLook): string {
   const order = ['conflict', 'change', 'create', 'skip']
   const sorted = rows.toSorted((a, b) => order.indexOf(a.action) - order.indexOf(b.action))
   const counts = Object.entries(countsOf(rows)).filter(([, count]) => count > 0)
@@ -50,7 +50,7 @@ function rowTable(kind: FileKind, rows: readonly PlanLine[], look: Look): string
   return [title, ...shown, ...rest(sorted.length), ''].join('\n')
 }
 
-function problemTable(problems: readonly ImportProblem[], look: Look): string {
+function problemTable(problems: readonly ImportProblem[], look: PlanLook): string {
   if (problems.length === 0) return ''
   const order = ['lost', 'changed', 'note']
   const sorted = problems.toSorted((a, b) => order.indexOf(a.level) - order.indexOf(b.level))
@@ -62,7 +62,7 @@ function problemTable(problems: readonly ImportProblem[], look: Look): string {
   return [paint('not carried over as it is', 1, look), ...shown, ...rest(sorted.length), ''].join('\n')
 }
 
-function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: Look): string {
+function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], look: PlanLook): string {
   const { create, change, skip, conflict } = countsOf(lines)
   const lost = problems.filter(({ level }) => level === 'lost').length
   const text = `${create} to create, ${change} to change, ${skip} as they are, ${conflict} conflicts; ${lost} things lost\n`
@@ -72,7 +72,7 @@ function sums(lines: readonly PlanLine[], problems: readonly ImportProblem[], lo
 const rest = (count: number) => (count > shownMax ? [`  … ${count - shownMax} more: --json lists all`] : [])
 
 /** The text in as many lines as it takes, each below the first, behind `used` characters. */
-function fitted(text: string, used: number, { columns }: Look): string {
+function fitted(text: string, used: number, { columns }: PlanLook): string {
   const visible = plain(text)
   if (columns === undefined) return visible
   const width = Math.max(20, columns - used)
@@ -100,6 +100,6 @@ function cut(text: string, width: number): string {
   return visible.length > width ? `${visible.slice(0, width - 1)}…` : visible
 }
 
-function paint(text: string, colour: number, { hasColour }: Look): string {
+function paint(text: string, colour: number, { hasColour }: PlanLook): string {
   return hasColour ? `\u001b[${colour}m${text}\u001b[0m` : text
 }

@@ -18,10 +18,10 @@ export interface Plan {
   generated: GeneratedKey[]
 }
 
-export type Counts = Record<PlanLine['action'], number>
+export type PlanCounts = Record<PlanLine['action'], number>
 
-export function countsOf(lines: readonly PlanLine[]): Counts {
-  const counts: Counts = { create: 0, change: 0, skip: 0, conflict: 0 }
+export function countsOf(lines: readonly PlanLine[]): PlanCounts {
+  const counts: PlanCounts = { create: 0, change: 0, skip: 0, conflict: 0 }
   for (const { action } of lines) counts[action]++
   return counts
 }

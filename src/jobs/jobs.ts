@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import type { Channel } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { Terms } from '../db/pool.ts'
-import type { Scope } from '../ledger/queries.ts'
+import type { RowScope } from '../ledger/queries.ts'
 import type { AttemptRecord, CloseRecord, OnRow } from '../ledger/record.ts'
 import { attemptRowsJson, jsonText, requestRowJson } from '../ledger/row-json.ts'
 import type {
@@ -83,7 +83,7 @@ export interface Acceptance {
   enqueue: Enqueued[]
 }
 
-export type Claim =
+export type JobClaim =
   /**
    * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that the queue
    * should get now.
@@ -131,7 +131,7 @@ export class Jobs {
   }
 
   /** Claim a job in order to run it. */
-  async claim(id: string): Promise<Claim> {
+  async claim(id: string): Promise<JobClaim> {
     const { database, cipher, queueWindow, leaseMs } = this.#options
     const [answer] = await this.#call(
       (sql) => sql<ClaimRow[]>`
@@ -236,7 +236,7 @@ export class Jobs {
   }
 
   /** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
-  async list(scope: Scope, page: JobPage, terms: Pick<Terms, 'owner' | 'signal'> = {}): Promise<Job[]> {
+  async list(scope: RowScope, page: JobPage, terms: Pick<Terms, 'owner' | 'signal'> = {}): Promise<Job[]> {
     const { database, waitMs: withinMs } = this.#options
     const rows = await database.reads.ask(({ db }) => listJobs(db, scope, page), {
       withinMs,
@@ -361,7 +361,7 @@ export function acceptedParts(job: NewJob, cipher: JobCipher) {
 }
 
 interface ClaimRow {
-  verdict: Claim['verdict']
+  verdict: JobClaim['verdict']
   fence: number | null
   until: Date | null
   enqueue: string[]

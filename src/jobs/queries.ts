@@ -19,7 +19,7 @@ import {
 import { firstIdAt } from '../db/first-id.ts'
 import { backgroundAnswers, imageJobs } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
-import type { Scope } from '../ledger/queries.ts'
+import type { RowScope } from '../ledger/queries.ts'
 import type { Job, JobKind, JobState, Lease } from './job.ts'
 
 /** A row of `image_jobs`, without its encrypted parts. */
@@ -64,7 +64,7 @@ export async function readJobToRun(
 /** A tenant's jobs of a kind, or one key's, newest first, before the given id. */
 export async function listJobs(
   db: TypedQueries,
-  { tenantId, keyId }: Scope,
+  { tenantId, keyId }: RowScope,
   { kind, before, state, limit }: JobPage,
 ): Promise<JobRow[]> {
   // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the tenant.

@@ -1,5 +1,5 @@
 import type { Fragment, Sql } from 'postgres'
-import { type Claimant, insertOfAnswer, type KeptScope, type NewKeptRow } from './kept-queries.ts'
+import { insertOfAnswer, type KeptScope, type NewKeptRow, type TurnClaimant } from './kept-queries.ts'
 
 /** Who asks. A key with `usage_scope: key` finds only the conversations that it made itself. */
 export type ConversationScope = Pick<KeptScope, 'tenantId' | 'keyId'>
@@ -86,7 +86,7 @@ export async function claimConversation(
   sql: Sql,
   scope: ConversationScope,
   id: string,
-  { requestId, instanceId, deadMs, days }: Claimant & { days: number },
+  { requestId, instanceId, deadMs, days }: TurnClaimant & { days: number },
 ): Promise<ClaimedConversation | 'locked' | 'none'> {
   const [row] = await sql<(ClaimedConversation & { claimed: boolean; found: boolean })[]>`
     WITH claim AS (
@@ -163,7 +163,7 @@ export async function addItems(
   return row.fits === true ? 'locked' : 'full'
 }
 
-interface ItemsTerms extends Pick<Claimant, 'requestId' | 'deadMs'> {
+interface ItemsTerms extends Pick<TurnClaimant, 'requestId' | 'deadMs'> {
   items: readonly SealedItem[]
   days: number
   itemsMax: number

@@ -3,7 +3,7 @@ import { Backoff } from '../backoff.ts'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
-import type { Question } from '../db/pool.ts'
+import type { PoolQuery } from '../db/pool.ts'
 import { redactText } from '../redaction/redact.ts'
 import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversation-items.ts'
 import {
@@ -24,7 +24,7 @@ import {
   sizeBefore,
   updateConversation,
 } from './conversation-queries.ts'
-import type { Claimant } from './kept-queries.ts'
+import type { TurnClaimant } from './kept-queries.ts'
 import type { KeptBounds, KeptCipher } from './terms.ts'
 
 export interface Conversation {
@@ -56,14 +56,14 @@ type Bounds = Pick<
 >
 
 export interface ConversationParts {
-  ask<T>(question: Question<T>): Promise<T>
+  ask<T>(question: PoolQuery<T>): Promise<T>
   cipher: KeptCipher
   bounds: Bounds
 }
 
 /** Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their id. */
 export class Conversations {
-  readonly #ask: <T>(question: Question<T>) => Promise<T>
+  readonly #ask: <T>(question: PoolQuery<T>) => Promise<T>
   readonly #cipher: KeptCipher
   readonly #bounds: Bounds
 
@@ -181,7 +181,7 @@ export class Conversations {
   async begin(
     scope: ConversationScope,
     id: string,
-    { requestId, instanceId, days }: Pick<Claimant, 'requestId' | 'instanceId'> & { days: number },
+    { requestId, instanceId, days }: Pick<TurnClaimant, 'requestId' | 'instanceId'> & { days: number },
   ): Promise<{ turn: TurnIn; items: SentItems }> {
     if (!plainId.test(id)) throw noConversation(id)
     const { tenantId } = scope

@@ -6,12 +6,11 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { storageFull } from '../canonical/storage-full.ts'
 import type { Group } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
-import type { Question } from '../db/pool.ts'
+import type { PoolQuery } from '../db/pool.ts'
 import { itemsAdded, itemsAnswered, plainId } from './conversation-items.ts'
 import { Conversations, type TurnIn } from './conversations.ts'
 import {
   addKeptAnswer,
-  type Claimant,
   type ClaimVerdict,
   claimAnswer,
   deleteKeptAnswer,
@@ -22,6 +21,7 @@ import {
   readChain,
   readKeptAnswer,
   storedBytesOf,
+  type TurnClaimant,
 } from './kept-queries.ts'
 import type { KeptBounds, KeptCipher } from './terms.ts'
 
@@ -180,7 +180,7 @@ export class KeptAnswers {
   }
 
   /** As `claimAnswer`. Rejects `unavailable`. */
-  async claim(scope: KeptScope, id: string, claimant: Claimant): Promise<ClaimVerdict> {
+  async claim(scope: KeptScope, id: string, claimant: TurnClaimant): Promise<ClaimVerdict> {
     if (!plainId.test(id)) return 'none'
     return await this.#ask(({ sql }) => claimAnswer(sql, scope, id, claimant))
   }
@@ -194,7 +194,7 @@ export class KeptAnswers {
     return turn.parse(JSON.parse(this.#cipher.open(content, ownerOf(tenantId, id))))
   }
 
-  #ask<T>(question: Question<T>): Promise<T> {
+  #ask<T>(question: PoolQuery<T>): Promise<T> {
     return this.#answers.ask(question, {
       withinMs: this.#bounds.admitMs,
       unavailable:

@@ -114,7 +114,7 @@ export async function readChain(
 }
 
 /** A request that would be the only one to continue an answer, and its process. */
-export interface Claimant {
+export interface TurnClaimant {
   requestId: string
   instanceId: string
   /** A process whose heartbeat is older counts as dead. */
@@ -134,7 +134,7 @@ export async function claimAnswer(
   sql: Sql,
   { tenantId, keyId, protocol }: KeptScope,
   answerId: string,
-  { requestId, instanceId, deadMs }: Claimant,
+  { requestId, instanceId, deadMs }: TurnClaimant,
 ): Promise<ClaimVerdict> {
   const found = sql`tenant_id = ${tenantId} AND id = ${answerId} AND protocol = ${protocol} AND expires_at > now()
     AND (${keyId ?? null}::uuid IS NULL OR key_id = ${keyId ?? null}::uuid)`

@@ -1,5 +1,5 @@
 /** How far a process has written its journal, and how far Postgres has it. */
-export interface Progress {
+export interface JournalProgress {
   /** Bytes since the start of the journal. */
   written: number
   /** Postgres has all bytes before it. */
@@ -8,7 +8,7 @@ export interface Progress {
   rows: number
 }
 
-interface Mark extends Pick<Progress, 'written' | 'rows'> {
+interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
   /** The bytes before `written` and behind the mark before were written after this moment of performance.now(). */
   since: number
 }
@@ -22,7 +22,7 @@ const marksMax = 4_096
  */
 export class Backlog {
   #marks: Mark[] = []
-  #last: Progress = { written: 0, shipped: 0, rows: 0 }
+  #last: JournalProgress = { written: 0, shipped: 0, rows: 0 }
   #lookedAt: number
   /** Rows before the first mark. */
   #rowsShipped = 0
@@ -34,7 +34,7 @@ export class Backlog {
   }
 
   /** Look at the journal. The shorter the time between two looks, the more exact is the age. */
-  look(progress: Progress, now: number): void {
+  look(progress: JournalProgress, now: number): void {
     // After a fence the process has begun a new journal.
     if (progress.written < this.#last.written) {
       this.#marks = []

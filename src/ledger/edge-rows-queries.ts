@@ -1,6 +1,6 @@
 import type postgres from 'postgres'
 import { firstIdAt } from '../db/first-id.ts'
-import { hourMs, type Span } from './summary-range.ts'
+import { hourMs, type TimeRange } from './summary-range.ts'
 
 /** At most so many rows of the usage log are read for the ends of a range. They take about 2 us each. */
 export const edgeRowsMax = 200_000
@@ -12,7 +12,7 @@ export const edgeRowsMax = 200_000
  */
 export async function rowsNear(
   sql: postgres.Sql,
-  pieces: readonly Span[],
+  pieces: readonly TimeRange[],
   hoursFrom: number,
 ): Promise<number> {
   if (pieces.length === 0) return 0

@@ -1,5 +1,5 @@
 /** A rule that must hold, and the rows that break it. */
-export interface Finding {
+export interface RuleFinding {
   rule: string
   /** How many rows break the rule. */
   differences: number

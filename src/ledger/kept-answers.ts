@@ -3,7 +3,7 @@ import type { AnswerPosition } from './answer-files.ts'
 import { AnswerJournal } from './answer-journal.ts'
 import type { AnswerRecord } from './answer-record.ts'
 
-export interface KeptAnswersOptions {
+export interface AnswerCaptureOptions {
   /** The present journal directory of this process. It changes when another process takes this one for dead. */
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }
@@ -15,15 +15,15 @@ export interface KeptAnswersOptions {
 const tellMs = 60_000
 
 /** The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and told once a minute. */
-export class KeptAnswers {
-  readonly #options: KeptAnswersOptions
+export class AnswerCapture {
+  readonly #options: AnswerCaptureOptions
   #directory = ''
   #journal: AnswerJournal | undefined
   #dropped = 0
   #untold = 0
   #toldAt = Number.NEGATIVE_INFINITY
 
-  constructor(options: KeptAnswersOptions) {
+  constructor(options: AnswerCaptureOptions) {
     this.#options = options
   }
 

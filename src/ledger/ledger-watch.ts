@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
-import { Backlog, type Progress } from './backlog.ts'
+import { Backlog, type JournalProgress } from './backlog.ts'
 import { journalNamed } from './journal-directory.ts'
 import { setAsidePrefix } from './set-aside.ts'
 import { isSetAside } from './set-aside-folders.ts'
@@ -10,7 +10,7 @@ import { isSetAside } from './set-aside-folders.ts'
 export interface LedgerWatchOptions {
   dataDir: string
   ledger: {
-    readonly progress: Progress
+    readonly progress: JournalProgress
     readonly adoption: Adoption
     health(): { journalBytes: number }
   }

@@ -4,14 +4,14 @@ import type { Worker } from 'node:worker_threads'
 import { startThread } from '../start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Adoption, noAdoption } from './adoption.ts'
-import type { Progress } from './backlog.ts'
+import type { JournalProgress } from './backlog.ts'
 import { Commits } from './commits.ts'
 import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
-import { KeptAnswers } from './kept-answers.ts'
+import { AnswerCapture } from './kept-answers.ts'
 import type { LedgerHealth } from './ledger-health.ts'
-import { type Cut, Ownership } from './ownership.ts'
+import { type CutRequests, Ownership } from './ownership.ts'
 import type { CloseRecord, OnRow, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
 import { SharedRuns } from './shared-runs.ts'
@@ -40,7 +40,7 @@ export interface LedgerOptions {
   }
   log: Log
   /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
-  onCut: Cut
+  onCut: CutRequests
   /** Told of all rows, before they are aggregated, and of those that this process writes for others. */
   onRow?: OnRow | undefined
   /** `orphans`: the ids of the latter. */
@@ -66,7 +66,7 @@ export class Ledger {
   /** Undefined: DURABILITY=journal. */
   readonly #commits: Commits | undefined
   /** Captured answers, on their way to Postgres. Nothing waits for them. */
-  readonly answers: KeptAnswers
+  readonly answers: AnswerCapture
   readonly #ownShips: SharedRuns
   readonly #callsToAll: SharedRuns
   #postgresAway: string | undefined
@@ -121,7 +121,7 @@ export class Ledger {
             ask: () => this.#post({ type: 'commit' }),
             ...bounds,
           })
-    this.answers = new KeptAnswers({
+    this.answers = new AnswerCapture({
       directory: () => this.#ownership.directory,
       journal: () => this.health(),
       bounds,
@@ -244,7 +244,7 @@ export class Ledger {
   }
 
   /** How far Postgres is behind. */
-  get progress(): Progress {
+  get progress(): JournalProgress {
     return { ...this.#journal.progress, rows: this.#rows }
   }
 

@@ -12,7 +12,7 @@ import type { LateFrames, Tail } from './succession.ts'
 import { TupleWriter } from './tuple.ts'
 
 /** End the requests of which `isCut` is true with this error. Their rows say `orphaned`, or what they come to. */
-export type Cut = (isCut: (requestId: string) => boolean, error: GatewayError) => void
+export type CutRequests = (isCut: (requestId: string) => boolean, error: GatewayError) => void
 
 /**
  * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory is there again. `carried`: the new
@@ -38,7 +38,7 @@ export interface OwnershipOptions {
   post(message: FromOwner): void
   /** The journal is another one from now on. */
   onBegin(): void
-  onCut: Cut
+  onCut: CutRequests
   onTrouble(message: string | undefined): void
   log: Log
 }

@@ -7,7 +7,7 @@ import { type DetailRow, type ListRow, requestColumns } from './row.ts'
 import { momentOf } from './tuple.ts'
 
 /** The rows that a query may see. */
-export interface Scope {
+export interface RowScope {
   tenantId: string
   /** Null: all keys of the tenant. */
   keyId: string | null
@@ -71,7 +71,7 @@ export interface SummaryRow {
  */
 export function listRequests(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: RowScope,
   filter: RequestFilter,
   after: Position | undefined,
   limit: number,
@@ -102,7 +102,7 @@ type Piece = postgres.Fragment
  */
 function taggedRequests(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: RowScope,
   { from, to, model, tags, ...filter }: RequestFilter & { tags: readonly string[] },
   after: Position | undefined,
   { columns, most }: { columns: Piece; most: Piece },
@@ -128,7 +128,7 @@ function taggedRequests(
 /** One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant. */
 export async function findRequest(
   sql: postgres.Sql,
-  scope: Scope | 'all',
+  scope: RowScope | 'all',
   id: string,
 ): Promise<RequestDetail | undefined> {
   const [row] = await sql<(DetailRow & { price_id: string | null })[]>`
@@ -179,7 +179,7 @@ async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
  */
 export function summariseRequests(
   sql: postgres.Sql,
-  scope: Scope,
+  scope: RowScope,
   filter: { from: Date; to: Date; model?: string },
 ): Promise<SummaryRow[]> {
   const { model, ...times } = filter
@@ -220,7 +220,7 @@ const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 /** It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the index. */
 function conditions(
   sql: postgres.Sql,
-  scope: Scope | 'all',
+  scope: RowScope | 'all',
   filter: Omit<RequestFilter, 'model' | 'tags'>,
   after: Position | undefined,
 ) {

@@ -1,4 +1,4 @@
-import type { PendingReservation, Refusal } from './reservation.ts'
+import type { MoneyRefusal, PendingReservation } from './reservation.ts'
 
 export interface ReservationQueueOptions {
   /** Ship the rows of requests that have ended, which releases their money. Never rejects. */
@@ -50,7 +50,7 @@ export class ReservationQueue {
   }
 
   /** True: the request waits. False: it is refused. */
-  tryJoin(pending: PendingReservation, refusal: Refusal): boolean {
+  tryJoin(pending: PendingReservation, refusal: MoneyRefusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
     // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this one.
@@ -174,7 +174,7 @@ function answerOf(pending: PendingReservation): Promise<void> {
   })
 }
 
-function ownerOf({ accountId, keyId, groupId }: PendingReservation, { source }: Refusal): string {
+function ownerOf({ accountId, keyId, groupId }: PendingReservation, { source }: MoneyRefusal): string {
   switch (source.owner) {
     case 'balance':
       return accountId

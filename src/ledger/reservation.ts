@@ -11,17 +11,17 @@ export interface ReservationRequest {
   hasLeft(): boolean
 }
 
-export type Verdict =
+export type ReservationResult =
   | { kind: 'granted' }
   /** The client left while the request waited. Nothing is held. */
   | { kind: 'left' }
-  | Refusal
+  | MoneyRefusal
 
 /**
  * `busy`: running requests held the money for as long as the request could wait. `insufficient`: there is too little even
  * without them.
  */
-export interface Refusal {
+export interface MoneyRefusal {
   kind: 'busy' | 'insufficient'
   /** The source without enough money; of several, the fullest. */
   source: BudgetSource
@@ -41,7 +41,7 @@ export interface PendingReservation extends ReservationRequest {
   shipped: boolean
   /** True: the request has given up. A later grant must be given back. */
   abandoned: boolean
-  settle(verdict: Verdict): void
+  settle(verdict: ReservationResult): void
   reject(error: unknown): void
   /** Called when a transaction has decided about it, with any verdict, or when it waits alone for its locked account. */
   answered: () => void

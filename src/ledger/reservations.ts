@@ -3,7 +3,7 @@ import { gatewayError } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { budgetSourceOf } from './budgets.ts'
 import type { Instance } from './instances.ts'
-import type { PendingReservation, ReservationRequest, Verdict } from './reservation.ts'
+import type { PendingReservation, ReservationRequest, ReservationResult } from './reservation.ts'
 import { ReservationQueue } from './reservation-queue.ts'
 
 export interface ReservationOptions {
@@ -55,7 +55,7 @@ export class Reservations {
    * Rejects `unavailable` when Postgres does not answer in time. The reservation may exist then, so the request's row must
    * name the account as reserved.
    */
-  hold(request: ReservationRequest): Promise<Verdict> {
+  hold(request: ReservationRequest): Promise<ReservationResult> {
     const { moneyWaitMs } = this.#options
     return new Promise((resolve, reject) => {
       const pending: PendingReservation = {
@@ -225,7 +225,7 @@ export class Reservations {
 }
 
 /** By request. `locked`: another transaction has locked its account, or a budget. */
-type Verdicts = Map<string, Verdict | 'locked'>
+type Verdicts = Map<string, ReservationResult | 'locked'>
 
 interface VerdictRow {
   request: string
@@ -235,7 +235,7 @@ interface VerdictRow {
   free_nano: string | null
 }
 
-function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): Verdict | 'locked' {
+function verdictOf({ verdict, pot, left_nano, free_nano }: VerdictRow): ReservationResult | 'locked' {
   if (verdict === 'locked') return verdict
   if (verdict === 'granted') return { kind: verdict }
   return {

@@ -5,20 +5,20 @@ import { minutesKept } from './rollups.ts'
 import { type PartFilter, partColumns, summedPieces, sumNames } from './summary-pieces.ts'
 import {
   dayMs,
+  type Granularity,
   hourMs,
   minuteMs,
   type Part,
   planRange,
   type RangePlan,
-  type Span,
-  type Step,
+  type TimeRange,
 } from './summary-range.ts'
 
 export type SummarySort = 'requests' | 'errors' | 'cost' | 'uncharged' | 'tokens' | 'latency'
 
-export interface SummaryQuestion extends Span {
+export interface SummaryQuestion extends TimeRange {
   parts: readonly Part[]
-  step?: Step | undefined
+  step?: Granularity | undefined
   filter: PartFilter
   sort: SummarySort
   /** The highest first. */
@@ -60,7 +60,7 @@ export interface SummaryGroup extends Sums {
   outcome: string | null
 }
 
-export interface Summary extends Span {
+export interface Summary extends TimeRange {
   /** False: the range was widened to whole hours, because its ends have too many rows, or none any more. */
   exact: boolean
   groups: SummaryGroup[]
@@ -131,7 +131,7 @@ export interface Series {
   points: SummaryGroup[]
 }
 
-export interface Timeline extends Span {
+export interface Timeline extends TimeRange {
   exact: boolean
   /** The highest first. `isOther`: the groups behind them together. */
   series: Series[]
@@ -141,7 +141,7 @@ export interface Timeline extends Span {
 /** The same by steps of time, for the highest `limit` groups of the whole range. Throws SummaryRangeError. */
 export async function timeline(
   sql: postgres.Sql,
-  question: Omit<SummaryQuestion, 'skip'> & { step: Step },
+  question: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
   times: SummaryTimes,
 ): Promise<Timeline> {
   const { plan, span, exact } = await planFor(sql, question, times)
@@ -187,7 +187,7 @@ async function planFor(
   sql: postgres.Sql,
   { from, to, parts, step, filter }: Omit<SummaryQuestion, 'skip'>,
   { nowMs, hoursDays }: SummaryTimes,
-): Promise<{ plan: RangePlan; span: Span; exact: boolean }> {
+): Promise<{ plan: RangePlan; span: TimeRange; exact: boolean }> {
   const named = [
     ...parts,
     ...Object.entries(filter).flatMap(([part, value]) => (value === undefined ? [] : [part])),
@@ -211,7 +211,7 @@ async function planFor(
   return { plan: wider, span, exact: false }
 }
 
-async function waitingDays(sql: postgres.Sql, { from, to }: Span): Promise<number> {
+async function waitingDays(sql: postgres.Sql, { from, to }: TimeRange): Promise<number> {
   const [found] = await sql<{ days: string }[]>`
     select count(*) as days from rollup_backfill
     where day > (${new Date(from)}::timestamptz at time zone 'UTC')::date - 1

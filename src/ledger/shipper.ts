@@ -7,7 +7,7 @@ import { Adopter, markShipped } from './adopter.ts'
 import type { Adoption } from './adoption.ts'
 import type { AnswerPosition } from './answer-files.ts'
 import { AnswerShipment } from './answer-shipment.ts'
-import { type Backend, backendOf, endBackend } from './backend.ts'
+import { backendOf, endBackend, type PostgresBackend } from './backend.ts'
 import {
   type Durability,
   registerInstance,
@@ -124,7 +124,7 @@ class Shipper {
   /** Postgres does not answer. */
   #away = false
   /** The backend of the previous connection, which must have ended before this thread continues. */
-  #lostBackend: Backend | undefined
+  #lostBackend: PostgresBackend | undefined
   readonly #queryTimeoutLeastMs: number
   /** Statements in a row that took too long. */
   #timeouts = 0

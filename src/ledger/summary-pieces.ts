@@ -1,5 +1,5 @@
 import type postgres from 'postgres'
-import type { Part, Piece, RangePlan, Step } from './summary-range.ts'
+import type { Granularity, Part, RangePiece, RangePlan } from './summary-range.ts'
 
 /** The value of each part that is filtered by. */
 export type PartFilter = Partial<Record<Part, string>>
@@ -68,7 +68,7 @@ export function summedPieces(
   sql: postgres.Sql,
   { pieces, summed, cut }: RangePlan,
   parts: readonly Part[],
-  step: Step | undefined,
+  step: Granularity | undefined,
   filter: PartFilter,
 ) {
   const named = parts.filter((part) => part !== 'outcome').map((part) => `${partColumns[part]}, `)
@@ -110,7 +110,7 @@ const unitOf = {
 } as const
 
 /** The least id of a moment: the ids of the usage log are in the order of time, and their index finds them. */
-function firstId({ from }: Pick<Piece, 'from'>): string {
+function firstId({ from }: Pick<RangePiece, 'from'>): string {
   const hex = Math.min(Math.max(Math.trunc(from), 0), 2 ** 48 - 1)
     .toString(16)
     .padStart(12, '0')

@@ -1,31 +1,31 @@
 /** A time, its end not included. */
-export interface Span {
+export interface TimeRange {
   from: number
   to: number
 }
 
 export type Part = 'tenant' | 'key' | 'group' | 'model' | 'channel' | 'outcome'
-export type Step = 'minute' | 'hour' | 'day'
-export type Cut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' | 'channel'
+export type Granularity = 'minute' | 'hour' | 'day'
+export type SummaryCut = 'tenant' | 'tenant_model' | 'key' | 'group' | 'model' | 'channel'
 
 /** A part of a range, and the table that answers it. `requests` is the usage log itself. */
-export interface Piece extends Span {
+export interface RangePiece extends TimeRange {
   table: 'rollup_months' | 'rollup_days' | 'rollup_hours' | 'rollup_minutes' | 'requests'
 }
 
 export interface RangePlan {
-  pieces: readonly Piece[]
+  pieces: readonly RangePiece[]
   /** The time that sums answer. Deltas of it count too. */
-  summed: Span
+  summed: TimeRange
   /** The cut of `rollup_months` and `rollup_days`. */
-  cut: Cut | undefined
+  cut: SummaryCut | undefined
 }
 
-export interface RangeQuestion extends Span {
+export interface RangeQuestion extends TimeRange {
   /** The parts that are asked for or filtered by. */
   parts: ReadonlySet<Part>
   /** The steps of time that are asked for. */
-  step: Step | undefined
+  step: Granularity | undefined
   /** Sums by minute and by hour are kept from these moments on. */
   minutesFrom: number
   hoursFrom: number
@@ -55,7 +55,7 @@ export function planRange(question: RangeQuestion): RangePlan | string {
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
   const cut = step === 'hour' ? undefined : cutOf(question.parts)
   const days = cut === undefined ? undefined : within(hours, dayMs)
-  const middle: Piece[] =
+  const middle: RangePiece[] =
     days === undefined
       ? [{ table: 'rollup_hours', ...hours }]
       : [
@@ -63,7 +63,7 @@ export function planRange(question: RangeQuestion): RangePlan | string {
           ...daysOf(days, step === undefined && isCoarse(cut)),
           { table: 'rollup_hours', from: days.to, to: hours.to },
         ]
-  const ends: Span[] = [
+  const ends: TimeRange[] = [
     { from, to: hours.from },
     { from: hours.to, to },
   ]
@@ -78,11 +78,15 @@ export function planRange(question: RangeQuestion): RangePlan | string {
 }
 
 /** `summed` pieces leave one time at each end, which the usage log answers. */
-function planOf(summed: readonly Piece[], { from, to }: Span, cut: Cut | undefined): RangePlan {
+function planOf(
+  summed: readonly RangePiece[],
+  { from, to }: TimeRange,
+  cut: SummaryCut | undefined,
+): RangePlan {
   const starts = summed.map((piece) => piece.from)
   const ends = summed.map((piece) => piece.to)
   const span = summed.length === 0 ? { from: to, to } : { from: Math.min(...starts), to: Math.max(...ends) }
-  const edges: Piece[] = [
+  const edges: RangePiece[] = [
     { table: 'requests', from, to: span.from },
     { table: 'requests', from: span.to, to },
   ]
@@ -90,7 +94,7 @@ function planOf(summed: readonly Piece[], { from, to }: Span, cut: Cut | undefin
 }
 
 /** Whole months (UTC) have sums of their own, by one part. */
-function daysOf(days: Span, hasMonths: boolean): Piece[] {
+function daysOf(days: TimeRange, hasMonths: boolean): RangePiece[] {
   const first = new Date(days.from)
   const from = Date.UTC(first.getUTCFullYear(), first.getUTCMonth() + (first.getUTCDate() === 1 ? 0 : 1), 1)
   const last = new Date(days.to)
@@ -103,17 +107,17 @@ function daysOf(days: Span, hasMonths: boolean): Piece[] {
   ]
 }
 
-function isCoarse(cut: Cut | undefined): boolean {
+function isCoarse(cut: SummaryCut | undefined): boolean {
   return cut !== undefined && cut !== 'key' && cut !== 'tenant_model'
 }
 
-function inner(table: Piece['table'], span: Span, unitMs: number): Piece[] {
+function inner(table: RangePiece['table'], span: TimeRange, unitMs: number): RangePiece[] {
   const whole = within(span, unitMs)
   return whole === undefined ? [] : [{ table, ...whole }]
 }
 
 /** The whole units inside a span. */
-function within({ from, to }: Span, unitMs: number): Span | undefined {
+function within({ from, to }: TimeRange, unitMs: number): TimeRange | undefined {
   const first = Math.ceil(from / unitMs) * unitMs
   const last = Math.floor(to / unitMs) * unitMs
   return first < last ? { from: first, to: last } : undefined
@@ -123,12 +127,12 @@ function hasOnly(parts: ReadonlySet<Part>, allowed: readonly Part[]): boolean {
   return [...parts].every((part) => allowed.includes(part))
 }
 
-function cutOf(parts: ReadonlySet<Part>): Cut | undefined {
+function cutOf(parts: ReadonlySet<Part>): SummaryCut | undefined {
   return cuts.find(([, named]) => hasOnly(parts, [...named, 'outcome']))?.[0]
 }
 
 /** The smallest first. */
-const cuts: readonly (readonly [Cut, readonly Part[]])[] = [
+const cuts: readonly (readonly [SummaryCut, readonly Part[]])[] = [
   ['channel', ['channel']],
   ['group', ['group']],
   ['model', ['model']],

@@ -4,4 +4,4 @@ import type { Sql } from 'postgres'
 export type AskOne = <T>(statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /** Asks a statement that checks a rule. */
-export type Step = <T>(rule: string, statement: (sql: Sql) => PromiseLike<T>) => Promise<T>
+export type RunRule = <T>(rule: string, statement: (sql: Sql) => PromiseLike<T>) => Promise<T>

@@ -1,7 +1,7 @@
-import type { Finding } from './finding.ts'
+import type { RuleFinding } from './finding.ts'
 import { minutesKept } from './rollups.ts'
 import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
-import type { AskOne, Step } from './verify-step.ts'
+import type { AskOne, RunRule } from './verify-step.ts'
 
 const samplesMax = 5
 
@@ -41,10 +41,10 @@ export function stepsOfSums(days: readonly Day[]): number {
  * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
  * that were deleted since count by `deleted_sums`.
  */
-export async function checkSums(step: Step, days: readonly Day[]): Promise<Finding[]> {
-  const findings: Finding[] = []
+export async function checkSums(step: RunRule, days: readonly Day[]): Promise<RuleFinding[]> {
+  const findings: RuleFinding[] = []
   for (const { rule, query } of rules) {
-    const total: Finding = { rule, differences: 0, samples: [] }
+    const total: RuleFinding = { rule, differences: 0, samples: [] }
     for (const { day, hours, minutes } of days) {
       const found = await step(rule, (sql) =>
         sql.unsafe<{ sample: string; differences: string }[]>(
@@ -61,7 +61,7 @@ export async function checkSums(step: Step, days: readonly Day[]): Promise<Findi
 }
 
 /** Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept for ever. */
-async function checkMonths(step: Step): Promise<Finding> {
+async function checkMonths(step: RunRule): Promise<RuleFinding> {
   const rule = 'every sum by month is that of its days'
   const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
   const signed = sumNames.map((name) => `-${name} AS ${name}`).join(', ')

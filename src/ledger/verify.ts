@@ -1,11 +1,11 @@
 import type { Sql } from 'postgres'
-import type { Finding } from './finding.ts'
+import type { RuleFinding } from './finding.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
-import type { AskOne, Step } from './verify-step.ts'
+import type { AskOne, RunRule } from './verify-step.ts'
 import { checkSums, daysOfSums, stepsOfSums } from './verify-sums.ts'
 
 export interface Verification {
-  findings: Finding[]
+  findings: RuleFinding[]
   /** Number of requests whose process died. Their cost is unknown. */
   orphaned: number
   requests: number
@@ -56,11 +56,11 @@ export async function runVerification(
   const months = await closedMonths(ask, scope.since)
   const of = rules.length + stepsOfSums(days) + months.length + 1
   let done = 0
-  const step: Step = (doing, statement) => {
+  const step: RunRule = (doing, statement) => {
     tell({ done: done++, of, doing })
     return ask(statement)
   }
-  const findings: Finding[] = []
+  const findings: RuleFinding[] = []
   for (const rule of rules) findings.push(await check(step, rule))
   findings.push(...(await checkSums(step, days)), await checkMonths(step, months))
   const [counted] = await step(
@@ -72,7 +72,7 @@ export async function runVerification(
   return { findings, requests: Number(counted?.requests ?? 0), orphaned: Number(counted?.orphaned ?? 0) }
 }
 
-async function check(step: Step, { rule, query }: Rule): Promise<Finding> {
+async function check(step: RunRule, { rule, query }: Rule): Promise<RuleFinding> {
   const rows = await step(rule, (sql) =>
     sql.unsafe<{ sample: string; differences: string }[]>(
       `WITH broken AS (${query}) SELECT sample, (SELECT count(*) FROM broken) AS differences FROM broken LIMIT ${samplesMax}`,
@@ -96,9 +96,9 @@ async function closedMonths(ask: AskOne, since: string): Promise<readonly Month[
 }
 
 /** Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed together. */
-async function checkMonths(step: Step, months: readonly Month[]): Promise<Finding> {
+async function checkMonths(step: RunRule, months: readonly Month[]): Promise<RuleFinding> {
   const rule = 'every checkpoint of a closed month is the sum of its entries'
-  const total: Finding = { rule, differences: 0, samples: [] }
+  const total: RuleFinding = { rule, differences: 0, samples: [] }
   for (const { month, starts, ends } of months) {
     const found = await check(step, { rule, query: checkpointQuery(month, starts, ends) })
     total.differences += found.differences

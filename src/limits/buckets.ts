@@ -1,4 +1,4 @@
-import type { Allowance, Scope, Standing } from './limits.ts'
+import type { Allowance, LimitScope, Standing } from './limits.ts'
 
 /**
  * The arithmetic of limits per minute. A bucket holds one minute's limit and refills evenly. Levels are counted in
@@ -31,13 +31,13 @@ export function waitMs(used: number, amount: number, perMinute: number | undefin
 }
 
 /** Tokens that an estimate takes from a scope. At most the limit: a larger amount would never fit. */
-export function heldTokens({ limits }: Scope, tokensEstimate: number): number {
+export function heldTokens({ limits }: LimitScope, tokensEstimate: number): number {
   return limits.tokensPerMinute === undefined ? 0 : Math.min(tokensEstimate, limits.tokensPerMinute)
 }
 
 /** `levels`: of the scopes, in the same order. Where a limit has refused, its allowance is the one that is shown. */
 export function standingOf(
-  scopes: readonly Scope[],
+  scopes: readonly LimitScope[],
   levels: readonly Levels[],
   refused?: { index: number; limit: string },
 ): Standing {

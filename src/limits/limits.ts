@@ -8,21 +8,21 @@ export interface Limits {
    * nobody has read the request yet, it refuses only where more tokens than the limit are used.
    * `requestId` must be unique. Answers without a promise when this process can decide alone; never rejects.
    */
-  take(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
+  take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
   state(): LimitsState
   close(): Promise<void>
 }
 
 /** A key, group or tenant with its limits. Scopes with the same kind and id share their buckets. */
-export interface Scope {
+export interface LimitScope {
   kind: 'key' | 'group' | 'tenant'
   id: string
   limits: RateLimits
 }
 
-export type Decision = Lease | Refusal
+export type Decision = LimitLease | LimitRefusal
 
-export interface Lease extends Standing {
+export interface LimitLease extends Standing {
   granted: true
   /**
    * The second decision, over the tokens of all scopes at once. The lease then holds these tokens too. A refusal gives back
@@ -36,20 +36,20 @@ export interface Lease extends Standing {
   giveBack(): void
 }
 
-export type Held = Granted | Refusal
+export type Held = Granted | LimitRefusal
 
 /** The tokens are held. */
 export interface Granted extends Standing {
   granted: true
 }
 
-export interface Refusal extends Standing, Denial {
+export interface LimitRefusal extends Standing, Denial {
   granted: false
 }
 
 export interface Denial {
   /** The limit without room; of several, the one with the longest wait. */
-  scope: Scope['kind']
+  scope: LimitScope['kind']
   limit: LimitName
   /** The value of that limit. */
   allowed: number
@@ -84,7 +84,7 @@ export interface LimitsState {
 const unlimited: Granted = { granted: true, requests: undefined, tokens: undefined }
 
 /** The lease of every request without limits. */
-export const unlimitedLease: Lease = Object.freeze({
+export const unlimitedLease: LimitLease = Object.freeze({
   granted: true,
   hold: () => unlimited,
   settle() {},

@@ -1,5 +1,5 @@
 import { heldTokens, type Levels, placeWaitMs, refilled, standingOf, unitsPerOne, waitMs } from './buckets.ts'
-import type { Allowance, Denial, Held, Lease, LimitName, Refusal, Scope } from './limits.ts'
+import type { Allowance, Denial, Held, LimitLease, LimitName, LimitRefusal, LimitScope } from './limits.ts'
 
 /** The counts of one scope in this process. */
 export interface ScopeState extends Levels {
@@ -12,13 +12,13 @@ export interface ScopeState extends Levels {
 
 /** The share of a scope that a request holds, or asks for. */
 export interface Hold {
-  readonly scope: Scope
+  readonly scope: LimitScope
   readonly state: ScopeState
   tokens: number
 }
 
 /** A request that this process counts in each of its scopes. `clock`: whole milliseconds. */
-export class MemoryLease implements Lease {
+export class MemoryLease implements LimitLease {
   readonly granted = true
   readonly requests: Allowance | undefined
   readonly tokens: Allowance | undefined
@@ -113,7 +113,7 @@ export class MemoryLease implements Lease {
   }
 }
 
-export function refill(state: ScopeState, { limits }: Scope, nowMs: number): void {
+export function refill(state: ScopeState, { limits }: LimitScope, nowMs: number): void {
   // A clock that was set back must not change a level.
   const elapsedMs = Math.max(0, nowMs - state.atMs)
   state.atMs = nowMs
@@ -126,7 +126,7 @@ export interface Denied extends Denial {
   index: number
 }
 
-export function refusalIn(holds: readonly Hold[], { index, ...denial }: Denied): Refusal {
+export function refusalIn(holds: readonly Hold[], { index, ...denial }: Denied): LimitRefusal {
   return { granted: false, ...denial, ...standingIn(holds, { index, limit: denial.limit }) }
 }
 

@@ -1,12 +1,12 @@
 import { heldTokens } from './buckets.ts'
-import { type Decision, type Limits, type Scope, unlimitedLease } from './limits.ts'
+import { type Decision, type LimitScope, type Limits, unlimitedLease } from './limits.ts'
 import { findDenial, type Hold, MemoryLease, refill, refusalIn, type ScopeState } from './memory-lease.ts'
 
 /** Limits that this process counts alone. */
 export interface MemoryLimits extends Limits {
-  take(scopes: readonly Scope[], tokensEstimate: number): Decision
+  take(scopes: readonly LimitScope[], tokensEstimate: number): Decision
   /** Count a request that Redis has granted, as far as there is room. */
-  note(scopes: readonly Scope[], tokensEstimate: number): MemoryLease
+  note(scopes: readonly LimitScope[], tokensEstimate: number): MemoryLease
 }
 
 /**
@@ -18,7 +18,7 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
   const states = new Map<string, ScopeState>()
   let sweptMs = 0
 
-  function stateOf({ kind, id }: Scope, nowMs: number): ScopeState {
+  function stateOf({ kind, id }: LimitScope, nowMs: number): ScopeState {
     const name = `${kind}:${id}`
     const known = states.get(name)
     if (known !== undefined) return known
@@ -31,7 +31,7 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
     return state
   }
 
-  function holdsOf(scopes: readonly Scope[], tokensEstimate: number): Hold[] {
+  function holdsOf(scopes: readonly LimitScope[], tokensEstimate: number): Hold[] {
     const nowMs = clock()
     return scopes.map((scope) => {
       const state = stateOf(scope, nowMs)

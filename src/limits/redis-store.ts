@@ -1,6 +1,6 @@
 import { Redis } from 'ioredis'
 import type { Levels } from './buckets.ts'
-import type { LimitName, Scope } from './limits.ts'
+import type { LimitName, LimitScope } from './limits.ts'
 import { limitsCommands } from './redis-scripts.ts'
 
 /**
@@ -51,7 +51,7 @@ export class RedisStore {
 
   /** `held`: the tokens to charge to each scope. */
   async take(
-    scopes: readonly Scope[],
+    scopes: readonly LimitScope[],
     held: readonly number[],
     requestId: string,
     leaseMs: number,
@@ -67,7 +67,7 @@ export class RedisStore {
 
   /** Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each scope. */
   async hold(
-    scopes: readonly Scope[],
+    scopes: readonly LimitScope[],
     more: readonly number[],
     held: readonly number[],
     requestId: string,
@@ -78,7 +78,7 @@ export class RedisStore {
 
   /** End a request: free its places, and charge requests and tokens. A charge below 0 gives back. */
   async settle(
-    scopes: readonly Scope[],
+    scopes: readonly LimitScope[],
     requestId: string,
     charged: { requests: number; tokens: readonly number[] },
   ): Promise<void> {
@@ -90,7 +90,7 @@ export class RedisStore {
    * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after the end of its
    * request would hold the place.
    */
-  async renew(places: readonly Place[], leaseMs: number): Promise<void> {
+  async renew(places: readonly ConcurrencyPlace[], leaseMs: number): Promise<void> {
     const sent: Promise<unknown>[] = []
     for (let start = 0; start < places.length; start += renewedAtOnce) {
       const batch = places.slice(start, start + renewedAtOnce)
@@ -130,8 +130,8 @@ export interface Taken {
 }
 
 /** The place of a running request in a scope that limits concurrency. */
-export interface Place {
-  scope: Scope
+export interface ConcurrencyPlace {
+  scope: LimitScope
   requestId: string
 }
 
@@ -147,16 +147,16 @@ const noLimit = -1
 const prefix = '{tollgate:limits}'
 const processesKey = `${prefix}:processes`
 
-function keysOf({ kind, id }: Scope): [hash: string, running: string] {
+function keysOf({ kind, id }: LimitScope): [hash: string, running: string] {
   const key = `${prefix}:${kind}:${id}`
   return [key, `${key}:running`]
 }
 
-function perMinute({ limits }: Pick<Scope, 'limits'>): [requests: number, tokens: number] {
+function perMinute({ limits }: Pick<LimitScope, 'limits'>): [requests: number, tokens: number] {
   return [limits.requestsPerMinute ?? noLimit, limits.tokensPerMinute ?? noLimit]
 }
 
-function takenFrom(answer: readonly number[], scopes: readonly Scope[]): Taken {
+function takenFrom(answer: readonly number[], scopes: readonly LimitScope[]): Taken {
   const [refusedBy = 0, limit = 0, retryAfterMs = 0, ...numbers] = answer
   const levels = scopes.map((_, index) => ({
     requests: numbers[index * 2] ?? 0,

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { inTime, LateError } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
-import { type Decision, type Limits, type LimitsState, type Scope, unlimitedLease } from './limits.ts'
+import { type Decision, type LimitScope, type Limits, type LimitsState, unlimitedLease } from './limits.ts'
 import { type MemoryLimits, memoryLimits } from './memory.ts'
 import { connectMs, RedisStore } from './redis-store.ts'
 import { hasPlaces, type LeaseHome, LocalLease, refusalFrom, SharedLease } from './shared-lease.ts'
@@ -38,7 +38,7 @@ class RedisLimits implements Limits {
   readonly #processId = randomUUID()
   readonly #timer: NodeJS.Timeout
   /** Running requests, and the scopes in which each holds a place. */
-  readonly #running = new Map<string, readonly Scope[]>()
+  readonly #running = new Map<string, readonly LimitScope[]>()
   #mode: LimitsState['mode'] | 'opening' = 'opening'
   /** The numbers of processes at the last beats, the newest last. */
   #counts: number[] = []
@@ -85,7 +85,11 @@ class RedisLimits implements Limits {
     this.#timer.unref()
   }
 
-  take(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision> {
+  take(
+    scopes: readonly LimitScope[],
+    tokensEstimate: number,
+    requestId: string,
+  ): Decision | Promise<Decision> {
     if (scopes.length === 0) return unlimitedLease
     return this.#mode === 'shared'
       ? this.#takeShared(scopes, tokensEstimate, requestId)
@@ -110,7 +114,11 @@ class RedisLimits implements Limits {
     this.#store.close()
   }
 
-  async #takeShared(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Promise<Decision> {
+  async #takeShared(
+    scopes: readonly LimitScope[],
+    tokensEstimate: number,
+    requestId: string,
+  ): Promise<Decision> {
     const held = scopes.map((scope) => heldTokens(scope, tokensEstimate))
     const asking = this.#store.take(scopes, held, requestId, this.#options.leaseMs)
     const taken = await this.#inTime(asking)
@@ -135,7 +143,7 @@ class RedisLimits implements Limits {
     })
   }
 
-  #takeLocal(scopes: readonly Scope[], tokensEstimate: number, requestId: string): Decision {
+  #takeLocal(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision {
     this.#localDecisions++
     const decision = this.#local.take(this.#partsOf(scopes), tokensEstimate)
     return decision.granted ? new LocalLease(this.#home, { scopes, requestId, decision }) : decision
@@ -150,7 +158,7 @@ class RedisLimits implements Limits {
     return answer
   }
 
-  #partsOf(scopes: readonly Scope[]): Scope[] {
+  #partsOf(scopes: readonly LimitScope[]): LimitScope[] {
     return scopes.map((scope) => partOf(scope, this.#processes))
   }
 
@@ -252,7 +260,7 @@ function undefinedIfLate(error: unknown): undefined {
 }
 
 /** The part of each limit that one of `processes` may grant alone. */
-function partOf({ kind, id, limits }: Scope, processes: number): Scope {
+function partOf({ kind, id, limits }: LimitScope, processes: number): LimitScope {
   const part = (limit: number | undefined) => (limit === undefined ? undefined : Math.ceil(limit / processes))
   return {
     kind,

@@ -1,5 +1,5 @@
 import { heldTokens, standingOf } from './buckets.ts'
-import type { Allowance, Held, Lease, Refusal, Scope, Standing } from './limits.ts'
+import type { Allowance, Held, LimitLease, LimitRefusal, LimitScope, Standing } from './limits.ts'
 import type { MemoryLease } from './memory-lease.ts'
 import type { RedisStore, Taken } from './redis-store.ts'
 
@@ -8,7 +8,7 @@ export interface LeaseHome {
   /** Redis answers: all processes count together now. */
   isShared(): boolean
   /** Renew the places of this request from now on, until `leave`. */
-  enter(requestId: string, scopes: readonly Scope[]): void
+  enter(requestId: string, scopes: readonly LimitScope[]): void
   leave(requestId: string): void
   /** `inTime` resolves with undefined when Redis is too slow; `asking` still tells what Redis did. */
   hold(...question: Parameters<RedisStore['hold']>): {
@@ -21,12 +21,12 @@ export interface LeaseHome {
 }
 
 interface Granted {
-  scopes: readonly Scope[]
+  scopes: readonly LimitScope[]
   requestId: string
 }
 
 /** A request that Redis granted. */
-export class SharedLease implements Lease {
+export class SharedLease implements LimitLease {
   readonly granted = true
   readonly requests: Allowance | undefined
   readonly tokens: Allowance | undefined
@@ -136,16 +136,16 @@ export class SharedLease implements Lease {
 }
 
 /** A request that this process granted alone. */
-export class LocalLease implements Lease {
+export class LocalLease implements LimitLease {
   readonly granted = true
   readonly requests: Allowance | undefined
   readonly tokens: Allowance | undefined
   readonly #home: LeaseHome
   readonly #request: Granted
-  readonly #decision: Lease
+  readonly #decision: LimitLease
   #ended = false
 
-  constructor(home: LeaseHome, { scopes, requestId, decision }: Granted & { decision: Lease }) {
+  constructor(home: LeaseHome, { scopes, requestId, decision }: Granted & { decision: LimitLease }) {
     this.#home = home
     this.#request = { scopes, requestId }
     this.#decision = decision
@@ -183,7 +183,7 @@ export class LocalLease implements Lease {
 }
 
 /** The refusal of Redis. */
-export function refusalFrom(scopes: readonly Scope[], { levels, refused }: Taken): Refusal {
+export function refusalFrom(scopes: readonly LimitScope[], { levels, refused }: Taken): LimitRefusal {
   const scope = refused === undefined ? undefined : scopes[refused.index]
   if (refused === undefined || scope === undefined)
     throw new Error('Redis refused for a scope that we did not ask about')
@@ -194,10 +194,10 @@ export function refusalFrom(scopes: readonly Scope[], { levels, refused }: Taken
   return { granted: false, scope: scope.kind, limit, allowed, retryAfterMs, ...standing }
 }
 
-export function hasPlaces({ limits }: Scope): boolean {
+export function hasPlaces({ limits }: LimitScope): boolean {
   return limits.concurrency !== undefined
 }
 
-function hasTokens({ limits }: Scope): boolean {
+function hasTokens({ limits }: LimitScope): boolean {
   return limits.tokensPerMinute !== undefined
 }

@@ -5,7 +5,7 @@ import type { Config } from '../config.ts'
 import type { Database } from '../db/database.ts'
 import { modelEndpoints } from '../stages/endpoints.ts'
 import { declared } from '../telemetry/metrics/declarations.ts'
-import { Metrics, type Snapshot } from '../telemetry/metrics/store.ts'
+import { Metrics, type SeriesSnapshot } from '../telemetry/metrics/store.ts'
 import { limitsMeter } from './limits-meter.ts'
 import { type MeasuredReservations, measuredReservations } from './money-meter.ts'
 import { type Measured, showProcess } from './process-state.ts'
@@ -42,7 +42,7 @@ export class Measures {
   }
 
   /** All values now. `withShared`: also what stands in Postgres for all processes, which one of several processes should read. */
-  async snapshot(withShared: boolean): Promise<Snapshot> {
+  async snapshot(withShared: boolean): Promise<SeriesSnapshot> {
     const shown = this.#shown.then(async () => {
       await Promise.all([this.metrics.gather(), withShared ? this.#shared.show(this.metrics) : undefined])
       return this.metrics.values()

@@ -1,21 +1,21 @@
 import type { Modality, OptionalParameter, Traits } from '../canonical/traits.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
-import type { Finding } from '../verify/format.ts'
+import type { CheckFinding } from '../verify/format.ts'
 
 /** What a probe has found about one subject, and the traits that follow from it. */
-export interface Found {
+export interface ProbeFinding {
   verdict: 'yes' | 'no' | 'unknown'
   traits: Traits | undefined
 }
 
 /** The findings of a run, by the name of the check. */
-export type Findings = ReadonlyMap<string, Pick<Finding, 'verdict'>>
+export type Findings = ReadonlyMap<string, Pick<CheckFinding, 'verdict'>>
 
 /** The verdict on each check. `known`: the traits of the offer without probes. */
 export function verdictsOf(
   findings: Findings,
   { protocol, known }: { protocol: ProtocolName; known: Traits },
-): Map<string, Found> {
+): Map<string, ProbeFinding> {
   const answers = new Map([...findings].map(([name, { verdict }]) => [name, verdictOf(name, verdict)]))
   return new Map(
     [...answers].map(([name, verdict]) => [
@@ -29,7 +29,7 @@ export function verdictsOf(
  * A fault of the server says nothing about what it can do, except where a stream is cut. Something ignored is something
  * that it cannot do.
  */
-function verdictOf(name: string, verdict: Finding['verdict']): Found['verdict'] {
+function verdictOf(name: string, verdict: CheckFinding['verdict']): ProbeFinding['verdict'] {
   switch (verdict) {
     case 'ok':
       return 'yes'
@@ -44,12 +44,12 @@ function verdictOf(name: string, verdict: Finding['verdict']): Found['verdict'] 
 }
 
 interface Around {
-  answers: ReadonlyMap<string, Found['verdict']>
+  answers: ReadonlyMap<string, ProbeFinding['verdict']>
   protocol: ProtocolName
   known: Traits
 }
 
-function traitsOf(name: string, verdict: Found['verdict'], around: Around): Traits | undefined {
+function traitsOf(name: string, verdict: ProbeFinding['verdict'], around: Around): Traits | undefined {
   const { answers, known } = around
   if (verdict === 'unknown') return undefined
   const can = verdict === 'yes'
@@ -120,7 +120,7 @@ function callsSomewhere(answers: Around['answers']): boolean {
 
 function inputOf(answers: Around['answers'], known: Traits): Modality[] {
   const kinds: Modality[] = ['text']
-  const add = (kind: Modality, verdict: Found['verdict'] | undefined) => {
+  const add = (kind: Modality, verdict: ProbeFinding['verdict'] | undefined) => {
     const isKnown = known.input?.includes(kind) ?? kind !== 'video'
     if (verdict === 'yes' || (verdict !== 'no' && isKnown)) kinds.push(kind)
   }
@@ -132,8 +132,8 @@ function inputOf(answers: Around['answers'], known: Traits): Modality[] {
 }
 
 function outputBound(
-  completion: Found['verdict'] | undefined,
-  plain: Found['verdict'] | undefined,
+  completion: ProbeFinding['verdict'] | undefined,
+  plain: ProbeFinding['verdict'] | undefined,
 ): Traits | undefined {
   if (completion === 'yes' && plain !== 'yes') return { outputBound: 'max_completion_tokens' }
   if (completion === 'no' && plain === 'yes') return { outputBound: 'max_tokens' }

@@ -1,13 +1,13 @@
 import type { TranslationNote } from '../canonical/chat.ts'
 import type { Json } from '../canonical/json.ts'
-import { kindAt, parseSpan, type Span, skipSpace } from './json-scan.ts'
+import { type ByteRange, kindAt, parseSpan, skipSpace } from './json-scan.ts'
 import { removeMembers } from './remove-members.ts'
 
 /** The members of a body that only a list of tools gives a meaning. */
 export interface ToolSpans {
-  tools?: Span | undefined
-  tool_choice?: Span | undefined
-  parallel_tool_calls?: Span | undefined
+  tools?: ByteRange | undefined
+  tool_choice?: ByteRange | undefined
+  parallel_tool_calls?: ByteRange | undefined
 }
 
 /**
@@ -21,7 +21,7 @@ export interface ToolSpans {
 export function emptyTools(
   raw: Buffer,
   { tools, tool_choice: choice, parallel_tool_calls: parallel }: ToolSpans,
-): { spans: Span[]; notes: TranslationNote[] } | undefined {
+): { spans: ByteRange[]; notes: TranslationNote[] } | undefined {
   if (tools === undefined || !isEmptyList(raw, tools)) return undefined
   const idleChoice = choice !== undefined && isIdle(raw, choice) ? choice : undefined
   const values = [tools, idleChoice, parallel].filter((span) => span !== undefined)
@@ -55,12 +55,12 @@ function note(path: string, reason: string): TranslationNote {
   return { path, action: 'mapped', reason }
 }
 
-function isEmptyList(raw: Buffer, { start, end }: Span): boolean {
+function isEmptyList(raw: Buffer, { start, end }: ByteRange): boolean {
   return kindAt(raw, start) === 'array' && skipSpace(raw, start + 1, end) === end - 1
 }
 
 /** Whether a choice demands no call. */
-function isIdle(raw: Buffer, choice: Span): boolean {
+function isIdle(raw: Buffer, choice: ByteRange): boolean {
   const kind = kindAt(raw, choice.start)
   if (kind === 'null') return true
   if (kind !== 'string') return false

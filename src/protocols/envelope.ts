@@ -69,7 +69,7 @@ const signatureMembers = ['signature', 'data', 'encrypted_content', 'encrypted_i
 export function withoutEnvelopes(
   value: unknown,
   path: string,
-  onRemoved: (path: string, what: RemovedPart) => void,
+  onRemoved: (path: string, what: RemovedKind) => void,
   onCompaction: (path: string, envelope: string) => unknown,
 ): unknown {
   if (Array.isArray(value)) {
@@ -103,7 +103,7 @@ function isCompaction(item: Json): item is Json & { encrypted_content: string } 
 export const compactionTypes: ReadonlySet<unknown> = new Set(['compaction', 'compaction_summary'])
 
 /** What a removed part is. A citation is one of a web search. */
-export type RemovedPart = 'reasoning' | 'search' | 'citation'
+export type RemovedKind = 'reasoning' | 'search' | 'citation'
 
 /** The ids of the web searches in a message whose pages another vendor found: their call and their result go together. */
 function foreignSearches(blocks: readonly unknown[]): ReadonlySet<unknown> {

@@ -6,7 +6,7 @@ import { placeOf } from './json-place.ts'
 import { nameAt, nameLike, parsedOrNothing, type Watch } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
-export interface Span {
+export interface ByteRange {
   start: number
   end: number
 }
@@ -29,7 +29,7 @@ export interface ScanOptions {
   path?: string
   watch?: Watch
   /** Gets what was found, also before a fault that is thrown. */
-  found?: Partial<Record<string, Span>>
+  found?: Partial<Record<string, ByteRange>>
 }
 
 /**
@@ -44,11 +44,11 @@ export interface ScanOptions {
  */
 export function scanMembers<Name extends string>(
   bytes: Buffer,
-  span: Span,
+  span: ByteRange,
   names: readonly Name[],
   options: ScanOptions,
-): Partial<Record<Name, Span>> {
-  const members: Partial<Record<Name, Span>> = options.found ?? {}
+): Partial<Record<Name, ByteRange>> {
+  const members: Partial<Record<Name, ByteRange>> = options.found ?? {}
   const path = options.path ?? ''
   const text = startScan(bytes, span, options)
   let at = skipSpace(bytes, span.start, span.end)
@@ -80,8 +80,8 @@ export function scanMembers<Name extends string>(
 }
 
 /** Spans of the elements of a JSON array; none if the value is no array. Throws as `scanMembers` does. */
-export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): Span[] {
-  const elements: Span[] = []
+export function scanElements(bytes: Buffer, span: ByteRange, options: ScanOptions): ByteRange[] {
+  const elements: ByteRange[] = []
   const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return elements
   let at = skipSpace(bytes, span.start + 1, span.end)
@@ -99,7 +99,11 @@ export function scanElements(bytes: Buffer, span: Span, options: ScanOptions): S
 }
 
 /** Span of the first element of a JSON array, if there is one. Throws as `scanMembers` does. */
-export function scanFirstElement(bytes: Buffer, span: Span, options: ScanOptions): Span | undefined {
+export function scanFirstElement(
+  bytes: Buffer,
+  span: ByteRange,
+  options: ScanOptions,
+): ByteRange | undefined {
   const text = startScan(bytes, span, options)
   if (bytes[span.start] !== openBracket) return undefined
   const start = skipSpace(bytes, span.start + 1, span.end)
@@ -115,7 +119,7 @@ export function checkText(bytes: Buffer): void {
 }
 
 /** Parse the value of a span. Throws GatewayError `invalid_request` with `path`. */
-export function parseSpan(bytes: Buffer, span: Span, path: string): unknown {
+export function parseSpan(bytes: Buffer, span: ByteRange, path: string): unknown {
   const text = bytes.toString('utf8', span.start, span.end)
   if (text === 'true') return true
   if (text === 'false') return false
@@ -188,7 +192,11 @@ interface Text {
 /** More than any body has, and still a small integer in V8. */
 const uncounted = 2 ** 30
 
-function startScan(bytes: Buffer, span: Span, { depthMax, valuesMax = uncounted, watch }: ScanOptions): Text {
+function startScan(
+  bytes: Buffer,
+  span: ByteRange,
+  { depthMax, valuesMax = uncounted, watch }: ScanOptions,
+): Text {
   const words = bytes.length <= strictBytesMax ? undefined : wordsOf(bytes)
   return {
     bytes,

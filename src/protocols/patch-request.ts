@@ -1,5 +1,5 @@
 import { allAddedMembers, takingBack } from './added-members.ts'
-import type { Span } from './json-scan.ts'
+import type { ByteRange } from './json-scan.ts'
 import type { RequestFacts, RequestPatch } from './protocol.ts'
 import { type Edit, pieces, splice } from './splice.ts'
 
@@ -12,15 +12,15 @@ export class BodySpans {
     return new BodySpans(model, { wanted, ask: { ...ask, bytes: Buffer.from(ask.bytes) } }, unsent)
   }
 
-  readonly model: Span | undefined
+  readonly model: ByteRange | undefined
   readonly usage: UsageSpans | undefined
-  readonly unsent: readonly Span[]
+  readonly unsent: readonly ByteRange[]
 
   /**
    * `usage`: for formats whose streams have usage only if the request asks for it. `unsent`: ranges that the upstream does
    * not get.
    */
-  constructor(model: Span | undefined, usage?: UsageSpans, unsent: readonly Span[] = []) {
+  constructor(model: ByteRange | undefined, usage?: UsageSpans, unsent: readonly ByteRange[] = []) {
     this.model = model
     this.usage = usage
     this.unsent = unsent

@@ -8,7 +8,7 @@ import type { Traits } from '../canonical/traits.ts'
 import type { Usage } from '../canonical/usage.ts'
 import type { Envelope } from './envelope.ts'
 import type { PlainPlace } from './hidden-input.ts'
-import type { JsonBounds, Span } from './json-scan.ts'
+import type { ByteRange, JsonBounds } from './json-scan.ts'
 import type { KeptWishes } from './kept-wishes.ts'
 import type { ClientTools, ToolNames } from './tool-names.ts'
 
@@ -103,7 +103,7 @@ export interface AnswerContext {
 /** A request for an answer that is made in the background. */
 export interface BackgroundFacts {
   /** The members that the request which makes the answer has otherwise, or not at all. */
-  removed: readonly Span[]
+  removed: readonly ByteRange[]
   /** The place for its own members. */
   at: number
   /** The client's `include`. */
@@ -113,11 +113,11 @@ export interface BackgroundFacts {
 /** A conversation that is kept between requests, in the Messages format. */
 export interface ThreadFacts {
   /** Span of the member. */
-  span: Span
+  span: ByteRange
   /** The answer that the request continues; undefined: it begins a conversation. */
   previousId: string | undefined
   /** Spans of the members that hold for all of the conversation. Its first request alone has them. */
-  head: { readonly [name: string]: Span }
+  head: { readonly [name: string]: ByteRange }
 }
 
 /** An answer that is kept: what later requests repeat of it, and the answer itself. */
@@ -177,9 +177,9 @@ export interface RequestFacts {
   /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */
   heldId: string | undefined
   /** Span of that id, a JSON string. */
-  heldSpan?: Span | undefined
+  heldSpan?: ByteRange | undefined
   /** The conversation that the request names, kept by us or by nobody: its id, and the span of the member. */
-  runsIn?: { id: string; span: Span } | undefined
+  runsIn?: { id: string; span: ByteRange } | undefined
   /** True if the upstream keeps the answer, so that the client can come back to its id. Default false. */
   keepsAnswer?: boolean
   /** The member that makes the upstream work on after its answer, so that we never see the cost. */
@@ -187,13 +187,13 @@ export interface RequestFacts {
   /** Present where that is an answer in the background, which the gateway can make itself. */
   background?: BackgroundFacts | undefined
   /** Span of the JSON string in which the client names its session or its user, if it does. */
-  session: Span | undefined
+  session: ByteRange | undefined
   /** Span of the user that the client names, as a JSON string. */
-  endUser?: Span | undefined
+  endUser?: ByteRange | undefined
   /** Span of the client's own labels of the request, an object. */
-  metadata?: Span | undefined
+  metadata?: ByteRange | undefined
   /** Span of the turns: an array, or one turn as a JSON string. */
-  conversation: Span | undefined
+  conversation: ByteRange | undefined
   /** Notes on what a pass-through does not send. */
   unsent?: readonly TranslationNote[] | undefined
   /** The encoding of vectors that a request for embeddings asks for, if it is one that the gateway can write. */

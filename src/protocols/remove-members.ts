@@ -1,10 +1,10 @@
-import { type Span, skipSpace } from './json-scan.ts'
+import { type ByteRange, skipSpace } from './json-scan.ts'
 
 /**
  * The ranges that take members out of a JSON object, each with its key and one comma. `values`: the spans of their values,
  * of one object that a scan has checked. The object must keep at least one member.
  */
-export function removeMembers(raw: Buffer, values: readonly Span[]): Span[] {
+export function removeMembers(raw: Buffer, values: readonly ByteRange[]): ByteRange[] {
   return removeElements(
     raw,
     values.map(({ start, end }) => ({ start: keyBefore(raw, start), end })),
@@ -12,8 +12,8 @@ export function removeMembers(raw: Buffer, values: readonly Span[]): Span[] {
 }
 
 /** The same for elements of an array, which must keep one. */
-export function removeElements(raw: Buffer, elements: readonly Span[]): Span[] {
-  const removed: Span[] = []
+export function removeElements(raw: Buffer, elements: readonly ByteRange[]): ByteRange[] {
+  const removed: ByteRange[] = []
   /** The end of the last range that took the comma after it. */
   let leadingEnd = -1
   for (const { start, end } of [...elements].sort((a, b) => a.start - b.start)) {

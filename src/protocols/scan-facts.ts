@@ -1,11 +1,11 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import {
+  type ByteRange,
   checkText,
   type JsonBounds,
   kindAt,
   parseSpan,
-  type Span,
   scanMembers,
   skipSpace,
 } from './json-scan.ts'
@@ -23,21 +23,21 @@ export function scanBody<Name extends string>(
   names: readonly Name[],
   { jsonDepthMax, jsonValuesMax }: JsonBounds,
   watch?: Watch,
-): Partial<Record<Name, Span>> {
+): Partial<Record<Name, ByteRange>> {
   checkText(raw)
   const bounds = { depthMax: jsonDepthMax, valuesMax: jsonValuesMax, ...(watch && { watch }) }
   return scanMembers(raw, { start: 0, end: raw.length }, names, bounds)
 }
 
 /** The id of a model, as `modelName` reads it. Throws GatewayError `invalid_request`. */
-export function readModel(raw: Buffer, span: Span | undefined): string {
+export function readModel(raw: Buffer, span: ByteRange | undefined): string {
   if (span === undefined) return modelName(undefined)
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, 'model', 'a string')
   return modelName(parseSpan(raw, span, 'model'))
 }
 
 /** Throws GatewayError `invalid_request` unless `messages` is an array with elements. */
-export function checkMessages(raw: Buffer, span: Span | undefined): asserts span is Span {
+export function checkMessages(raw: Buffer, span: ByteRange | undefined): asserts span is ByteRange {
   if (!span) throw invalid('messages', 'required: a non-empty array of messages')
   if (kindAt(raw, span.start) !== 'array') throw wrongKind(raw, span, 'messages', 'a non-empty array')
   if (skipSpace(raw, span.start + 1, span.end) === span.end - 1) {
@@ -46,7 +46,7 @@ export function checkMessages(raw: Buffer, span: Span | undefined): asserts span
 }
 
 /** False if absent or null. */
-export function readBoolean(raw: Buffer, span: Span | undefined, path: string): boolean {
+export function readBoolean(raw: Buffer, span: ByteRange | undefined, path: string): boolean {
   if (!span) return false
   const kind = kindAt(raw, span.start)
   if (kind !== 'boolean' && kind !== 'null') throw wrongKind(raw, span, path, 'a boolean')
@@ -57,7 +57,7 @@ export function readBoolean(raw: Buffer, span: Span | undefined, path: string): 
 /** Undefined if absent or null. */
 export function readInteger(
   raw: Buffer,
-  span: Span | undefined,
+  span: ByteRange | undefined,
   path: string,
   least: number,
   most = Number.MAX_SAFE_INTEGER,
@@ -75,7 +75,7 @@ export function readInteger(
 }
 
 /** A number that is nothing but a few digits, without a text of it. */
-function digitsAt(raw: Buffer, { start, end }: Span): number | undefined {
+function digitsAt(raw: Buffer, { start, end }: ByteRange): number | undefined {
   if (end - start > 9) return undefined
   let value = 0
   for (let at = start; at < end; at++) {
@@ -92,7 +92,7 @@ function digitsAt(raw: Buffer, { start, end }: Span): number | undefined {
  */
 export function readTokensMax<Name extends string>(
   raw: Buffer,
-  members: Partial<Record<Name, Span>>,
+  members: Partial<Record<Name, ByteRange>>,
   ...names: readonly Name[]
 ): number | undefined {
   let most: number | undefined
@@ -105,13 +105,13 @@ export function readTokensMax<Name extends string>(
 }
 
 /** The span if it is a string that is not empty. */
-export function stringAt(raw: Buffer, span: Span | undefined): Span | undefined {
+export function stringAt(raw: Buffer, span: ByteRange | undefined): ByteRange | undefined {
   if (span === undefined || kindAt(raw, span.start) !== 'string' || span.end - span.start <= 2)
     return undefined
   return span
 }
 
 /** A GatewayError `invalid_request` for a value of the wrong type. */
-export function wrongKind(raw: Buffer, span: Span, path: string, expected: string): GatewayError {
+export function wrongKind(raw: Buffer, span: ByteRange, path: string, expected: string): GatewayError {
   return invalid(path, `expected ${expected}, got ${kindAt(raw, span.start)}`)
 }

@@ -1,5 +1,5 @@
 import type { GatewayError } from '../canonical/error.ts'
-import { kindAt, parseSpan, type Span, scanElements, scanMembers } from './json-scan.ts'
+import { type ByteRange, kindAt, parseSpan, scanElements, scanMembers } from './json-scan.ts'
 import { removeElements, removeMembers } from './remove-members.ts'
 import { type Edit, splice } from './splice.ts'
 
@@ -47,23 +47,23 @@ const options = { depthMax: Number.POSITIVE_INFINITY }
 const nothing = Buffer.alloc(0)
 const emptyList = Buffer.from('[]')
 
-function elementsOf(body: Buffer, span: Span | undefined): Span[] {
+function elementsOf(body: Buffer, span: ByteRange | undefined): ByteRange[] {
   return span === undefined ? [] : scanElements(body, span, options)
 }
 
 function membersOf<Name extends string>(
   body: Buffer,
-  span: Span,
+  span: ByteRange,
   names: readonly Name[],
-): Partial<Record<Name, Span>> {
+): Partial<Record<Name, ByteRange>> {
   return kindAt(body, span.start) === 'object' ? scanMembers(body, span, names, options) : {}
 }
 
-function without(spans: readonly Span[]): Edit[] {
+function without(spans: readonly ByteRange[]): Edit[] {
   return spans.map((span) => ({ ...span, bytes: nothing }))
 }
 
-function leaveOut(body: Buffer, list: Span, isOut: (element: Span) => boolean): Edit[] {
+function leaveOut(body: Buffer, list: ByteRange, isOut: (element: ByteRange) => boolean): Edit[] {
   const elements = elementsOf(body, list)
   const out = elements.filter(isOut)
   if (out.length > 0 && out.length === elements.length) return [{ ...list, bytes: emptyList }]
@@ -71,16 +71,16 @@ function leaveOut(body: Buffer, list: Span, isOut: (element: Span) => boolean): 
 }
 
 /** An item of Responses. Without its seal it would name what the account keeps. */
-function isSealedItem(body: Buffer, item: Span): boolean {
+function isSealedItem(body: Buffer, item: ByteRange): boolean {
   const { type, encrypted_content: seal } = membersOf(body, item, ['type', 'encrypted_content'])
   if (type === undefined || seal === undefined || kindAt(body, seal.start) !== 'string') return false
   return parseSpan(body, type, 'type') === 'reasoning'
 }
 
 /** Messages, and Chat Completions with the members of gateways: OpenRouter, LiteLLM and Copilot. */
-function fitMessages(body: Buffer, messages: Span): Edit[] {
-  const isBlock = (block: Span) => isThinkingBlock(body, block)
-  const isLeft = (message: Span) => {
+function fitMessages(body: Buffer, messages: ByteRange): Edit[] {
+  const isBlock = (block: ByteRange) => isThinkingBlock(body, block)
+  const isLeft = (message: ByteRange) => {
     const blocks = elementsOf(body, membersOf(body, message, ['content']).content)
     return blocks.length > 0 && blocks.every(isBlock)
   }
@@ -95,14 +95,14 @@ function fitMessages(body: Buffer, messages: Span): Edit[] {
 
 const sealedMembers = ['reasoning_details', 'thinking_blocks', 'reasoning_opaque'] as const
 
-function isThinkingBlock(body: Buffer, block: Span): boolean {
+function isThinkingBlock(body: Buffer, block: ByteRange): boolean {
   const { type } = membersOf(body, block, ['type'])
   const name = type && parseSpan(body, type, 'type')
   return name === 'thinking' || name === 'redacted_thinking'
 }
 
 /** Gemini wants a signature on calls, and documents one for those of other models. */
-function fitContent(body: Buffer, content: Span): Edit[] {
+function fitContent(body: Buffer, content: ByteRange): Edit[] {
   return elementsOf(body, membersOf(body, content, ['parts']).parts).flatMap((part) => {
     const { thoughtSignature } = membersOf(body, part, ['thoughtSignature'])
     if (thoughtSignature === undefined) return []

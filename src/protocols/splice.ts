@@ -1,7 +1,7 @@
-import type { Span } from './json-scan.ts'
+import type { ByteRange } from './json-scan.ts'
 
 /** The new bytes of one range of a body. */
-export interface Edit extends Span {
+export interface Edit extends ByteRange {
   bytes: Buffer
 }
 

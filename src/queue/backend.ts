@@ -4,7 +4,7 @@ import { relayLog } from '../telemetry/relay-log.ts'
 import type { QueueName } from './queue.ts'
 
 /** The store of BullMQ's jobs. Its callers work with every backend. */
-export interface Backend {
+export interface QueueBackend {
   name: 'redis' | 'postgres'
   /** BullMQ's classes call it to connect. They ignore the `connection` of their options. */
   connect: BackendFactory<IQueueBackend, typeof unused>

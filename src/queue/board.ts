@@ -2,17 +2,17 @@ import { createBullBoard } from '@bull-board/api'
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter'
 import { ExpressAdapter } from '@bull-board/express'
 import type { Queue } from 'bullmq'
-import type { Pages } from './queue.ts'
+import type { QueuePages } from './queue.ts'
 
 /** Pages that show the queues. They are read-only: Postgres would not learn of a job that is changed here. */
-export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: string): Pages {
+export function queueBoard(queues: readonly Pick<Queue, 'name'>[], basePath: string): QueuePages {
   const server = new ExpressAdapter().setBasePath(basePath)
   createBullBoard({
     queues: queues.map(adapterOf),
     serverAdapter: server,
     options: { uiConfig: { boardTitle: 'Tollgate queues' } },
   })
-  const pages: Pages = server.getRouter()
+  const pages: QueuePages = server.getRouter()
   return (request, response, next) => {
     if (request.method === 'GET' || request.method === 'HEAD') return pages(request, response, next)
     // Each route of the pages checks this itself; we check it also for routes that a later version adds.

@@ -1,7 +1,7 @@
 import { Queue } from 'bullmq'
 import { inTime } from '../in-time.ts'
 import type { Log } from '../telemetry/log.ts'
-import type { Backend } from './backend.ts'
+import type { QueueBackend } from './backend.ts'
 import { bullName, describe, quietLog, unused } from './backend.ts'
 import { jobOptions, payloadOf } from './payload.ts'
 import { openPostgres } from './postgres.ts'
@@ -76,7 +76,7 @@ export async function openQueues(options: QueueOptions): Promise<Queues> {
   }
 }
 
-function openQueue(backend: Backend, name: QueueName, prefix: string, log: Log) {
+function openQueue(backend: QueueBackend, name: QueueName, prefix: string, log: Log) {
   const queue = new Queue(
     bullName(name),
     // We do not read the events, and the default would keep ten thousand.

@@ -10,7 +10,7 @@ import {
 } from 'bullmq'
 import { Client, DatabaseError } from 'pg'
 import type { Log } from '../telemetry/log.ts'
-import type { Backend } from './backend.ts'
+import type { QueueBackend } from './backend.ts'
 import { describe } from './backend.ts'
 
 /**
@@ -36,7 +36,7 @@ export async function openPostgres(
   commandMs: number,
   waitMs: number,
   log: Log,
-): Promise<Backend> {
+): Promise<QueueBackend> {
   const pool = openPool(databaseUrl, commandMs, log)
   try {
     await requireSchema(pool, waitMs)

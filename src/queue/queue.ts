@@ -36,7 +36,7 @@ export interface Queues {
    * Pages that show the queues. Mount them at `basePath`, behind a check of the admin's token. They change nothing: the
    * state of a job is in Postgres, not in the queue.
    */
-  board(basePath: string): Promise<Pages>
+  board(basePath: string): Promise<QueuePages>
   /** Close the workers first: this cuts off jobs that still run. */
   close(): Promise<void>
 }
@@ -44,7 +44,7 @@ export interface Queues {
 export type QueueName = 'images' | 'webhooks' | 'probes' | 'alerts' | 'answers'
 
 /** A handler that Express can mount. */
-export type Pages = (
+export type QueuePages = (
   request: IncomingMessage,
   response: ServerResponse,
   next: (error?: unknown) => void,

@@ -2,14 +2,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRedisBackend } from 'bullmq'
 import { Redis } from 'ioredis'
 import type { Log } from '../telemetry/log.ts'
-import type { Backend } from './backend.ts'
+import type { QueueBackend } from './backend.ts'
 import { describe } from './backend.ts'
 
 /**
  * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait until Redis
  * is back. Rejects when Redis cannot be used within `waitMs`.
  */
-export async function openRedis(url: string, commandMs: number, waitMs: number, log: Log): Promise<Backend> {
+export async function openRedis(
+  url: string,
+  commandMs: number,
+  waitMs: number,
+  log: Log,
+): Promise<QueueBackend> {
   await waitForRedis(url, commandMs, waitMs, log)
   const connectTimeout = commandMs
   const retryStrategy = (times: number) => Math.min(50 * times, 1_000)

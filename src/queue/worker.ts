@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Job } from 'bullmq'
 import { DelayedError, UnrecoverableError, Worker } from 'bullmq'
 import type { Log } from '../telemetry/log.ts'
-import type { Backend } from './backend.ts'
+import type { QueueBackend } from './backend.ts'
 import { bullName, describe, quietLog, unused } from './backend.ts'
 import { jobIdOf } from './payload.ts'
 import type { QueueName, QueueWorker, WorkOptions } from './queue.ts'
@@ -15,7 +15,7 @@ export interface WorkerOptions extends WorkOptions {
 }
 
 /** A BullMQ worker that survives every outage of its backend. */
-export function startWorker(backend: Backend, name: QueueName, options: WorkerOptions): QueueWorker {
+export function startWorker(backend: QueueBackend, name: QueueName, options: WorkerOptions): QueueWorker {
   const log = quietLog(options.log.child({ queue: name }))
   const running = new Set<Promise<unknown>>()
   const process = (job: Job, token?: string) => {

@@ -26,7 +26,7 @@ export interface ResetCount {
 }
 
 /** The result of a call, for the breaker of its channel. `nothing`: the client left, or this process ends. */
-export type Outcome = 'failure' | 'life' | 'nothing'
+export type CallOutcome = 'failure' | 'life' | 'nothing'
 
 /** A call under way, for the breaker of its channel. Only its first `end` counts. */
 export interface BreakerCall {
@@ -36,7 +36,7 @@ export interface BreakerCall {
    */
   answered(status: number): void
   /** `openMs`: the upstream said for how long we must not call it. */
-  end(outcome: Outcome, reason: string, openMs?: number): void
+  end(outcome: CallOutcome, reason: string, openMs?: number): void
 }
 
 const probeMsMax = 30_000
@@ -119,7 +119,13 @@ export class Breakers {
     clearInterval(this.#timer)
   }
 
-  #end(state: State, call: RunningCall, outcome: Outcome, reason: string, openMs: number | undefined): void {
+  #end(
+    state: State,
+    call: RunningCall,
+    outcome: CallOutcome,
+    reason: string,
+    openMs: number | undefined,
+  ): void {
     if (call.hasEnded) return
     call.hasEnded = true
     if (call.status === undefined) noteAnswer(state)

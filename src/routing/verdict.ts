@@ -1,11 +1,11 @@
 import type { GatewayError } from '../canonical/error.ts'
-import type { Outcome } from './breakers.ts'
+import type { CallOutcome } from './breakers.ts'
 
 /** The consequences of a failed call for the next target, the breaker and the credential. The client saw nothing of it. */
 export interface Verdict {
   /** What we may ask next: another credential of the channel, another channel, or nothing. */
   next: 'credential' | 'channel' | 'nobody'
-  breaker: Outcome
+  breaker: CallOutcome
   /** The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for this model. */
   cooldown?: 'limited' | 'refused' | 'forbidden'
   /** The upstream said for how many seconds we must not call the channel. */

@@ -2,7 +2,7 @@ import { FairQueue } from './fair-queue.ts'
 import { RunningCounts } from './running-counts.ts'
 
 /** What takes a place in a bulkhead. */
-export interface Entry {
+export interface BulkheadEntry {
   /** The tenant or key that it belongs to. Undefined: `perOwner` does not bound it. */
   readonly owner?: string | undefined
   /** Its turn has come. It must not throw. */
@@ -29,7 +29,7 @@ export interface BulkheadOptions {
  * Bounds how many run at once and how many wait for a place. It makes no promise: `inTurn` is for callers that want
  * one.
  */
-export class Bulkhead<E extends Entry = Entry> {
+export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
   readonly #options: BulkheadOptions
   readonly #running = new Set<E>()
   readonly #waiting = new FairQueue<E>()

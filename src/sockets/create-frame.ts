@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { orElse } from '../confine.ts'
-import { type JsonBounds, kindAt, parseSpan, type Span, scanMembers } from '../protocols/json-scan.ts'
+import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanMembers } from '../protocols/json-scan.ts'
 import { removeMembers } from '../protocols/remove-members.ts'
 import { readBoolean, scanBody } from '../protocols/scan-facts.ts'
 import { splice } from '../protocols/splice.ts'
@@ -70,21 +70,21 @@ const laneCharactersMax = 256
 
 /** The lane of a frame that is refused, as far as it can be read: clients wait for the answer there. */
 export function laneOfRefused(frame: Buffer, { jsonDepthMax: depthMax }: JsonBounds): string | undefined {
-  const found: Partial<Record<'stream_id', Span>> = {}
+  const found: Partial<Record<'stream_id', ByteRange>> = {}
   orElse(undefined, () =>
     scanMembers(frame, { start: 0, end: frame.length }, ['stream_id'], { depthMax, found }),
   )
   return orElse(undefined, () => textAt(frame, found.stream_id, 'stream_id')?.slice(0, laneCharactersMax))
 }
 
-function textAt(frame: Buffer, span: Span | undefined, path: string): string | undefined {
+function textAt(frame: Buffer, span: ByteRange | undefined, path: string): string | undefined {
   if (!isGiven(frame, span)) return undefined
   if (kindAt(frame, span.start) !== 'string')
     throw invalid(path, `expected a string, got ${kindAt(frame, span.start)}`)
   return String(parseSpan(frame, span, path)) || undefined
 }
 
-function isGiven(frame: Buffer, span: Span | undefined): span is Span {
+function isGiven(frame: Buffer, span: ByteRange | undefined): span is ByteRange {
   return span !== undefined && kindAt(frame, span.start) !== 'null'
 }
 

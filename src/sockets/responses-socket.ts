@@ -13,7 +13,7 @@ import { type LaneState, stateAfter } from './lane-state.ts'
 import { LaneStates, lanesMax, oneAtATime, tooManyLanes, unnamed } from './lanes.ts'
 import type { OpenSocket, OpenSockets } from './open-sockets.ts'
 import { requireCalls } from './result-calls.ts'
-import { Turn, type TurnParts, type TurnResult } from './turn.ts'
+import { SocketTurn, type TurnParts, type TurnResult } from './turn.ts'
 
 export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clientAddress' | 'handle'> {
   bounds: Bounds
@@ -41,7 +41,7 @@ export class ResponsesSocket implements OpenSocket {
   readonly #frames: FrameMemory
   readonly #states: LaneStates
   /** Those that run, by lane. */
-  readonly #turns = new Map<string, Turn>()
+  readonly #turns = new Map<string, SocketTurn>()
   /** Those that wait for one in their lane. */
   #waiting: Waiting[] = []
   /** It gets no new request. */
@@ -168,7 +168,7 @@ export class ResponsesSocket implements OpenSocket {
         : withHistory(body, { input: facts.conversation, previous: heldSpan }, state.items, before)
     share.set(whole.length)
     this.#idle.refresh()
-    const turn = new Turn({
+    const turn = new SocketTurn({
       ...this.#parts,
       lane,
       body: whole,

@@ -1,5 +1,11 @@
 import { gatewayError } from '../canonical/error.ts'
-import { type JsonBounds, parseSpan, type Span, scanElements, scanMembers } from '../protocols/json-scan.ts'
+import {
+  type ByteRange,
+  type JsonBounds,
+  parseSpan,
+  scanElements,
+  scanMembers,
+} from '../protocols/json-scan.ts'
 
 /**
  * Every result in `input` must have its call, there or in the items before it: a client that sends another one has lost its place in the
@@ -7,7 +13,7 @@ import { type JsonBounds, parseSpan, type Span, scanElements, scanMembers } from
  */
 export function requireCalls(
   body: Buffer,
-  input: Span | undefined,
+  input: ByteRange | undefined,
   before: string,
   bounds: JsonBounds,
 ): void {

@@ -29,7 +29,7 @@ export type TurnResult =
   | { kind: 'failed' | 'cut' }
 
 /** One request of a connection. Its answer goes out as frames while it arrives. */
-export class Turn {
+export class SocketTurn {
   readonly #exchange: InnerExchange
   readonly #frames: EventFrames
   readonly #send: TurnParts['send']

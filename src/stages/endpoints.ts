@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http'
-import type { AnswerFormat } from '../bodies/answer-choices.ts'
+import type { ClientAnswerFormat } from '../bodies/answer-choices.ts'
 import type { BodyFormat } from '../bodies/read-body.ts'
 import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, compactionClient, plainClient } from '../protocols/index.ts'
@@ -126,7 +126,7 @@ export interface PathFormat {
   protocol: ProtocolName
   client: ClientSide
   /** How to read answers that may be captured; absent: they are no text. */
-  answers?: AnswerFormat
+  answers?: ClientAnswerFormat
   /** True: it compacts a conversation. */
   compacts?: boolean
   /** True: no endpoint has this path. */
@@ -148,7 +148,7 @@ function clientFor(endpoint: ModelEndpoint): ClientSide {
   return clientOf(endpoint.protocol)
 }
 
-function answersOf(endpoint: ModelEndpoint): AnswerFormat | undefined {
+function answersOf(endpoint: ModelEndpoint): ClientAnswerFormat | undefined {
   if (endpoint.kind === 'text') return endpoint.compactsAt === undefined ? endpoint.protocol : undefined
   return endpoint.kind === 'plain' && endpoint.writes === true ? 'completions' : undefined
 }

@@ -1,7 +1,7 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type BudgetSource, resetOf } from '../ledger/budgets.ts'
 import { usd } from '../ledger/price.ts'
-import type { Refusal } from '../ledger/reservation.ts'
+import type { MoneyRefusal } from '../ledger/reservation.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
@@ -55,7 +55,7 @@ export async function holdMoney(
   }
 }
 
-function heldByOthers({ source, freeNano }: Refusal, { nano, reason }: Amount): GatewayError {
+function heldByOthers({ source, freeNano }: MoneyRefusal, { nano, reason }: Amount): GatewayError {
   const facts = {
     cost: usd(nano),
     free: usd(atLeastZero(freeNano)),
@@ -66,7 +66,7 @@ function heldByOthers({ source, freeNano }: Refusal, { nano, reason }: Amount): 
 }
 
 function insufficient(
-  { source, leftNano }: Refusal,
+  { source, leftNano }: MoneyRefusal,
   { nano, advise, reason }: Amount,
   startedAt: number,
 ): GatewayError {

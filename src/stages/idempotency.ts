@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Found, KeptAnswer } from '../access/idempotency-keys.ts'
+import type { KeptAnswer, KeyState } from '../access/idempotency-keys.ts'
 import { gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { storageFull } from '../canonical/storage-full.ts'
@@ -45,7 +45,7 @@ export async function answeredBefore(
     fingerprint,
     requestId: id,
   }
-  let found: Found
+  let found: KeyState
   try {
     found = await gateway.idempotency.claim(keyed)
   } catch (cause) {

@@ -1,4 +1,4 @@
-import type { Job, JobName, Jobs } from '../bodies/jobs.ts'
+import type { JobName, ThreadJob, ThreadJobs } from '../bodies/jobs.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
@@ -9,8 +9,8 @@ import type { Identified } from './identify.ts'
 export async function inThread<Name extends JobName>(
   { bodyThreads }: Gateway,
   { identity, life }: Identified,
-  job: Job<Name>,
-): Promise<Jobs[Name]['output']> {
+  job: ThreadJob<Name>,
+): Promise<ThreadJobs[Name]['output']> {
   const running = bodyThreads.run<Name>(identity.keyId, job)
   life.running = {
     resume() {},

@@ -1,6 +1,6 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { Group } from '../catalog/snapshot.ts'
-import type { Lease } from '../limits/limits.ts'
+import type { LimitLease } from '../limits/limits.ts'
 import type { Claim } from './idempotency-claim.ts'
 
 /** The state of a running request. */
@@ -19,7 +19,7 @@ export interface Life {
   /** What to do with the upstream call when the client leaves; undefined: abort it. */
   whenClientLeaves: Group['clientGone'] | undefined
   /** Its share of its limits. */
-  lease: Lease | undefined
+  lease: LimitLease | undefined
   /** Its claim on its Idempotency-Key. */
   claim: Claim | undefined
   /** Run at the end, such as to clear timers. */

@@ -1,7 +1,7 @@
 import { gatewayError } from '../canonical/error.ts'
 import type { Reason } from '../canonical/reasons/catalogue.ts'
 import { unlimited } from '../catalog/limit-columns.ts'
-import { type Decision, type Denial, type Held, isLimited, type Scope } from '../limits/limits.ts'
+import { type Decision, type Denial, type Held, isLimited, type LimitScope } from '../limits/limits.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
@@ -38,11 +38,11 @@ export function takeTokens(
   return undefined
 }
 
-function scopesOf({ snapshot, identity, group }: Identified): readonly Scope[] {
+function scopesOf({ snapshot, identity, group }: Identified): readonly LimitScope[] {
   const tenantLimits = snapshot.tenants.get(identity.tenantId)?.limits
   const { keyId, parent } = identity
   const keyLimits = identity.limits ?? (parent === undefined ? group.limits : unlimited)
-  const scopes: Scope[] = []
+  const scopes: LimitScope[] = []
   if (isLimited(keyLimits)) scopes.push({ kind: 'key', id: keyId, limits: keyLimits })
   if (parent !== undefined) {
     const limits = parent.limits ?? group.limits

@@ -1,7 +1,7 @@
 import { lookup as systemLookup } from 'node:dns'
 import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { type Block, blocksOf, contains, type Ip } from '../address-blocks.ts'
+import { type AddressBlock, blocksOf, contains, type Ip } from '../address-blocks.ts'
 import type { Channel } from '../catalog/snapshot.ts'
 
 /** Which non-public addresses we may call: none, all private ones, or those within these CIDR blocks. */
@@ -145,7 +145,7 @@ function nameOf(ip: Ip): string {
   return range === 'unicast' ? 'special' : range
 }
 
-const block = (cidr: string): Block => ipaddr.parseCIDR(cidr)
+const block = (cidr: string): AddressBlock => ipaddr.parseCIDR(cidr)
 
 /**
  * Never an upstream, even if a channel allows it: unspecified, broadcast, multicast and reserved addresses, and the

@@ -6,7 +6,7 @@ import { checkHost, checkProxiedHost, guardedLookup, type Lookup } from './allow
 import { connector, proxiedConnector } from './connection.ts'
 
 /** Connections to one origin, made in one way. */
-export interface Place {
+export interface OriginConnections {
   pool: Pool
   /** Begins every path: the path of the base URL without a trailing slash; the origin too, where the proxy reads the path. */
   path: string
@@ -35,14 +35,17 @@ export function openOwnPlace(
   baseUrl: string,
   origin: string,
   options: Pick<PlaceOptions, 'connectMs'>,
-): Place {
+): OriginConnections {
   const { pathname } = new URL(baseUrl)
   const lookup = guardedLookup(true)
   return directPlace(origin, pathname, connector({ timeout: options.connectMs, lookup }))
 }
 
 /** Throws an Error for a host that the channel may not call. */
-export function openPlace(baseUrl: string, { allowed, connection, connectMs, lookup }: PlaceOptions): Place {
+export function openPlace(
+  baseUrl: string,
+  { allowed, connection, connectMs, lookup }: PlaceOptions,
+): OriginConnections {
   const url = new URL(baseUrl)
   const secureContext = secureContextOf(connection)
   const proxy = connection?.proxy
@@ -72,7 +75,7 @@ export function openPlace(baseUrl: string, { allowed, connection, connectMs, loo
 
 type Connect = ReturnType<typeof connector>
 
-function directPlace(origin: string, pathname: string, connect: Connect): Place {
+function directPlace(origin: string, pathname: string, connect: Connect): OriginConnections {
   const path = withoutSlash(pathname)
   return { pool: poolOf(origin, connect), path, headers: [], isProxied: false, connect, origin }
 }

@@ -4,7 +4,7 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import { tooLong } from './answer-errors.ts'
 import { broken, explain } from './call-errors.ts'
-import { answerHeadBytesMax, type Place } from './place.ts'
+import { answerHeadBytesMax, type OriginConnections } from './place.ts'
 
 /** The call that uses a connection. */
 export interface SocketUser {
@@ -26,7 +26,7 @@ export interface Opening {
 }
 
 export interface OpeningOptions {
-  place: Pick<Place, 'connect' | 'origin'>
+  place: Pick<OriginConnections, 'connect' | 'origin'>
   path: string
   headers: Readonly<Record<string, string>>
   frameBytesMax: number
@@ -82,7 +82,10 @@ export function openSocket(
 type CreateConnection = NonNullable<ClientOptions['createConnection']>
 
 /** Node's client takes a connection that is made later by a callback; the type that `ws` names has no word for it. */
-function connectBy(connect: Place['connect'], { protocol, hostname, host, port }: URL): CreateConnection {
+function connectBy(
+  connect: OriginConnections['connect'],
+  { protocol, hostname, host, port }: URL,
+): CreateConnection {
   const isSecure = protocol === 'https:'
   const to = {
     protocol,

@@ -7,7 +7,7 @@ import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
 import type { BodyParts } from './paced-body.ts'
-import { openOwnPlace, openPlace, type Place } from './place.ts'
+import { type OriginConnections, openOwnPlace, openPlace } from './place.ts'
 import { headersOf, isParts, upgradeHeadersOf } from './request-headers.ts'
 import { SocketCall } from './socket-call.ts'
 import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
@@ -57,7 +57,7 @@ export class Upstreams {
   /** Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin. */
   readonly #ownOrigins: ReadonlyMap<string, string>
   /** An evicted pool lets its calls end. */
-  readonly #places = new LRUCache<string, Place>({
+  readonly #places = new LRUCache<string, OriginConnections>({
     max: placesMax,
     dispose: ({ pool }) => void pool.close().catch(() => {}),
   })
@@ -86,7 +86,7 @@ export class Upstreams {
     const { channel, credential } = target
     const bounds = timeoutsOf(channel, this.#bounds)
     const handler = new CallHandler(listener, bounds.upstreamTotalMs, this.#load.begin(channel))
-    let place: Place
+    let place: OriginConnections
     try {
       place = this.#placeOf(target)
     } catch (error) {
@@ -126,7 +126,7 @@ export class Upstreams {
     }
     const asking = askingFrame(format, request.body)
     if (asking === undefined) return overHttp('the request has no words for a WebSocket')
-    let place: Place
+    let place: OriginConnections
     try {
       place = this.#placeOf(target)
     } catch {
@@ -168,7 +168,7 @@ export class Upstreams {
     await Promise.all([...this.#places.values()].map((place) => place.pool.destroy()))
   }
 
-  #placeOf({ channel, baseUrl, credential }: CallTarget): Place {
+  #placeOf({ channel, baseUrl, credential }: CallTarget): OriginConnections {
     const { connection, allowPrivateAddress: allowed } = channel
     const bound = connection?.proxy?.allowed === undefined ? '' : 'bounded '
     const way = connection === undefined ? '' : ` ${channel.id} ${bound}`
@@ -203,7 +203,7 @@ function askingFrame(format: FrameFormat, body: UpstreamRequest['body']): Asking
 }
 
 /** The path at the server itself, also where a proxy reads the path of calls. */
-function withoutOrigin({ path, origin }: Place): string {
+function withoutOrigin({ path, origin }: OriginConnections): string {
   return path.startsWith(origin) ? path.slice(origin.length) : path
 }
 

@@ -1,5 +1,5 @@
 import { EventReader } from '../protocols/event-reader.ts'
-import { type Ask, type Finding, type Format, type Reply, WrongShape } from './format.ts'
+import { type Ask, type CheckFinding, type Reply, type WireFormat, WrongShape } from './format.ts'
 import { jsonOf } from './json.ts'
 import { broken, ignored, unknown } from './judge.ts'
 import type { OutputBound } from './options.ts'
@@ -12,7 +12,7 @@ export interface Answered {
   dropped: readonly string[]
 }
 
-export interface Received {
+export interface ReceivedAnswer {
   status: number
   headers: Headers
   text: string
@@ -63,7 +63,7 @@ export class Caller {
   }
 
   /** Asks in a format. A refusal and a fault come as findings. */
-  async ask(format: Format, model: string, ask: Ask): Promise<Answered | Finding> {
+  async ask(format: WireFormat, model: string, ask: Ask): Promise<Answered | CheckFinding> {
     const body = bounded(format.body(model, ask), this.#outputBound)
     const received = await this.send(format.path, format.headers(this.#key), body)
     if ('verdict' in received) return received
@@ -83,7 +83,11 @@ export class Caller {
   }
 
   /** One call, and more only where the server says when to come again. GET without a body. Throws what the abort says. */
-  async send(path: string, headers: Record<string, string>, body?: unknown): Promise<Received | Finding> {
+  async send(
+    path: string,
+    headers: Record<string, string>,
+    body?: unknown,
+  ): Promise<ReceivedAnswer | CheckFinding> {
     for (;;) {
       const received = await this.#once(path, headers, body)
       if ('verdict' in received || received.status !== 429) return received
@@ -105,7 +109,11 @@ export class Caller {
     return line.length <= 200 ? line : `${line.slice(0, 199)}…`
   }
 
-  async #once(path: string, headers: Record<string, string>, body: unknown): Promise<Received | Finding> {
+  async #once(
+    path: string,
+    headers: Record<string, string>,
+    body: unknown,
+  ): Promise<ReceivedAnswer | CheckFinding> {
     this.calls++
     const late = AbortSignal.timeout(this.#timeoutMs)
     let status: number | undefined
@@ -137,7 +145,7 @@ export class Caller {
     return this.#secrets.reduce((hidden, secret) => hidden.replaceAll(secret, '[secret]'), text)
   }
 
-  #refusal(format: Format, received: Received): Finding {
+  #refusal(format: WireFormat, received: ReceivedAnswer): CheckFinding {
     const { status } = received
     let said: string
     try {
@@ -153,7 +161,7 @@ export class Caller {
   }
 
   /** Throws WrongShape. */
-  #json({ status, text }: Received): unknown {
+  #json({ status, text }: ReceivedAnswer): unknown {
     const value = jsonOf(text)
     if (value === undefined) throw new WrongShape(`${status}, and the body is no JSON: ${text.slice(0, 100)}`)
     return value
@@ -185,7 +193,7 @@ const boundNames = ['max_tokens', 'max_completion_tokens', 'max_output_tokens']
 
 class NotStreamed extends Error {}
 
-function readStream(format: Format, { headers, text }: Received): Reply {
+function readStream(format: WireFormat, { headers, text }: ReceivedAnswer): Reply {
   const type = headers.get('content-type') ?? 'no content-type'
   if (!type.includes('text/event-stream')) throw new NotStreamed(`the answer is no stream: ${type}`)
   const reader = new EventReader()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parameter } from './features.ts'
-import type { Check, Finding, Reply } from './format.ts'
+import type { Check, CheckFinding, Reply } from './format.ts'
 import {
   asks,
   bothTools,
@@ -60,12 +60,12 @@ export const chatParameters: Check[] = [
 const choices = z.object({ choices: z.array(z.object({ logprobs: z.unknown() })) })
 const logprobs = z.object({ content: z.array(z.object({ logprob: z.number() })).min(1) })
 
-function judgeChoices({ body }: Reply): Finding {
+function judgeChoices({ body }: Reply): CheckFinding {
   const count = choices.safeParse(body).data?.choices.length ?? 0
   return count === 2 ? ok('two choices') : ignored(`${count} choice, although two are asked for`)
 }
 
-function judgeLogprobs({ body }: Reply): Finding {
+function judgeLogprobs({ body }: Reply): CheckFinding {
   const [first] = choices.safeParse(body).data?.choices ?? []
   return logprobs.safeParse(first?.logprobs).success
     ? ok('the answer has them')

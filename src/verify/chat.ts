@@ -5,18 +5,18 @@ import { features, stop } from './features.ts'
 import {
   type Ask,
   type Call,
-  type Format,
+  type CheckTurn,
   type Reply,
   readOpenAiError,
   shaped,
-  type Turn,
+  type WireFormat,
   WrongShape,
 } from './format.ts'
 import { jsonOf } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /** Chat completions. https://platform.openai.com/docs/api-reference/chat, and the types of the openai SDK 7.55. */
-export const chat: Format = {
+export const chat: WireFormat = {
   id: 'chat',
   title: 'Chat completions',
   path: '/chat/completions',
@@ -47,7 +47,7 @@ export const chat: Format = {
   checks: [...features({ stream_options: { include_usage: true } }), stop, ...chatParameters],
 }
 
-function messagesOf(turn: Turn): unknown[] {
+function messagesOf(turn: CheckTurn): unknown[] {
   switch (turn.role) {
     case 'assistant':
       return [turn.raw]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { type Caller, KeyRefused, type Received, Unreachable } from './caller.ts'
-import { type Finding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
+import { type Caller, KeyRefused, type ReceivedAnswer, Unreachable } from './caller.ts'
+import { type CheckFinding, type Known, readOpenAiError, shaped, WrongShape } from './format.ts'
 import { jsonOf } from './json.ts'
 import { broken, ignored, ok, unknown } from './judge.ts'
 
@@ -12,7 +12,7 @@ const list = z.object({ data: z.array(z.object({ id: z.string() })) })
 export async function checkModels(
   caller: Caller,
   { base, model, key }: { base: string; model: string; key: string },
-): Promise<Finding> {
+): Promise<CheckFinding> {
   let received = await caller.send('/models', { authorization: `Bearer ${key}` })
   if (!('verdict' in received) && received.status === 401) {
     // Anthropic takes its keys in this header alone.
@@ -46,7 +46,7 @@ export async function checkModels(
 const anyError = z.object({ error: z.object({ message: z.string() }) })
 
 /** The error's message, in whatever envelope. */
-function saidIn(caller: Caller, { status, text }: Received): string {
+function saidIn(caller: Caller, { status, text }: ReceivedAnswer): string {
   const parsed = anyError.safeParse(jsonOf(text))
   return caller.shown(`${status}: ${parsed.success ? parsed.data.error.message : text}`)
 }
@@ -72,7 +72,7 @@ export async function checkUsageLog(
   key: string,
   known: Known,
   requestId: string | undefined,
-): Promise<Finding> {
+): Promise<CheckFinding> {
   const reply = known.get('simple request')
   if (reply === undefined) return unknown('not asked: no format answered the simple request')
   if (requestId === undefined)
@@ -111,7 +111,7 @@ const image = z.object({
 })
 
 /** Makes one image. */
-export async function checkImage(caller: Caller, key: string, model: string): Promise<Finding> {
+export async function checkImage(caller: Caller, key: string, model: string): Promise<CheckFinding> {
   const body = { model, prompt: 'A red square on white' }
   const received = await caller.send('/images/generations', { authorization: `Bearer ${key}` }, body)
   if ('verdict' in received) return received

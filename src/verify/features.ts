@@ -1,4 +1,4 @@
-import type { Ask, Check, Finding, Known, Turn } from './format.ts'
+import type { Ask, Check, CheckFinding, CheckTurn, Known } from './format.ts'
 import {
   asks,
   bothTools,
@@ -105,11 +105,11 @@ export const stop: Check = {
 }
 
 /** Sends back the call of an earlier answer with its result. */
-function secondTurn(known: Known): Ask | Finding {
+function secondTurn(known: Known): Ask | CheckFinding {
   const first = known.get('parallel tools') ?? known.get('tools')
   const called = first?.calls.length ? first : known.get('tools')
   if (called === undefined || called.calls.length === 0) return unknown('not asked: no answer had a call')
-  const turns: Turn[] = [
+  const turns: CheckTurn[] = [
     ...bothTools.turns,
     { role: 'assistant', raw: called.raw },
     {
@@ -121,7 +121,7 @@ function secondTurn(known: Known): Ask | Finding {
 }
 
 /** Sends back an answer with its reasoning, whose seals the server must know again. */
-function secondThought(known: Known, how: 'usual' | 'other'): Ask | Finding {
+function secondThought(known: Known, how: 'usual' | 'other'): Ask | CheckFinding {
   const first = known.get('reasoning')
   if (first === undefined) return unknown('not asked: no answer had reasoning')
   return {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { ServerEvent } from '../protocols/event-reader.ts'
 
 /** What one check found. The detail is a phrase for the last column of the table. */
-export interface Finding {
-  verdict: Verdict
+export interface CheckFinding {
+  verdict: CheckVerdict
   detail: string
 }
 
@@ -14,12 +14,12 @@ export interface Finding {
  * - `broken`: a client of this format fails: wrong shape, wrong envelope, cut stream, server error.
  * - `unknown`: not asked, or the answer cannot show it.
  */
-export type Verdict = (typeof verdicts)[number]
+export type CheckVerdict = (typeof verdicts)[number]
 export const verdicts = ['ok', 'refused', 'ignored', 'broken', 'unknown'] as const
 
 /** A request in the terms of no format. */
 export interface Ask {
-  turns: readonly Turn[]
+  turns: readonly CheckTurn[]
   system?: string
   /** Names of the sample tools. */
   tools?: readonly string[]
@@ -35,7 +35,7 @@ export interface Ask {
   extra?: Readonly<Record<string, unknown>>
 }
 
-export type Turn =
+export type CheckTurn =
   | { role: 'user'; text: string; png?: string; pdf?: string }
   | { role: 'assistant'; raw: unknown }
   | { role: 'tool'; results: readonly { id: string; output: string }[] }
@@ -75,17 +75,17 @@ export interface Check {
   /** A refusal is the right answer. */
   isRefusalRight?: true
   /** The request, or the finding where none is needed. */
-  ask(known: Known): Ask | Finding
+  ask(known: Known): Ask | CheckFinding
   /** What to ask when the first request was refused. */
-  instead?(known: Known): Ask | Finding
+  instead?(known: Known): Ask | CheckFinding
   /** What the answer shows. Undefined: it shows nothing, so the request was accepted and no more is known. */
-  judge?(reply: Reply, known: Known): Finding | undefined
+  judge?(reply: Reply, known: Known): CheckFinding | undefined
   /** Fields of the body that this check is about. Default: its name. */
   fields?: readonly string[]
 }
 
 /** A wire format as a client sees it. It shares no code with the gateway's codecs: a mistake made twice would look right. */
-export interface Format {
+export interface WireFormat {
   id: FormatId
   title: string
   path: string

@@ -1,18 +1,18 @@
-import type { Ask, Call, Finding, Known, Reply, Turn } from './format.ts'
+import type { Ask, Call, CheckFinding, CheckTurn, Known, Reply } from './format.ts'
 import { hello, redPng, structured, toolInput, wordPdf } from './samples.ts'
 
 /** What an answer shows of the effect that was asked for. */
 
-export const user = (text: string, png?: string): Turn => ({
+export const user = (text: string, png?: string): CheckTurn => ({
   role: 'user',
   text,
   ...(png === undefined ? {} : { png }),
 })
 export const asks = (text: string, more: Omit<Ask, 'turns'> = {}): Ask => ({ turns: [user(text)], ...more })
-export const ok = (detail: string): Finding => ({ verdict: 'ok', detail })
-export const ignored = (detail: string): Finding => ({ verdict: 'ignored', detail })
-export const broken = (detail: string): Finding => ({ verdict: 'broken', detail })
-export const unknown = (detail: string): Finding => ({ verdict: 'unknown', detail })
+export const ok = (detail: string): CheckFinding => ({ verdict: 'ok', detail })
+export const ignored = (detail: string): CheckFinding => ({ verdict: 'ignored', detail })
+export const broken = (detail: string): CheckFinding => ({ verdict: 'broken', detail })
+export const unknown = (detail: string): CheckFinding => ({ verdict: 'unknown', detail })
 
 /** The start of a text, in quotes. */
 export function quoted(text: string): string {
@@ -20,21 +20,21 @@ export function quoted(text: string): string {
   return `"${line.length <= 40 ? line : `${line.slice(0, 39)}…`}"`
 }
 
-export function judgeText({ text, usage }: Reply): Finding {
+export function judgeText({ text, usage }: Reply): CheckFinding {
   if (text.trim() === '') return broken('the answer has no text')
   const tokens =
     usage === undefined ? 'it tells no usage' : `${usage.input} tokens in, ${usage.output} tokens out`
   return ok(`${quoted(text)}, ${tokens}`)
 }
 
-export function judgeUsage({ usage }: Reply): Finding {
+export function judgeUsage({ usage }: Reply): CheckFinding {
   if (usage === undefined) return ignored('the answer tells no usage')
   return usage.input > 0 && usage.output > 0
     ? ok(`${usage.input} tokens in, ${usage.output} tokens out`)
     : ignored(`the usage is ${usage.input} tokens in, ${usage.output} tokens out`)
 }
 
-export function judgeStream({ text, pieces }: Reply): Finding {
+export function judgeStream({ text, pieces }: Reply): CheckFinding {
   if (text.trim() === '') return broken('the stream has no text')
   return ok(
     pieces === 1 ? 'a whole stream, its text in one piece' : `a whole stream, ${pieces} pieces of text`,
@@ -42,7 +42,7 @@ export function judgeStream({ text, pieces }: Reply): Finding {
 }
 
 /** `least`: of how many calls the request asks. */
-export function judgeCalls({ calls, text }: Reply, least: 1 | 2): Finding {
+export function judgeCalls({ calls, text }: Reply, least: 1 | 2): CheckFinding {
   if (calls.length === 0) {
     return least === 1
       ? ignored(`no call, although one is demanded; the text is ${quoted(text)}`)
@@ -66,12 +66,12 @@ function faultOf({ id, name, input }: Call): string | undefined {
 }
 
 /** The answer after the results of tools. */
-export function judgeSecondTurn({ calls, text }: Reply): Finding {
+export function judgeSecondTurn({ calls, text }: Reply): CheckFinding {
   if (text.trim() !== '') return ok(quoted(text))
   return calls.length > 0 ? ok('the model calls more tools') : broken('the answer has neither text nor calls')
 }
 
-export function judgeStructured({ text }: Reply): Finding {
+export function judgeStructured({ text }: Reply): CheckFinding {
   const value = parsed(text)
   if (value === undefined) return ignored(`the text is no JSON: ${quoted(text)}`)
   return structured.safeParse(value).success
@@ -79,18 +79,18 @@ export function judgeStructured({ text }: Reply): Finding {
     : ignored(`the JSON does not follow the schema: ${quoted(text)}`)
 }
 
-export function judgeJson({ text }: Reply): Finding {
+export function judgeJson({ text }: Reply): CheckFinding {
   return parsed(text) === undefined ? ignored(`the text is no JSON: ${quoted(text)}`) : ok(quoted(text))
 }
 
-export function judgeReasoning({ thought, usage }: Reply): Finding {
+export function judgeReasoning({ thought, usage }: Reply): CheckFinding {
   if (usage !== undefined && usage.reasoning > 0) return ok(`${usage.reasoning} tokens of reasoning`)
   return thought === ''
     ? unknown('accepted; the answer shows no reasoning')
     : ok(`it shows ${quoted(thought)}`)
 }
 
-export function judgeSystem(reply: Reply, known: Known): Finding {
+export function judgeSystem(reply: Reply, known: Known): CheckFinding {
   if (/banana/i.test(reply.text)) return ok('the model follows it')
   return (
     counted(reply, known, 'simple request', 5) ??
@@ -98,7 +98,7 @@ export function judgeSystem(reply: Reply, known: Known): Finding {
   )
 }
 
-export function judgeImage(reply: Reply, known: Known): Finding {
+export function judgeImage(reply: Reply, known: Known): CheckFinding {
   if (/\bred\b/i.test(reply.text)) return ok('the model sees that it is red')
   return (
     counted(reply, known, 'simple request', 40) ??
@@ -106,7 +106,7 @@ export function judgeImage(reply: Reply, known: Known): Finding {
   )
 }
 
-export function judgeDocument(reply: Reply, known: Known): Finding {
+export function judgeDocument(reply: Reply, known: Known): CheckFinding {
   if (/pelican/i.test(reply.text)) return ok('the model reads its word')
   return (
     counted(reply, known, 'simple request', 20) ??
@@ -115,7 +115,7 @@ export function judgeDocument(reply: Reply, known: Known): Finding {
 }
 
 /** The input has more tokens than that of another request; undefined when it has not. */
-function counted({ usage }: Reply, known: Known, other: string, atLeast: number): Finding | undefined {
+function counted({ usage }: Reply, known: Known, other: string, atLeast: number): CheckFinding | undefined {
   const before = known.get(other)?.usage?.input
   if (before === undefined || usage === undefined)
     return unknown('accepted; the answer tells no usage to see it by')
@@ -125,7 +125,7 @@ function counted({ usage }: Reply, known: Known, other: string, atLeast: number)
 
 export const stopAsk = asks('Repeat exactly these words: alpha beta gamma', { stop: 'beta' })
 
-export function judgeStop({ text }: Reply): Finding {
+export function judgeStop({ text }: Reply): CheckFinding {
   if (/beta/.test(text)) return ignored(`the text goes on behind the stop sequence: ${quoted(text)}`)
   return /alpha/.test(text)
     ? ok('the text ends before the stop sequence')
@@ -133,7 +133,7 @@ export function judgeStop({ text }: Reply): Finding {
 }
 
 /** For a bound of 16 tokens. Some engines count a few more. */
-export function judgeBound({ usage, isCut }: Reply): Finding {
+export function judgeBound({ usage, isCut }: Reply): CheckFinding {
   if (usage !== undefined && usage.output > 20)
     return ignored(`16 tokens were allowed, and the answer has ${usage.output}`)
   return isCut ? ok('the answer ends at the bound') : unknown('the answer is shorter than the bound')
@@ -141,11 +141,11 @@ export function judgeBound({ usage, isCut }: Reply): Finding {
 
 export const longAsk = asks('Count from one to one hundred in words.')
 
-export function judgeNoCall({ calls }: Reply): Finding {
+export function judgeNoCall({ calls }: Reply): CheckFinding {
   return calls.length === 0 ? ok('no call') : ignored(`it calls ${calls[0]?.name}`)
 }
 
-export function judgeOneCall({ calls }: Reply): Finding {
+export function judgeOneCall({ calls }: Reply): CheckFinding {
   if (calls.length > 1) return ignored(`${calls.length} calls, although one is allowed`)
   return calls.length === 1 ? ok('one call') : unknown('accepted; the model called no tool')
 }

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { features, stop } from './features.ts'
-import { type Ask, type Format, type Reply, shaped, type Turn } from './format.ts'
+import { type Ask, type CheckTurn, type Reply, shaped, type WireFormat } from './format.ts'
 import { messagesParameters } from './messages-parameters.ts'
 import { messageOf } from './messages-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /** Messages. https://platform.claude.com/docs/en/api/messages, and the types of @anthropic-ai/sdk 1.12. */
-export const messages: Format = {
+export const messages: WireFormat = {
   id: 'messages',
   title: 'Messages',
   path: '/messages',
@@ -43,7 +43,7 @@ const errorEnvelope = z.object({
   error: z.object({ type: z.string(), message: z.string() }),
 })
 
-function turnOf(turn: Turn): unknown {
+function turnOf(turn: CheckTurn): unknown {
   switch (turn.role) {
     case 'assistant':
       return { role: 'assistant', content: turn.raw }

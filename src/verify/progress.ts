@@ -1,7 +1,7 @@
 import type { Line } from './report.ts'
 
 /** Where a run tells how far it is: one line that changes on a terminal, a line for each check elsewhere. */
-export class Progress {
+export class ProgressLine {
   readonly #write: (text: string) => void
   readonly #isTerminal: boolean
   #total = 0

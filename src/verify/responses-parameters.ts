@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parameter } from './features.ts'
-import type { Check, Finding, Reply } from './format.ts'
+import type { Check, CheckFinding, Reply } from './format.ts'
 import {
   asks,
   bothTools,
@@ -70,7 +70,7 @@ export const responsesParameters: Check[] = [
 
 const echoed = z.object({ metadata: z.object({ purpose: z.literal('verify') }) })
 
-function judgeMetadata({ body }: Reply): Finding {
+function judgeMetadata({ body }: Reply): CheckFinding {
   return echoed.safeParse(body).success
     ? ok('the answer repeats it')
     : ignored('the answer does not repeat it')

@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { features } from './features.ts'
 import {
   type Ask,
-  type Format,
+  type CheckTurn,
   type Reply,
   readOpenAiError,
   shaped,
-  type Turn,
+  type WireFormat,
   WrongShape,
 } from './format.ts'
 import { responsesParameters } from './responses-parameters.ts'
@@ -14,7 +14,7 @@ import { finalResponse } from './responses-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
 /** Responses. https://platform.openai.com/docs/api-reference/responses, and the types of the openai SDK 7.55. */
-export const responses: Format = {
+export const responses: WireFormat = {
   id: 'responses',
   title: 'Responses',
   path: '/responses',
@@ -45,7 +45,7 @@ export const responses: Format = {
   checks: [...features(), ...responsesParameters],
 }
 
-function itemsOf(turn: Turn): unknown[] {
+function itemsOf(turn: CheckTurn): unknown[] {
   switch (turn.role) {
     case 'assistant':
       return Array.isArray(turn.raw) ? turn.raw : []

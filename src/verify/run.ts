@@ -1,14 +1,14 @@
 import { type Answered, Caller, waitsMax } from './caller.ts'
 import { chat } from './chat.ts'
 import { checkImage, checkModels, checkUsageLog } from './check-server.ts'
-import type { Check, Finding, Format, FormatId, Known, Reply } from './format.ts'
+import type { Check, CheckFinding, FormatId, Known, Reply, WireFormat } from './format.ts'
 import { broken, ignored, ok } from './judge.ts'
 import { messages } from './messages.ts'
 import type { Options } from './options.ts'
 import { countsOf, exitCodeOf, type Line, type Report, type Section } from './report.ts'
 import { responses } from './responses.ts'
 
-const formats: Readonly<Record<FormatId, Format>> = { chat, responses, messages }
+const formats: Readonly<Record<FormatId, WireFormat>> = { chat, responses, messages }
 
 /** What a run tells while it goes on. */
 export interface Watcher {
@@ -33,7 +33,7 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
   const sections: Section[] = [service]
   const { key, model } = options
 
-  const add = async (section: Section, name: string, isMust: boolean, find: () => Promise<Finding>) => {
+  const add = async (section: Section, name: string, isMust: boolean, find: () => Promise<CheckFinding>) => {
     watcher.asks(section.title, name)
     const before = { calls: caller.calls, ids: caller.requestIds.length, ms: performance.now() }
     const { verdict, detail } = await find()
@@ -62,7 +62,7 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
     end(service)
   }
 
-  const checkFormat = async (format: Format) => {
+  const checkFormat = async (format: WireFormat) => {
     const section: Section = { id: format.id, title: format.title, served: true, checks: [] }
     sections.push(section)
     const known = new Map<string, Reply>()
@@ -121,12 +121,12 @@ function serviceChecksOf({ imageModel }: Options): number {
 /** Asks, and judges the answer. An answer goes to `known` and `answers`. */
 async function find(
   caller: Caller,
-  format: Format,
+  format: WireFormat,
   model: string,
   check: Check,
   known: Map<string, Reply>,
   answers: Answered[],
-): Promise<Finding> {
+): Promise<CheckFinding> {
   const wanted = check.ask(known)
   if ('verdict' in wanted) return wanted
   if (check.isRefusalRight) {
@@ -156,7 +156,7 @@ function judged(
   { name, judge, fields = [name] }: Check,
   { reply, dropped }: Answered,
   known: Known,
-): Finding {
+): CheckFinding {
   const found = judge?.(reply, known)
   const missing = dropped.filter((path) =>
     fields.some((field) => path === field || path.startsWith(`${field}.`) || path.startsWith(`${field}[`)),

@@ -1,14 +1,14 @@
-import type { Verdict } from './format.ts'
+import type { CheckVerdict } from './format.ts'
 import { countsOf, faultsOf, type Line, type Report, type Section } from './report.ts'
 
 /** How a terminal shows the findings. */
-export interface Look {
+export interface TableLook {
   hasColour: boolean
   /** Characters in a line; undefined: as many as it takes. */
   columns: number | undefined
 }
 
-const marks: Readonly<Record<Verdict, { sign: string; colour: number }>> = {
+const marks: Readonly<Record<CheckVerdict, { sign: string; colour: number }>> = {
   ok: { sign: '✓', colour: 32 },
   refused: { sign: '–', colour: 33 },
   ignored: { sign: '~', colour: 33 },
@@ -20,13 +20,13 @@ const nameWidth = 30
 const verdictWidth = 9
 
 /** The table of one format. */
-export function tableOf({ title, served, checks }: Section, look: Look): string {
+export function tableOf({ title, served, checks }: Section, look: TableLook): string {
   if (checks.length === 0) return ''
   const note = served ? '' : '  not served: nothing more was asked'
   return `\n${paint(title, 1, look)}${note}\n${checks.map((line) => `${rowOf(line, look)}\n`).join('')}`
 }
 
-function rowOf({ name, must, verdict, detail }: Line, look: Look): string {
+function rowOf({ name, must, verdict, detail }: Line, look: TableLook): string {
   const { sign, colour } = marks[verdict]
   const width = look.columns === undefined ? detail.length : look.columns - nameWidth - verdictWidth - 6
   const shown = detail.length > Math.max(width, 20) ? `${detail.slice(0, Math.max(width, 20) - 1)}…` : detail
@@ -35,7 +35,7 @@ function rowOf({ name, must, verdict, detail }: Line, look: Look): string {
 }
 
 /** The last lines of a run. */
-export function summaryOf({ sections, calls, ms, interrupted }: Report, look: Look): string {
+export function summaryOf({ sections, calls, ms, interrupted }: Report, look: TableLook): string {
   const counts = Object.entries(countsOf(sections)).map(([verdict, count]) => `${count} ${verdict}`)
   const numbers = `${counts.join(', ')}: ${calls} calls in ${(ms / 1000).toFixed(1)} s`
   const faults = faultsOf(sections)
@@ -50,6 +50,6 @@ export function summaryOf({ sections, calls, ms, interrupted }: Report, look: Lo
   return `${lines.join('\n')}\n`
 }
 
-export function paint(text: string, colour: number, { hasColour }: Look): string {
+export function paint(text: string, colour: number, { hasColour }: TableLook): string {
   return hasColour ? `\u001b[${colour}m${text}\u001b[0m` : text
 }

@@ -1,18 +1,18 @@
 import { type GivenOptions, readOptions } from './options.ts'
-import { Progress } from './progress.ts'
+import { ProgressLine } from './progress.ts'
 import { run } from './run.ts'
-import { type Look, summaryOf, tableOf } from './table.ts'
+import { summaryOf, type TableLook, tableOf } from './table.ts'
 
 /** Where a run reads and writes. */
 export interface Surroundings {
   env: Readonly<Record<string, string | undefined>>
-  stdout: Output
-  stderr: Output
+  stdout: TextOutput
+  stderr: TextOutput
   /** Ctrl-C. */
   signal: AbortSignal
 }
 
-export interface Output {
+export interface TextOutput {
   write(text: string): unknown
   isTTY?: boolean
   columns?: number
@@ -22,7 +22,7 @@ export interface Output {
 export async function verify(given: GivenOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout, stderr, signal } = surroundings
   const print = (text: string) => stdout.write(text)
-  const progress = new Progress((text) => stderr.write(text), stderr.isTTY === true)
+  const progress = new ProgressLine((text) => stderr.write(text), stderr.isTTY === true)
   try {
     const options = readOptions(given, env)
     const { isJson, base, model, timeoutMs } = options
@@ -50,7 +50,7 @@ export async function verify(given: GivenOptions, surroundings: Surroundings): P
 }
 
 /** Colours only on a terminal, and never with NO_COLOR: https://no-color.org */
-function lookOf({ isTTY, columns }: Output, env: Surroundings['env']): Look {
+function lookOf({ isTTY, columns }: TextOutput, env: Surroundings['env']): TableLook {
   const hasColour = isTTY === true && !env.NO_COLOR && env.TERM !== 'dumb'
   return { hasColour, columns: isTTY === true ? columns : undefined }
 }

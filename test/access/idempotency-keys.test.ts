@@ -1,6 +1,6 @@
 import { createHash, randomBytes, randomUUID, randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { type Found, IdempotencyKeys, type KeyedRequest } from '../../src/access/idempotency-keys.ts'
+import { IdempotencyKeys, type KeyedRequest, type KeyState } from '../../src/access/idempotency-keys.ts'
 import { SecretKeeper } from '../../src/secret-key.ts'
 import { silentLog } from '../../src/telemetry/relay-log.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
@@ -309,7 +309,7 @@ function repeatOf(first: KeyedRequest): KeyedRequest {
 }
 
 /** The state that a repeat gets. */
-async function state({ keys }: OneProcess, first: KeyedRequest): Promise<Found['state']> {
+async function state({ keys }: OneProcess, first: KeyedRequest): Promise<KeyState['state']> {
   return (await keys.claim(repeatOf(first))).state
 }
 

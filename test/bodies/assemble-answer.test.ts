@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { AnswerFormat } from '../../src/bodies/answer-choices.ts'
+import type { ClientAnswerFormat } from '../../src/bodies/answer-choices.ts'
 import { assembleAnswer } from '../../src/bodies/assemble-answer.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { makeEnvelope } from '../../src/protocols/envelope.ts'
@@ -74,7 +74,7 @@ function streamOf(format: ProtocolName): Buffer {
 function assemble(
   bytes: Buffer | readonly Uint8Array[],
   options: {
-    format?: AnswerFormat
+    format?: ClientAnswerFormat
     streams?: boolean
     isCut?: boolean
     exact?: string[]

@@ -1,6 +1,6 @@
 import { randomUUIDv7 } from 'node:crypto'
 import type { Channel } from '../../src/catalog/snapshot.ts'
-import { type Claim, type JobEnding, Jobs, type NewJob } from '../../src/jobs/jobs.ts'
+import { type JobClaim, type JobEnding, Jobs, type NewJob } from '../../src/jobs/jobs.ts'
 import { type Database, freshDatabase, openDatabase } from '../support/database.ts'
 import { aClose, anOpen } from '../support/records.ts'
 
@@ -87,7 +87,7 @@ export function newJob(changes: Partial<NewJob> = {}): NewJob {
 }
 
 /** The claim, which must have succeeded. */
-export function claimed(claim: Claim): Extract<Claim, { verdict: 'claimed' }> {
+export function claimed(claim: JobClaim): Extract<JobClaim, { verdict: 'claimed' }> {
   if (claim.verdict !== 'claimed') throw new Error(`not claimed: ${JSON.stringify(claim)}`)
   return claim
 }

@@ -9,7 +9,7 @@ import { AnswerJournal } from '../../src/ledger/answer-journal.ts'
 import type { AnswerRecord } from '../../src/ledger/answer-record.ts'
 import { AnswerShipment } from '../../src/ledger/answer-shipment.ts'
 import { listSegments } from '../../src/ledger/journal-directory.ts'
-import { KeptAnswers } from '../../src/ledger/kept-answers.ts'
+import { AnswerCapture } from '../../src/ledger/kept-answers.ts'
 import { relayLog } from '../../src/telemetry/relay-log.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -154,7 +154,7 @@ test('the files of answers are no segments of the journal', () => {
 test('answers are dropped and counted from the alarm of the journal on, both together, and kept again below it', async () => {
   let journalBytes = 0
   let trouble: string | undefined
-  const answers = new KeptAnswers({
+  const answers = new AnswerCapture({
     directory: () => home,
     journal: () => ({ journalBytes, trouble }),
     bounds: { journalSegmentBytes: 1024 * 1024, journalAlarmBytes: 1_000 },

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { type Connections, openConnections } from '../../src/db/connections.ts'
 import { Pool } from '../../src/db/pool.ts'
-import type { Verdict } from '../../src/ledger/reservation.ts'
+import type { ReservationResult } from '../../src/ledger/reservation.ts'
 import { type ReservationOptions, Reservations } from '../../src/ledger/reservations.ts'
 import { openDatabase } from '../support/database.ts'
 import { holdsFor, patienceMs } from '../support/until.ts'
@@ -43,7 +43,7 @@ function start({
       amountNano: bigint,
       hasLeft = () => false,
       of: Payer = payer,
-    ): { id: string; verdict: Promise<Verdict> } {
+    ): { id: string; verdict: Promise<ReservationResult> } {
       const id = randomUUIDv7()
       const { tenantId: accountId, keyId, groupId } = of
       return {
@@ -215,7 +215,7 @@ async function lockRow(table: 'accounts' | 'budget_periods', id: string) {
   }
 }
 
-async function isSettled(verdict: Promise<Verdict>): Promise<boolean> {
+async function isSettled(verdict: Promise<ReservationResult>): Promise<boolean> {
   return (await Promise.race([verdict, Promise.resolve(undefined)])) !== undefined
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { bucketStarts, latencyOf } from '../../src/ledger/latency-histogram.ts'
 import { rollPartitions } from '../../src/ledger/partitions.ts'
 import { countBackfill, foldRollups, rollUp } from '../../src/ledger/rollups.ts'
-import type { Part, Step } from '../../src/ledger/summary-range.ts'
+import type { Granularity, Part } from '../../src/ledger/summary-range.ts'
 import { verifyLedger } from '../../src/ledger/verify.ts'
 import { makePartition } from '../support/make-partition.ts'
 import { wholeReads } from '../support/whole-reads.ts'
@@ -47,7 +47,7 @@ test('a summary equals plain SQL over the usage log, for any parts, filters and 
       from,
       to,
       parts: parts.filter(() => random.next() < 0.3),
-      step: pick<{ step?: Step }>([{}, {}, { step: 'hour' }, { step: 'day' }]).step,
+      step: pick<{ step?: Granularity }>([{}, {}, { step: 'hour' }, { step: 'day' }]).step,
       filter: pick([
         {},
         {},

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { type Decision, type Lease, type Scope, unlimitedLease } from '../../src/limits/limits.ts'
+import { type Decision, type LimitLease, type LimitScope, unlimitedLease } from '../../src/limits/limits.ts'
 import { seeded } from '../support/random.ts'
 import { backends, type Clocked } from './backends.ts'
 import { granted, refused, scopeOf } from './scopes.ts'
@@ -16,7 +16,8 @@ describe.each(backends().map((backend) => [backend.name, backend] as const))('li
   beforeEach(async () => {
     clocked = await backend.open()
   })
-  const take = (scopes: readonly Scope[], tokens = 0) => clocked.limits.take(scopes, tokens, randomUUID())
+  const take = (scopes: readonly LimitScope[], tokens = 0) =>
+    clocked.limits.take(scopes, tokens, randomUUID())
 
   test('callers without limits share one lease, at once', () => {
     expect(take([])).toBe(unlimitedLease)
@@ -267,7 +268,7 @@ test('all backends decide the same in any order of calls', async () => {
     ),
   )
   const opened = await Promise.all(all.map((backend) => backend.open()))
-  let leases: Lease[][] = []
+  let leases: LimitLease[][] = []
   let refusals = 0
   for (let step = 0; step < 1_500; step++) {
     const passed = pick(4) === 0 ? pick(5_000) : pick(20)

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Decision, Limits, Scope } from '../../src/limits/limits.ts'
+import type { Decision, LimitScope, Limits } from '../../src/limits/limits.ts'
 import { openRedisLimits, type RedisLimitsOptions } from '../../src/limits/redis.ts'
 import { relayLog, silentLog } from '../../src/telemetry/relay-log.ts'
 import { type RedisServer, startRedis } from '../support/redis.ts'
@@ -42,7 +42,7 @@ describe('limits on Redis', () => {
     opened.push(limits)
     return limits
   }
-  const take = (limits: Limits, scope: Scope, tokens = 0) => limits.take([scope], tokens, `r${++asked}`)
+  const take = (limits: Limits, scope: LimitScope, tokens = 0) => limits.take([scope], tokens, `r${++asked}`)
   const count = (decisions: readonly Decision[]) => decisions.filter((decision) => decision.granted).length
   const shared = (limits: Limits) =>
     expect.poll(() => limits.state().mode, { timeout: patienceMs, interval: 10 }).toBe('shared')

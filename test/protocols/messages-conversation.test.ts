@@ -4,7 +4,7 @@ import { CacheMarks } from '../../src/protocols/anthropic-messages/cache-marks.t
 import {
   addTurn,
   beginConversation,
-  type Conversation,
+  type ConversationState,
   endConversation,
 } from '../../src/protocols/anthropic-messages/conversation.ts'
 import { toolNameRules } from '../../src/protocols/anthropic-messages/wire.ts'
@@ -28,7 +28,7 @@ function start(laterInstructions = false) {
   const given = { ...context, traits }
   const tools = new ToolNames(toolNameRules)
   const parts = { ...given, notes, tools, marks: new CacheMarks(notes, given) }
-  let state: Conversation = beginConversation
+  let state: ConversationState = beginConversation
   const add = (next: Turn) => {
     const step = addTurn(state, next, parts)
     state = step.state

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { Bulkhead, type BulkheadOptions, type Entry, inTurn } from '../../src/runtime/bulkhead.ts'
+import { Bulkhead, type BulkheadOptions, type BulkheadEntry, inTurn } from '../../src/runtime/bulkhead.ts'
 import { seeded } from '../support/random.ts'
 
 /** An entry whose first letter is its owner; `-` has none. */
-interface Named extends Entry {
+interface Named extends BulkheadEntry {
   name: string
 }
 

@@ -5,7 +5,7 @@ import { signInAttempts } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 
 /** A counter of attempts, and the number of attempts that it allows until it starts again. */
-export interface Counted {
+export interface AttemptCounter {
   subject: Buffer
   most: number
   /** Other accounts use it up too. */
@@ -30,7 +30,7 @@ export function subjectOf(...names: readonly string[]): Buffer {
  */
 export async function takeAttempt(
   db: Queries,
-  counted: readonly Counted[],
+  counted: readonly AttemptCounter[],
   windowMs: number,
 ): Promise<number | undefined> {
   const waitSeconds = await waitOf(db, counted)
@@ -55,7 +55,7 @@ export async function takeAttempt(
 }
 
 /** Whole seconds, at least 1, until all counters allow an attempt; undefined: they do now. */
-async function waitOf(db: Queries, counted: readonly Counted[]): Promise<number | undefined> {
+async function waitOf(db: Queries, counted: readonly AttemptCounter[]): Promise<number | undefined> {
   // A condition over no counter would hold for every row.
   if (counted.length === 0) return undefined
   const { subject, attempts, resetsAt } = signInAttempts
@@ -68,7 +68,7 @@ async function waitOf(db: Queries, counted: readonly Counted[]): Promise<number 
 }
 
 /** The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never deadlock. */
-export async function giveBackAttempt(db: Queries, counted: readonly Counted[]): Promise<void> {
+export async function giveBackAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const { subject } of counted) {
     await db
       .update(signInAttempts)
@@ -78,7 +78,7 @@ export async function giveBackAttempt(db: Queries, counted: readonly Counted[]):
 }
 
 /** A successful attempt does not count. A counter starts again, unless it is shared: that one goes down by one. */
-export async function forgiveAttempt(db: Queries, counted: readonly Counted[]): Promise<void> {
+export async function forgiveAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const each of counted) {
     if (each.isShared === true) await giveBackAttempt(db, [each])
     else await db.delete(signInAttempts).where(eq(signInAttempts.subject, each.subject))

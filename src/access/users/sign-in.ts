@@ -4,7 +4,7 @@ import { invalid } from '../../canonical/field-error.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { type AuditSource, findNoAudit, writeAudit } from '../audit-queries.ts'
 import {
-  type Counted,
+  type AttemptCounter,
   forgiveAttempt,
   giveBackAttempt,
   networkOf,
@@ -100,7 +100,7 @@ function countersOf(
   { bounds, secrets }: People,
   email: string,
   browser: Browser,
-): { counted: Counted[]; codes: Counted[] } {
+): { counted: AttemptCounter[]; codes: AttemptCounter[] } {
   const most = bounds.signInAttemptsMax
   const device = browser.device === undefined ? undefined : openDevice(secrets, email, browser.device)
   if (device !== undefined) return { counted: [{ subject: subjectOf('device', device), most }], codes: [] }
@@ -115,7 +115,7 @@ function countersOf(
 }
 
 /** Rejects `rate_limited` where one of the counters is full. */
-async function requireAttempt(people: People, counted: readonly Counted[]): Promise<void> {
+async function requireAttempt(people: People, counted: readonly AttemptCounter[]): Promise<void> {
   await people.database.admin.transact((tx) => takeIn(tx, people, counted))
 }
 
@@ -123,7 +123,7 @@ async function requireAttempt(people: People, counted: readonly Counted[]): Prom
 async function takeIn(
   tx: TypedTransaction,
   { bounds }: Pick<People, 'bounds'>,
-  counted: readonly Counted[],
+  counted: readonly AttemptCounter[],
 ): Promise<void> {
   const waitSeconds = await takeAttempt(tx, counted, bounds.signInWindowSeconds * 1000)
   if (waitSeconds === undefined) return

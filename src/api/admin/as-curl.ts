@@ -2,7 +2,7 @@ import type { ProtocolName } from '../../protocols/protocol.ts'
 import { modelEndpoints } from '../../stages/endpoints.ts'
 
 /** A kept request. */
-export interface KeptRequest {
+export interface CurlRequest {
   endpoint: string
   client_protocol: string | null
   stream: boolean
@@ -20,7 +20,7 @@ export interface AsCurl {
  * The request that a client would have to send. Null for a path that no model answers. The key is never kept: a variable of
  * the shell stands in its place.
  */
-export function asCurl(kept: KeptRequest, publicUrl: string | undefined): AsCurl | null {
+export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl | null {
   const endpoint = modelEndpoints.find(({ path }) => path === kept.endpoint)
   if (endpoint === undefined) return null
   const base = publicUrl?.replace(/\/+$/, '')
@@ -60,7 +60,7 @@ function headersFor(protocol: ProtocolName): string[] {
     : [type, '"authorization: Bearer $TOLLGATE_KEY"']
 }
 
-function differencesOf({ payload }: KeptRequest): string[] {
+function differencesOf({ payload }: CurlRequest): string[] {
   if (payload === null) return ['The body is not kept: write it to request.json.']
   if (payload.capture === 'shape') return ['Only the shape of the body is kept: its texts are placeholders.']
   const { body } = payload

@@ -2,7 +2,7 @@ import type { Request, Response } from 'express'
 import { z } from 'zod'
 import type { Actor } from '../../access/actor.ts'
 import type { AuditEntry } from '../../access/audit-queries.ts'
-import type { Place, Verb } from '../../access/permissions.ts'
+import type { RequiredArea, Verb } from '../../access/permissions.ts'
 import { checked } from '../../canonical/checked.ts'
 import type { TypedTransaction } from '../../db/transactions.ts'
 import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
@@ -13,7 +13,7 @@ import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
-  area: Place
+  area: RequiredArea
   verb: Verb
   /** `own`: members may call it too, for their own tenant only. */
   tenants: 'all' | 'own'
@@ -90,7 +90,7 @@ interface Definition<
   Query extends z.ZodObject,
   Body extends z.ZodType | undefined,
 > extends Description {
-  area: Place
+  area: RequiredArea
   /** Default: `read` for GET, `write` for all others. */
   verb?: Verb
   /** Default: `all`, which leaves members out. */

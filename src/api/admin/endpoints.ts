@@ -21,7 +21,7 @@ import { type AdminPlaygroundContext, adminPlaygroundEndpoint } from './playgrou
 import { type AdminProbesContext, adminProbesEndpoints } from './probes.ts'
 import { type AdminRequestContext, adminRequestEndpoint } from './request-detail.ts'
 import { adminRequestErrorsEndpoint } from './request-errors.ts'
-import { type AdminExportContext, adminExportEndpoint } from './request-export.ts'
+import { adminExportEndpoint, type RequestExportContext } from './request-export.ts'
 import { type AdminTailContext, adminTailEndpoint } from './request-tail.ts'
 import { type AdminTranslationContext, adminTranslationEndpoint } from './request-translation.ts'
 import { type AdminRequestsContext, adminRequestsEndpoints } from './requests.ts'
@@ -44,7 +44,7 @@ export function adminEndpoints(
     AdminVerificationContext &
     AdminPlaygroundContext &
     AdminProbesContext &
-    AdminExportContext &
+    RequestExportContext &
     AdminRequestContext &
     AdminTailContext &
     AdminTranslationContext &

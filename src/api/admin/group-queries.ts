@@ -2,7 +2,7 @@ import { and, eq, isNull } from '../../db/drizzle.cjs'
 import { channels, groups, models } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, idFirst, isCalled, keyset } from './keyset-queries.ts'
-import type { Order, Place } from './list.ts'
+import type { PagePosition, SortOrder } from './list.ts'
 
 export type GroupRow = typeof groups.$inferSelect
 
@@ -11,8 +11,8 @@ export interface GroupFilter {
   search?: string | undefined
   managed_by?: 'file' | 'admin' | undefined
   public?: boolean | undefined
-  order: Order
-  after: Place | undefined
+  order: SortOrder
+  after: PagePosition | undefined
   limit: number
 }
 

@@ -10,7 +10,7 @@ const problem = z
   })
   .meta({ id: 'HealthProblem' })
 
-export type Problem = z.output<typeof problem>
+export type HealthProblem = z.output<typeof problem>
 
 const count = z.int()
 const counts = z.object({ waiting: count, delayed: count, active: count }).nullable()

@@ -1,5 +1,5 @@
 import { inProcesses } from '../../routing/breaker-queries.ts'
-import type { Health, Problem } from './health-form.ts'
+import type { Health, HealthProblem } from './health-form.ts'
 
 /** With fewer calls, a rate of errors means nothing. */
 const callsLeast = 10
@@ -7,9 +7,9 @@ const failedShare = 0.5
 const silentMs = 60_000
 
 /** What is wrong now, the worst first. Empty: all is well. */
-export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: number): Problem[] {
+export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: number): HealthProblem[] {
   const { database, channels, queues, ledger, processes } = health
-  const found: Problem[] = [
+  const found: HealthProblem[] = [
     ...(database.reachable ? [] : [bad('Postgres does not answer.', 'database')]),
     ...channels.flatMap((channel) => problemsOfChannel(channel)),
     ...(ledger.trouble === null ? [] : [bad(`The journal cannot be written: ${ledger.trouble}`, 'ledger')]),
@@ -43,7 +43,7 @@ export function problemsOf(health: Omit<Health, 'problems' | 'status'>, now: num
   return found.toSorted((a, b) => Number(a.severity !== 'bad') - Number(b.severity !== 'bad'))
 }
 
-function problemsOfChannel(channel: Health['channels'][number]): Problem[] {
+function problemsOfChannel(channel: Health['channels'][number]): HealthProblem[] {
   const { name, state, breaker, is_readable, credentials, cooldowns, recent } = channel
   const where = `channel ${name}`
   if (state !== 'enabled') return []
@@ -79,10 +79,10 @@ function problemsOfChannel(channel: Health['channels'][number]): Problem[] {
   ]
 }
 
-function bad(what: string, where: string, since: string | null = null): Problem {
+function bad(what: string, where: string, since: string | null = null): HealthProblem {
   return { severity: 'bad', what, since, where }
 }
 
-function warning(what: string, where: string, since: string | null = null): Problem {
+function warning(what: string, where: string, since: string | null = null): HealthProblem {
   return { severity: 'warning', what, since, where }
 }

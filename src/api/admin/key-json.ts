@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { keySettings } from '../../catalog/gateway-file.ts'
-import type { ListedKey, NamedKey } from './key-queries.ts'
+import type { KeyWithNames, ListedKey } from './key-queries.ts'
 import {
   budgetJson,
   budgetShown,
@@ -50,7 +50,7 @@ export const keyShown = z
   })
   .meta({ id: 'Key' })
 
-export function keyJson(row: NamedKey): z.output<typeof keyShown> {
+export function keyJson(row: KeyWithNames): z.output<typeof keyShown> {
   const limits = limitsJson(row)
   return {
     id: row.id,
@@ -111,7 +111,7 @@ export function listedKeyJson(row: ListedKey): z.output<typeof keyListed> {
   }
 }
 
-function disabledBy({ disabledAt, disabledByMember, revokedAt }: NamedKey): 'admin' | 'member' | null {
+function disabledBy({ disabledAt, disabledByMember, revokedAt }: KeyWithNames): 'admin' | 'member' | null {
   if (disabledAt === null || revokedAt !== null) return null
   return disabledByMember ? 'member' : 'admin'
 }

@@ -3,15 +3,15 @@ import { and, eq, exists, getTableColumns, gte, isNotNull, isNull, lt, ne, or } 
 import { groups, keyNetworks, keys, keyUses, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, isCalled, keyset } from './keyset-queries.ts'
-import type { Order, Place } from './list.ts'
+import type { PagePosition, SortOrder } from './list.ts'
 
 const columns = { ...getTableColumns(keys), tenant: tenants.name, group: groups.name }
 
 /** With the names of its tenant and its group. */
-export type NamedKey = KeyRow & { tenant: string; group: string }
+export type KeyWithNames = KeyRow & { tenant: string; group: string }
 
 /** With its last use, which no ETag counts. */
-export type ListedKey = NamedKey & { use: typeof keyUses.$inferSelect | null }
+export type ListedKey = KeyWithNames & { use: typeof keyUses.$inferSelect | null }
 
 export interface KeyFilter {
   /** Id of a tenant, whatever `tenant` says. */
@@ -32,8 +32,8 @@ export interface KeyFilter {
   network?: string | undefined
   /** Inclusive. */
   new_network_since?: Date | undefined
-  order: Order
-  after: Place | undefined
+  order: SortOrder
+  after: PagePosition | undefined
   limit: number
 }
 
@@ -89,13 +89,13 @@ function namedKeys(db: Queries) {
     .$dynamic()
 }
 
-export async function findKey(db: Queries, id: string): Promise<NamedKey | undefined> {
+export async function findKey(db: Queries, id: string): Promise<KeyWithNames | undefined> {
   const [row] = await namedKeys(db).where(eq(keys.id, id))
   return row
 }
 
 /** As `findKey`, locked until the end of the transaction. */
-export async function lockKey(tx: Queries, id: string): Promise<NamedKey | undefined> {
+export async function lockKey(tx: Queries, id: string): Promise<KeyWithNames | undefined> {
   await tx.select({ id: keys.id }).from(keys).where(eq(keys.id, id)).for('update')
   return await findKey(tx, id)
 }
@@ -104,7 +104,7 @@ export async function lockKey(tx: Queries, id: string): Promise<NamedKey | undef
 export async function findNamesake(
   tx: Queries,
   { tenantId, name }: { tenantId: string; name: string },
-): Promise<NamedKey | undefined> {
+): Promise<KeyWithNames | undefined> {
   const [row] = await namedKeys(tx).where(and(eq(keys.tenantId, tenantId), eq(keys.name, name)))
   return row
 }
@@ -116,7 +116,7 @@ export async function findNamesake(
 export function readPeers(
   tx: Queries,
   { tenantId, groupId, but }: { tenantId: string; groupId: string; but: string | undefined },
-): Promise<NamedKey[]> {
+): Promise<KeyWithNames[]> {
   return namedKeys(tx).where(
     and(
       eq(keys.tenantId, tenantId),
@@ -136,7 +136,7 @@ export async function isSecretTaken(tx: Queries, hash: Buffer): Promise<boolean>
   return now.length + former.length > 0
 }
 
-export async function changeKey(tx: Queries, id: string, changed: Partial<NewKey>): Promise<NamedKey> {
+export async function changeKey(tx: Queries, id: string, changed: Partial<NewKey>): Promise<KeyWithNames> {
   await tx.update(keys).set(changed).where(eq(keys.id, id))
   await followParents(tx, [id])
   const row = await findKey(tx, id)

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { limitsFrom, ownLimitsFrom, unlimited } from '../../catalog/limit-columns.ts'
 import type { Database } from '../../db/database.ts'
 import { readBalance, readBudgets } from '../../ledger/money-queries.ts'
-import { isLimited, type Limits, type Scope } from '../../limits/limits.ts'
+import { isLimited, type LimitScope, type Limits } from '../../limits/limits.ts'
 import { budgetJson, budgetState, restJson, restOfMoney } from '../budget.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { findGroup } from './group-queries.ts'
@@ -74,7 +74,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
       if (read?.group === undefined || read.tenant === undefined) throw notFound('such key')
       const { key, parent, group, tenant, balance, budgets } = read
       requireOwn(actor, key.tenantId, 'such key')
-      const scopes: Scope[] = [
+      const scopes: LimitScope[] = [
         {
           kind: 'key',
           id,
@@ -92,7 +92,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
         { kind: 'tenant', id: tenant.id, limits: limitsFrom(tenant) },
       ]
       // All sub-keys and their maker share its limits.
-      const shared: Scope | undefined = parent && {
+      const shared: LimitScope | undefined = parent && {
         kind: 'key',
         id: parent.id,
         limits: ownLimitsFrom(parent) ?? limitsFrom(group),
@@ -115,7 +115,7 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
 /** Takes one request without tokens, and gives it back at once: the buckets report what is left only when a request takes from them. */
 async function stateOf(
   limits: Pick<Limits, 'take'>,
-  scope: Scope,
+  scope: LimitScope,
   of: z.output<typeof limitState>['of'] = scope.kind,
 ): Promise<z.output<typeof limitState>[]> {
   const { requestsPerMinute, tokensPerMinute, concurrency } = scope.limits

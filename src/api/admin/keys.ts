@@ -24,10 +24,10 @@ import {
   findKey,
   findNamesake,
   isSecretTaken,
+  type KeyWithNames,
   type ListedKey,
   listKeys,
   lockKey,
-  type NamedKey,
 } from './key-queries.ts'
 import { onlyModels, requireModels } from './known-names.ts'
 import { listParameters, orderOf, pageOf, pageSchema, rowPlaceAt, uuidText } from './list.ts'
@@ -218,7 +218,7 @@ async function makeKey(
   context: AdminKeysContext,
   { tx, actor, audit, body }: Call & { body: Settings },
   { secret, action }: { secret: string; action: string },
-): Promise<NamedKey> {
+): Promise<KeyWithNames> {
   const { tenant: called, ...settings } = body
   if (typeof called !== 'string' || !text.safeParse(called).success)
     throw invalid('tenant', 'expected the id or the name of a tenant')
@@ -258,7 +258,7 @@ async function makeKey(
 }
 
 /** The line of the audit log that a change of a key has. */
-export function keyLine({ id, name, tenantId }: NamedKey, action: string) {
+export function keyLine({ id, name, tenantId }: KeyWithNames, action: string) {
   return { action, resource: 'key', id, name, tenantId }
 }
 
@@ -272,7 +272,7 @@ export async function lockOwnKey(
     setsBudget = false,
   }: Pick<AdminChange, 'tx' | 'actor' | 'requireMatch'> & { setsBudget?: boolean },
   id: string,
-): Promise<NamedKey> {
+): Promise<KeyWithNames> {
   await lockRows(tx)
   // See holdCharges.
   if (setsBudget) await holdCharges(tx)
@@ -284,7 +284,7 @@ export async function lockOwnKey(
   return row
 }
 
-export function isRevoked({ name }: NamedKey) {
+export function isRevoked({ name }: KeyWithNames) {
   return conflict(`The key "${name}" is revoked, which is final. Make another key.`)
 }
 
@@ -292,7 +292,7 @@ export function isRevoked({ name }: NamedKey) {
 const isDisabling = ({ tenantId }: Actor, { disabled }: KeyEntry) => disabled && tenantId !== null
 
 /** Throws `permission_denied` where a member enables what an admin has disabled. */
-function requireEnabler({ tenantId }: Actor, row: NamedKey, { disabled }: KeyEntry): void {
+function requireEnabler({ tenantId }: Actor, row: KeyWithNames, { disabled }: KeyEntry): void {
   if (tenantId === null || row.disabledAt === null || row.disabledByMember || disabled) return
   throw notAllowed(`An admin has disabled the key "${row.name}": ask an admin to enable it.`)
 }
@@ -334,7 +334,7 @@ async function namesFor(
 async function groupOf(
   { tx, actor }: { tx: TypedTransaction; actor: Actor },
   entry: KeyEntry,
-  { tenantId, before }: { tenantId: string; before: NamedKey | undefined },
+  { tenantId, before }: { tenantId: string; before: KeyWithNames | undefined },
 ): Promise<string> {
   const group = await findGroup(tx, entry.group)
   if (group === undefined)

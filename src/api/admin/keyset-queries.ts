@@ -12,16 +12,16 @@ import {
   type SQL,
   sql,
 } from '../../db/drizzle.cjs'
-import { momentAt, noCursor, type Order, type Place } from './list.ts'
+import { momentAt, noCursor, type PagePosition, type SortOrder } from './list.ts'
 
 /**
  * The order of a list, and the condition of the page behind `place`. `columns` are those that it can be sorted by; null sorts
  * last. Any other sort is that by `id`: UUIDs of version 7 have the order of their times.
  */
 export function keyset(
-  { by, descending }: Order,
+  { by, descending }: SortOrder,
   { columns, id }: { columns: Readonly<Record<string, PgColumn>>; id: PgColumn },
-  place: Place | undefined,
+  place: PagePosition | undefined,
 ): { orderBy: SQL[]; behind: SQL | undefined } {
   const order = descending ? desc : asc
   const later = descending ? lt : gt

@@ -23,18 +23,18 @@ export function listParameters<const Sorts extends readonly [string, ...string[]
   }
 }
 
-export interface Order {
+export interface SortOrder {
   /** The name without its minus. */
   by: string
   descending: boolean
 }
 
-export function orderOf(sort: string): Order {
+export function orderOf(sort: string): SortOrder {
   return sort.startsWith('-') ? { by: sort.slice(1), descending: true } : { by: sort, descending: false }
 }
 
 /** Where the next page begins: behind the row with this value and id. */
-export interface Place {
+export interface PagePosition {
   /** Of the column that the list is sorted by, as JSON; null sorts last. */
   value: string | number | null
   id: string
@@ -43,12 +43,12 @@ export interface Place {
 const placeForm = z.tuple([z.string(), z.union([z.string(), z.number(), z.null()]), z.string()])
 
 /** Opaque to clients. */
-export function cursorAt(sort: string, { value, id }: Place): string {
+export function cursorAt(sort: string, { value, id }: PagePosition): string {
   return Buffer.from(JSON.stringify([sort, value, id])).toString('base64url')
 }
 
 /** Throws `invalid_request` for a cursor of another sort, and for a text that is no cursor. */
-export function placeAt(sort: string, cursor: string | undefined): Place | undefined {
+export function placeAt(sort: string, cursor: string | undefined): PagePosition | undefined {
   if (cursor === undefined) return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(cursor, 'base64url').toString('utf8')))
   if (
@@ -62,14 +62,14 @@ export function placeAt(sort: string, cursor: string | undefined): Place | undef
 }
 
 /** The same for a list of rows with UUIDs. */
-export function rowPlaceAt(sort: string, cursor: string | undefined): Place | undefined {
+export function rowPlaceAt(sort: string, cursor: string | undefined): PagePosition | undefined {
   const place = placeAt(sort, cursor)
   if (place !== undefined && !uuid.test(place.id)) throw noCursor()
   return place
 }
 
 /** The value of a list that is sorted by a moment. */
-export function momentAt({ value }: Place): Date {
+export function momentAt({ value }: PagePosition): Date {
   const read = typeof value === 'string' && isoMoment.test(value) ? new Date(value) : undefined
   if (read === undefined || !isKnownToPostgres(read)) throw noCursor()
   return read
@@ -99,7 +99,7 @@ function parsed(json: string): unknown {
 export function pageOf<Row>(
   rows: readonly Row[],
   { limit, sort }: { limit: number; sort: string },
-  placeOf: (row: Row) => Place,
+  placeOf: (row: Row) => PagePosition,
 ): { data: Row[]; next_cursor: string | null } {
   const data = rows.slice(0, limit)
   const last = rows.length > limit ? data.at(-1) : undefined

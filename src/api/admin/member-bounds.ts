@@ -9,7 +9,7 @@ import {
 import type { TypedTransaction } from '../../db/transactions.ts'
 import { usd } from '../../ledger/price.ts'
 import type { GroupRow } from './group-queries.ts'
-import { type NamedKey, readPeers } from './key-queries.ts'
+import { type KeyWithNames, readPeers } from './key-queries.ts'
 
 type Bounds = LimitColumns & BudgetColumns
 
@@ -46,7 +46,7 @@ export async function requireMemberBounds(
     group: GroupRow
     tenantId: string
     /** Undefined: the key is new. */
-    before: NamedKey | undefined
+    before: KeyWithNames | undefined
   },
 ): Promise<void> {
   const peers =

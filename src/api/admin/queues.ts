@@ -3,7 +3,7 @@ import type { NextFunction, Request, Response } from 'express'
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
 import { inTime } from '../../in-time.ts'
-import type { Pages, Queues } from '../../queue/queue.ts'
+import type { QueuePages, Queues } from '../../queue/queue.ts'
 import type { AdminToken } from './token.ts'
 
 /** The path of the pages. */
@@ -15,7 +15,7 @@ export const queuesPath = '/admin/v1/queues'
  * seconds.
  */
 export function adminQueues(path: string, adminToken: AdminToken, queues: () => Promise<Queues>) {
-  let pages: Promise<Pages> | undefined
+  let pages: Promise<QueuePages> | undefined
   return async (request: Request, response: Response, next: NextFunction): Promise<void> => {
     const given = givenIn(request.headers.authorization)
     try {
@@ -33,7 +33,7 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
         .json({ error: { message } })
       return
     }
-    let shown: Pages
+    let shown: QueuePages
     try {
       shown = await inTime(reached(), answerMs, 'the queue')
     } catch {
@@ -48,7 +48,7 @@ export function adminQueues(path: string, adminToken: AdminToken, queues: () => 
   }
 
   /** Ask the queue first: the pages do not say clearly that they cannot reach it. */
-  async function reached(): Promise<Pages> {
+  async function reached(): Promise<QueuePages> {
     const open = await queues()
     await open.images.counts()
     pages ??= open.board(path)

@@ -14,7 +14,7 @@ import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
 import { seesRouting } from './permit.ts'
 
-export interface AdminExportContext extends Omit<WalkContext, 'bounds'> {
+export interface RequestExportContext extends Omit<WalkContext, 'bounds'> {
   bounds: WalkContext['bounds'] & { exportRowsMax: number; clientStallMs: number }
   exports: RunningExports
 }
@@ -53,7 +53,7 @@ export const logExportColumns: readonly LogExportColumn[] = [
 const known = logExportColumns.map(({ name }) => name)
 
 /** The rows that match, as a file. */
-export function adminExportEndpoint(context: AdminExportContext): AdminEndpoint {
+export function adminExportEndpoint(context: RequestExportContext): AdminEndpoint {
   const { exportRowsMax: rowsMax, clientStallMs: stallMs } = context.bounds
   return adminEndpoint({
     method: 'GET',

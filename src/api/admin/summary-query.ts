@@ -2,11 +2,18 @@ import { z } from 'zod'
 import { expected } from '../../canonical/checked.ts'
 import { invalid } from '../../canonical/field-error.ts'
 import { allParts, type PartFilter } from '../../ledger/summary-pieces.ts'
-import { dayMs, hourMs, minuteMs, type Part, type Span, type Step } from '../../ledger/summary-range.ts'
+import {
+  dayMs,
+  type Granularity,
+  hourMs,
+  minuteMs,
+  type Part,
+  type TimeRange,
+} from '../../ledger/summary-range.ts'
 import { moment, oneOf, text, wholeNumber } from '../parameter.ts'
 import { listParameters, uuidText } from './list.ts'
 
-const steps: readonly Step[] = ['minute', 'hour', 'day']
+const steps: readonly Granularity[] = ['minute', 'hour', 'day']
 const sorts = ['-requests', '-errors', '-cost', '-tokens', '-latency'] as const
 
 const range = {
@@ -58,7 +65,7 @@ export function filterOf(query: Filters, tenantId: string | undefined): PartFilt
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
 }
 
-export function spanOf(query: { from?: Date | undefined; to?: Date | undefined }, nowMs: number): Span {
+export function spanOf(query: { from?: Date | undefined; to?: Date | undefined }, nowMs: number): TimeRange {
   const to = query.to?.getTime() ?? Math.ceil((nowMs + 1) / hourMs) * hourMs
   const from = query.from?.getTime() ?? to - dayMs
   if (from >= to) throw invalid('to', 'expected a time after "from"')
@@ -69,7 +76,7 @@ export function spanOf(query: { from?: Date | undefined; to?: Date | undefined }
 const daysMax = 3_660
 
 /** The step of a timeline. Throws `invalid_request` where it would have too many points. */
-export function stepOf(asked: Step | undefined, { from, to }: Span, series: number): Step {
+export function stepOf(asked: Granularity | undefined, { from, to }: TimeRange, series: number): Granularity {
   const step = asked ?? (to - from <= 8 * dayMs ? 'hour' : 'day')
   const points = Math.ceil((to - from) / stepMs[step]) * series
   if (points <= pointsMax) return step
@@ -79,10 +86,10 @@ export function stepOf(asked: Step | undefined, { from, to }: Span, series: numb
   )
 }
 
-const stepMs: Readonly<Record<Step, number>> = { minute: minuteMs, hour: hourMs, day: dayMs }
+const stepMs: Readonly<Record<Granularity, number>> = { minute: minuteMs, hour: hourMs, day: dayMs }
 const pointsMax = 10_000
 
-export function partsOf(names: readonly string[] = []): { parts: Part[]; step: Step | undefined } {
+export function partsOf(names: readonly string[] = []): { parts: Part[]; step: Granularity | undefined } {
   return {
     parts: allParts.filter((part) => names.includes(part)),
     step: steps.find((step) => names.includes(step)),

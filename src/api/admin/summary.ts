@@ -10,7 +10,7 @@ import {
   timeline,
 } from '../../ledger/rollup-queries.ts'
 import { partColumns } from '../../ledger/summary-pieces.ts'
-import type { Part, Span } from '../../ledger/summary-range.ts'
+import type { Part, TimeRange } from '../../ledger/summary-range.ts'
 import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { cursorAt, noCursor, orderOf, placeAt } from './list.ts'
 import { tenantOf } from './permit.ts'
@@ -204,7 +204,7 @@ function sortOf(name: string): SummarySort {
   return name === 'errors' || name === 'cost' || name === 'tokens' || name === 'latency' ? name : 'requests'
 }
 
-function spanJson(found: Span & { exact: boolean; waitingDays: number }) {
+function spanJson(found: TimeRange & { exact: boolean; waitingDays: number }) {
   return {
     from: new Date(found.from).toISOString(),
     to: new Date(found.to).toISOString(),

@@ -2,7 +2,7 @@ import { and, eq, getTableColumns, isNotNull, isNull } from '../../db/drizzle.cj
 import { accounts, tenants } from '../../db/schema.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { hasText, idFirst, isCalled, keyset } from './keyset-queries.ts'
-import type { Order, Place } from './list.ts'
+import type { PagePosition, SortOrder } from './list.ts'
 
 const columns = { ...getTableColumns(tenants), limited: accounts.limited }
 
@@ -15,8 +15,8 @@ export interface TenantFilter {
   managed_by?: 'file' | 'admin' | undefined
   disabled?: boolean | undefined
   limited?: boolean | undefined
-  order: Order
-  after: Place | undefined
+  order: SortOrder
+  after: PagePosition | undefined
   limit: number
 }
 

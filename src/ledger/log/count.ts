@@ -1,7 +1,7 @@
 import { OlderDaysError } from './older-days.ts'
 import { type AskLog, type Walk, walkCounts } from './walk.ts'
 
-export interface Counts {
+export interface LogCounts {
   /** With at least one request, in the order of time. */
   buckets: { startsAt: Date; outcomes: Record<string, number> }[]
   requests: number
@@ -19,7 +19,7 @@ export async function countRequests(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax' | 'order' | 'endAt'>,
   { bucketMs, withinMs }: { bucketMs: number; withinMs: number },
-): Promise<Counts> {
+): Promise<LogCounts> {
   const endAt = performance.now() + withinMs
   const buckets = new Map<number, Record<string, number>>()
   const counts = { requests: 0, done: true, searchedTo: walk.from }

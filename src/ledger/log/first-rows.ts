@@ -2,7 +2,7 @@ import type { LogRow } from './filter.ts'
 import { OlderDaysError } from './older-days.ts'
 import { idAfter } from './positions.ts'
 import type { Order } from './slice.ts'
-import type { Batch } from './walk.ts'
+import type { LogBatch } from './walk.ts'
 
 export interface FirstRows {
   rows: LogRow[]
@@ -17,7 +17,7 @@ export interface FirstRows {
  * cannot be read, it ends before them: the page behind it says why.
  */
 export async function firstRows(
-  batches: AsyncIterable<Batch<LogRow>>,
+  batches: AsyncIterable<LogBatch<LogRow>>,
   { most, withinMs, order }: { most: number; withinMs: number; order: Order },
 ): Promise<FirstRows> {
   const endAt = performance.now() + withinMs

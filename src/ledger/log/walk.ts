@@ -52,7 +52,7 @@ export interface Walk {
   readonly endAt?: number | undefined
 }
 
-export interface Batch<Row> {
+export interface LogBatch<Row> {
   readonly rows: readonly Row[]
   /** Where the rest begins. */
   readonly cursor: string
@@ -67,7 +67,7 @@ export interface Batch<Row> {
  * without an index never becomes a statement that runs for minutes, and one with an index takes few statements. Each batch has
  * the rows of one slice, also none. The caller stops when it has enough.
  */
-export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<Batch<LogRow>> {
+export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<LogRow>> {
   const { filter, order = 'newest', rowsMax: most, older, signal } = walk
   const read = async (slice: Slice, olderMs: number | undefined) => {
     const recent = await ask((sql) => rowsOf(sql, filter, slice, order, most), {
@@ -100,7 +100,7 @@ export function walkGreatest(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax' | 'order' | 'cursor'>,
   { measure, most, bound }: { measure: Measure; most: number; bound(filter: AdminFilter): AdminFilter },
-): AsyncGenerator<Batch<LogRow>> {
+): AsyncGenerator<LogBatch<LogRow>> {
   const { older, signal } = walk
   return slices(
     walk,
@@ -125,7 +125,7 @@ export function walkCounts(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
   bucketMs: number,
-): AsyncGenerator<Batch<CountRow>> {
+): AsyncGenerator<LogBatch<CountRow>> {
   const { filter } = walk
   return walkGroups(
     ask,
@@ -140,7 +140,7 @@ export function walkErrors(
   ask: AskLog,
   walk: Omit<Walk, 'rowsMax'>,
   by: ErrorsBy,
-): AsyncGenerator<Batch<ErrorRow>> {
+): AsyncGenerator<LogBatch<ErrorRow>> {
   const { filter } = walk
   return walkGroups(
     ask,
@@ -156,7 +156,7 @@ function walkGroups<Row extends object>(
   recentOf: (sql: postgres.Sql, slice: Slice) => Promise<Row[]>,
   /** It has the groups of `recent` and those of the older days. */
   allOf: (older: OlderDays, slice: Slice, recent: () => Promise<Row[]>, terms: OlderTerms) => Promise<Row[]>,
-): AsyncGenerator<Batch<Row>> {
+): AsyncGenerator<LogBatch<Row>> {
   const { older, signal } = walk
   return slices(
     walk,
@@ -188,7 +188,7 @@ async function* slices<Row extends object>(
   walk: Omit<Walk, 'rowsMax'>,
   read: (slice: Slice, olderMs: number | undefined) => Promise<Row[]>,
   rowsMax: number | undefined,
-): AsyncGenerator<Batch<Row>> {
+): AsyncGenerator<LogBatch<Row>> {
   const isNewest = (walk.order ?? 'newest') === 'newest'
   let low = firstIdAt(walk.from.getTime())
   let high = firstIdAt(walk.to.getTime())

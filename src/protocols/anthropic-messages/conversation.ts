@@ -15,7 +15,7 @@ import {
  * The conversation up to a turn, as far as later turns depend on it. A step takes the state and one turn, and gives the new
  * state and the messages that no later turn can change.
  */
-export interface Conversation {
+export interface ConversationState {
   /** The message to which the next turn may add. */
   readonly open: Message | undefined
   /** Thinking at the end of an assistant's turn. The vendor refuses a message that ends with it. */
@@ -25,19 +25,19 @@ export interface Conversation {
   readonly pairing: Pairing
 }
 
-export interface Step {
-  state: Conversation
+export interface ConversationStep {
+  state: ConversationState
   out: Message[]
 }
 
-export const beginConversation: Conversation = {
+export const beginConversation: ConversationState = {
   open: undefined,
   thoughts: [],
   instructions: [],
   pairing: beginPairing,
 }
 
-export function addTurn(state: Conversation, turn: Turn, context: ToolContext): Step {
+export function addTurn(state: ConversationState, turn: Turn, context: ToolContext): ConversationStep {
   if (isInstruction(turn)) return addInstruction(state, turn, context)
   const isAssistant = turn.role === 'assistant'
   const pieces = turn.blocks.flatMap((block) => encodeBlock(block, isAssistant, context))
@@ -46,7 +46,7 @@ export function addTurn(state: Conversation, turn: Turn, context: ToolContext): 
 }
 
 /** The messages that are left. */
-export function endConversation(state: Conversation, context: ToolContext): Message[] {
+export function endConversation(state: ConversationState, context: ToolContext): Message[] {
   const { out, pairing } = close(withoutThoughts(state, context), context)
   return [...out, ...endPairing(pairing, context.notes)]
 }
@@ -55,7 +55,7 @@ export function endConversation(state: Conversation, context: ToolContext): Mess
  * Only some models take instructions between the turns, and only right behind a user's message:
  * https://platform.claude.com/docs/en/build-with-claude/mid-conversation-system-messages, read 2026-11-22
  */
-function addInstruction(state: Conversation, turn: Turn, context: ToolContext): Step {
+function addInstruction(state: ConversationState, turn: Turn, context: ToolContext): ConversationStep {
   const pieces = turn.blocks.flatMap((block) =>
     encodeInstruction(block, context).map((wire): Piece => ({ kind: 'other', wire, path: turn.path })),
   )
@@ -67,7 +67,11 @@ function addInstruction(state: Conversation, turn: Turn, context: ToolContext): 
   return addQuestion(state, marked(pieces, context), context)
 }
 
-function addAnswer(state: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
+function addAnswer(
+  state: ConversationState,
+  pieces: readonly Piece[],
+  context: ToolContext,
+): ConversationStep {
   const end = pieces.findLastIndex(({ kind }) => kind !== 'thought') + 1
   if (end === 0) return { state: { ...state, thoughts: appended(state.thoughts, pieces) }, out: [] }
   const { open, step } = openFor('assistant', state, context)
@@ -76,7 +80,11 @@ function addAnswer(state: Conversation, pieces: readonly Piece[], context: ToolC
   return { ...step, state: { ...step.state, thoughts: pieces.slice(end) } }
 }
 
-function addQuestion(before: Conversation, pieces: readonly Piece[], context: ToolContext): Step {
+function addQuestion(
+  before: ConversationState,
+  pieces: readonly Piece[],
+  context: ToolContext,
+): ConversationStep {
   const state = withoutThoughts(before, context)
   const { open, step } = openFor('user', state, context)
   append(open.pieces, marked(state.instructions, context))
@@ -87,9 +95,9 @@ function addQuestion(before: Conversation, pieces: readonly Piece[], context: To
 /** The open message of a role. Closes the open message of the other role. */
 function openFor(
   role: 'user' | 'assistant',
-  state: Conversation,
+  state: ConversationState,
   context: ToolContext,
-): { open: Message; step: Step } {
+): { open: Message; step: ConversationStep } {
   if (state.open?.role === role) return { open: state.open, step: { state, out: [] } }
   const { out, pairing } = close(state, context)
   const open: Message = { role, pieces: [] }
@@ -97,7 +105,7 @@ function openFor(
 }
 
 function close(
-  { open, instructions, pairing: before }: Conversation,
+  { open, instructions, pairing: before }: ConversationState,
   { notes }: ToolContext,
 ): { out: Message[]; pairing: Pairing } {
   if (open === undefined) return { out: [], pairing: before }
@@ -107,7 +115,7 @@ function close(
 }
 
 /** A broken answer may end with thinking. */
-function withoutThoughts(state: Conversation, { notes }: ToolContext): Conversation {
+function withoutThoughts(state: ConversationState, { notes }: ToolContext): ConversationState {
   for (const { path } of state.thoughts) {
     notes.add('dropped', path, 'the Messages format has no assistant turn that ends with thinking')
   }

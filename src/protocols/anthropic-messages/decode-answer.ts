@@ -12,7 +12,7 @@ import { stringPattern, unquoted } from '../plain-text.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
 import { SearchReader } from './search-reader.ts'
-import { type Counts, finishReasonOf, mergeCounts, protocolName, usageOf } from './wire.ts'
+import { finishReasonOf, mergeCounts, protocolName, usageOf, type WireCounts } from './wire.ts'
 
 /** A whole answer as events. Throws GatewayError if the body is an error or no message. */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
@@ -137,7 +137,7 @@ class MessageDecoder {
   /** Indexes of the blocks that have begun. */
   readonly #seen = new Set<number>()
   #isOver = false
-  #counts: Counts = {}
+  #counts: WireCounts = {}
   #hasFinalCounts = false
   #stopReason: string | undefined
   #stopSequence: string | undefined

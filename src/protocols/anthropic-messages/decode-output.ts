@@ -4,7 +4,7 @@ import { isRecord } from '../../canonical/json.ts'
 import type { Members } from '../members.ts'
 
 /** The reasoning and the format that the client wants. */
-export interface Output {
+export interface WantedOutput {
   reasoning: ReasoningWish | undefined
   format: AnswerFormat | undefined
   /** The member that asks for the reasoning. */
@@ -14,7 +14,7 @@ export interface Output {
 }
 
 /** `thinking`, `output_config` and the older `output_format`. */
-export function decodeOutput(body: Members): Output {
+export function decodeOutput(body: Members): WantedOutput {
   const config = body.members('output_config')
   const thinking = readThinking(body)
   const effort = config?.word('effort', reasoningEfforts)

@@ -3,7 +3,7 @@ import { addUsage, type ModelUsage, refined, type Usage } from '../../canonical/
 import { hourTokens, writtenTokens } from '../cache-counts.ts'
 
 /** The tokens of an answer that its top-level counts leave out. */
-export interface LeftOut {
+export interface UncountedTokens {
   /** Tokens that the request's own model used to compact the conversation. */
   compaction: Usage | undefined
   /** Tokens of the models that advised it, one entry for each consultation. */
@@ -18,7 +18,7 @@ export interface LeftOut {
  * entries, which it bills at the rates of the advisor
  * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11-22).
  */
-export function readIterations(iterations: unknown): LeftOut | undefined {
+export function readIterations(iterations: unknown): UncountedTokens | undefined {
   if (!Array.isArray(iterations)) return undefined
   let compaction: Usage | undefined
   const others: ModelUsage[] = []

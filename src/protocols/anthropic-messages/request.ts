@@ -1,7 +1,14 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { type Headers, headerText } from '../../canonical/headers.ts'
 import { BodyMarks } from '../body-marks.ts'
-import { type JsonBounds, kindAt, parseSpan, type Span, scanFirstElement, scanMembers } from '../json-scan.ts'
+import {
+  type ByteRange,
+  type JsonBounds,
+  kindAt,
+  parseSpan,
+  scanFirstElement,
+  scanMembers,
+} from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts, ThreadFacts } from '../protocol.ts'
 import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringAt } from '../scan-facts.ts'
@@ -80,7 +87,7 @@ const memberNames = [
  */
 function readThread(
   raw: Buffer,
-  { thread: span, system, tools }: Partial<Record<(typeof memberNames)[number], Span>>,
+  { thread: span, system, tools }: Partial<Record<(typeof memberNames)[number], ByteRange>>,
   depthMax: number,
 ): ThreadFacts | undefined {
   if (span === undefined || kindAt(raw, span.start) === 'null') return undefined
@@ -107,7 +114,7 @@ function readThread(
   return { span, previousId: id, head: {} }
 }
 
-function checkFirstMessage(raw: Buffer, messages: Span, depthMax: number): void {
+function checkFirstMessage(raw: Buffer, messages: ByteRange, depthMax: number): void {
   const first = scanFirstElement(raw, messages, { depthMax })
   if (first === undefined) return
   const path = 'messages[0]'
@@ -121,7 +128,7 @@ function checkFirstMessage(raw: Buffer, messages: Span, depthMax: number): void 
 }
 
 /** The user id, in which agents name their session. The upstream refuses a wrong type. */
-function userOf(raw: Buffer, metadata: Span | undefined, depthMax: number): Span | undefined {
+function userOf(raw: Buffer, metadata: ByteRange | undefined, depthMax: number): ByteRange | undefined {
   if (metadata === undefined || kindAt(raw, metadata.start) !== 'object') return undefined
   const { user_id: user } = scanMembers(raw, metadata, ['user_id'], { depthMax, path: 'metadata' })
   return stringAt(raw, user)

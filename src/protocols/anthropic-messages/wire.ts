@@ -5,7 +5,7 @@ import { hourTokens, writtenTokens } from '../cache-counts.ts'
 import { legalCallId } from '../call-ids.ts'
 import { readFinishWord } from '../finish-words.ts'
 import type { NameRules } from '../tool-names.ts'
-import { type LeftOut, readIterations } from './iterations.ts'
+import { readIterations, type UncountedTokens } from './iterations.ts'
 
 /** Name of this protocol, for its signatures. */
 export const protocolName = 'anthropic-messages'
@@ -41,7 +41,7 @@ export const leadingSystemAdvice =
   'a system message cannot be the first one in this format: put its text into the top-level "system" field'
 
 /** The counts of the wire so far. An unknown count is absent. */
-export interface Counts {
+export interface WireCounts {
   input?: number
   cacheRead?: number
   cacheWrite?: number
@@ -51,14 +51,14 @@ export interface Counts {
   cacheWrite1h?: number
   webSearches?: number
   serviceTier?: string
-  leftOut?: LeftOut
+  leftOut?: UncountedTokens
 }
 
 /**
  * The counts after one more `usage` object. Counts are cumulative: a new value replaces the old one, and an absent one
  * leaves it. An object with only zeros says nothing: some gateways send it as a placeholder.
  */
-export function mergeCounts(known: Counts, usage: unknown): Counts {
+export function mergeCounts(known: WireCounts, usage: unknown): WireCounts {
   if (!isRecord(usage)) return known
   const merged = { ...known }
   const input = countOf(usage.input_tokens)
@@ -89,7 +89,7 @@ export function mergeCounts(known: Counts, usage: unknown): Counts {
  * Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. The tokens that the
  * vendor leaves out of its top-level counts are added.
  */
-export function usageOf(counts: Counts): Usage | undefined {
+export function usageOf(counts: WireCounts): Usage | undefined {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, serviceTier, leftOut } = counts
   // A prompt has tokens, so counts without any of input are not whole.
   if (input + cacheRead + cacheWrite === 0 && leftOut?.compaction === undefined) return undefined

@@ -8,7 +8,7 @@ import { brokenOff, readFinishWord } from '../finish-words.ts'
 import { Losses, noMedia, noSourceUrl } from '../losses.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import { CallDecoder } from './decode-calls.ts'
-import { type Source, sourcesIn } from './sources.ts'
+import { type CitedSource, sourcesIn } from './sources.ts'
 import {
   reasoningContentSignature,
   reasoningMemberSignature,
@@ -30,7 +30,7 @@ export class ChoiceDecoder {
   #hasTranscript = false
   readonly #losses = new Losses()
   /** Sources of the whole answer. They are cited at the end of a text. */
-  #sources: readonly Source[] = []
+  #sources: readonly CitedSource[] = []
   readonly #cited = new Set<string>()
 
   constructor(writer: EventWriter, context: DecodeAnswerContext) {

@@ -6,7 +6,7 @@ import { type Notes, refused } from '../notes.ts'
 import type { PromptMarks } from '../prompt-marks.ts'
 import type { ToolNames } from '../tool-names.ts'
 
-export interface ToolsContext {
+export interface ChatToolsContext {
   tools: ToolNames
   notes: Notes
   marks: PromptMarks
@@ -15,7 +15,7 @@ export interface ToolsContext {
 }
 
 /** `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with `tools`. */
-export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
+export function encodeTools(request: ChatRequest, context: ChatToolsContext): Json {
   const { notes } = context
   const tools = ownTools(request, notes).map((tool) => encodeTool(tool, context))
   const choice = encodeChoice(request, tools, notes)
@@ -61,7 +61,7 @@ function ownTools({ tools, toolChoice }: ChatRequest, notes: Notes): OwnTool[] {
   return own
 }
 
-function encodeTool(tool: OwnTool, { tools, notes, customTools }: ToolsContext): EncodedTool {
+function encodeTool(tool: OwnTool, { tools, notes, customTools }: ChatToolsContext): EncodedTool {
   const { description } = tool
   const name = tools.wireName(tool, tool.path)
   if (tool.type === 'custom' && !customTools) {

@@ -1,6 +1,6 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { BodyMarks } from '../body-marks.ts'
-import { type JsonBounds, kindAt, parseSpan, type Span, scanElements } from '../json-scan.ts'
+import { type ByteRange, type JsonBounds, kindAt, parseSpan, scanElements } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
 import {
@@ -71,7 +71,7 @@ const memberNames = [
   'encoding_format',
   'output_dtype',
 ] as const
-type Members = Partial<Record<(typeof memberNames)[number], Span>>
+type Members = Partial<Record<(typeof memberNames)[number], ByteRange>>
 
 /** Other vendors' vectors may be of other types than 32-bit floats. */
 function vectorsAs(raw: Buffer, { encoding_format, output_dtype }: Members): RequestFacts['vectorsAs'] {
@@ -81,14 +81,14 @@ function vectorsAs(raw: Buffer, { encoding_format, output_dtype }: Members): Req
 }
 
 /** Texts that are written: `n` of each prompt, or `best_of` to choose them from. */
-function choicesOf(raw: Buffer, members: Members, prompt: Span, depthMax: number): number {
+function choicesOf(raw: Buffer, members: Members, prompt: ByteRange, depthMax: number): number {
   const each = readInteger(raw, members.n, 'n', 1, 128) ?? 1
   const tried = readInteger(raw, members.best_of, 'best_of', 1, 128) ?? 1
   return Math.max(each, tried) * promptsIn(raw, prompt, depthMax)
 }
 
 /** An array of numbers is one prompt, given as tokens. */
-function promptsIn(raw: Buffer, prompt: Span, depthMax: number): number {
+function promptsIn(raw: Buffer, prompt: ByteRange, depthMax: number): number {
   if (kindAt(raw, prompt.start) === 'string') return 1
   const [first, ...others] = scanElements(raw, prompt, { depthMax })
   return first === undefined || kindAt(raw, first.start) === 'number' ? 1 : 1 + others.length

@@ -1,6 +1,6 @@
 import { BodyMarks } from '../body-marks.ts'
 import { emptyTools } from '../empty-tools.ts'
-import { type JsonBounds, kindAt, type Span, scanMembers, skipSpace } from '../json-scan.ts'
+import { type ByteRange, type JsonBounds, kindAt, scanMembers, skipSpace } from '../json-scan.ts'
 import { BodySpans, type UsageSpans } from '../patch-request.ts'
 import type { RequestFacts } from '../protocol.ts'
 import {
@@ -68,7 +68,7 @@ const memberNames = [
   'metadata',
 ] as const
 
-export function readStreamOptions(raw: Buffer, span: Span | undefined, depthMax: number): UsageSpans {
+export function readStreamOptions(raw: Buffer, span: ByteRange | undefined, depthMax: number): UsageSpans {
   if (!span) return { wanted: false, ask: insertion(raw, 0, askMember) }
   const kind = kindAt(raw, span.start)
   if (kind === 'null') return { wanted: false, ask: { ...span, bytes: askOptions } }

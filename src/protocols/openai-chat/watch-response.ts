@@ -1,5 +1,5 @@
 import { isRecord, type Json, textOf } from '../../canonical/json.ts'
-import { parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
+import { type ByteRange, parseSpan, scanElements, scanMembers } from '../json-scan.ts'
 import { nothingObserved } from '../observe.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { Observation } from '../protocol.ts'
@@ -67,7 +67,7 @@ const names = ['model', 'choices', 'usage', 'x_groq', 'service_tier', 'error'] a
 const options = { depthMax: 2000 }
 
 /** Returns the counts that are in choices. */
-function readChoices(body: Buffer, span: Span, observation: Observation): Json[] {
+function readChoices(body: Buffer, span: ByteRange, observation: Observation): Json[] {
   return scanElements(body, span, options).map((choice) => {
     const members = scanMembers(body, choice, ['finish_reason', 'message', 'usage'], options)
     const reason = members.finish_reason && parseSpan(body, members.finish_reason, 'finish_reason')
@@ -80,7 +80,7 @@ function readChoices(body: Buffer, span: Span, observation: Observation): Json[]
   })
 }
 
-function whole(body: Buffer): Span {
+function whole(body: Buffer): ByteRange {
   return { start: 0, end: body.length }
 }
 

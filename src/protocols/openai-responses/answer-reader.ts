@@ -36,7 +36,7 @@ export type ReasoningKind = 'summary' | 'thought'
  * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that its deltas
  * did not have, so that nothing comes twice. Items of tools that the vendor runs are no blocks, but for its web searches.
  */
-export class AnswerReader {
+export class ResponsesAnswerReader {
   hasCalls = false
   hasRefusal = false
   /** Web searches that the vendor ran: the `web_search_call` items. */

@@ -1,6 +1,6 @@
 import { isRecord, type Json } from '../../canonical/json.ts'
 import { backgroundMembers } from '../added-members.ts'
-import type { Span } from '../json-scan.ts'
+import type { ByteRange } from '../json-scan.ts'
 import type { BackgroundFacts } from '../protocol.ts'
 import { removeMembers } from '../remove-members.ts'
 import { splice } from '../splice.ts'
@@ -27,7 +27,7 @@ export const eventsBeforeRun = 2
 export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
   const edits = [
     { start: at, end: at, bytes: Buffer.from(backgroundMembers(include)) },
-    ...removeMembers(body, removed).map((span: Span) => ({ ...span, bytes: nothing })),
+    ...removeMembers(body, removed).map((span: ByteRange) => ({ ...span, bytes: nothing })),
   ]
   return splice(body, edits, Buffer.allocUnsafe)
 }

@@ -5,7 +5,7 @@ import type { Usage } from '../../canonical/usage.ts'
 import { readFinishWord } from '../finish-words.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
-import { AnswerReader } from './answer-reader.ts'
+import { ResponsesAnswerReader } from './answer-reader.ts'
 import { readUsage } from './wire.ts'
 
 /**
@@ -18,7 +18,7 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
     if (isRecord(body.error)) throw decodeStreamError(body.error)
     throw gatewayError('upstream_answer_unreadable', { what: 'no finished answer of the Responses format' })
   }
-  const reader = new AnswerReader(context)
+  const reader = new ResponsesAnswerReader(context)
   reader.start(body)
   for (const [i, item] of recordsOf(body.output).entries()) reader.finishItem(String(i), item)
   reader.events.push(endOf(body, undefined, reader))
@@ -31,11 +31,11 @@ export function decodeStream(context: DecodeAnswerContext): EventDecoder {
 }
 
 class ResponsesDecoder implements EventDecoder {
-  readonly #reader: AnswerReader
+  readonly #reader: ResponsesAnswerReader
   #error: GatewayError | undefined
 
   constructor(context: DecodeAnswerContext) {
-    this.#reader = new AnswerReader(context)
+    this.#reader = new ResponsesAnswerReader(context)
   }
 
   push(data: string): ChatEvent[] {
@@ -69,7 +69,7 @@ function hasError({ response }: Json): boolean {
   return isRecord(response) && isRecord(response.error)
 }
 
-function readEvent(type: string, event: Json, reader: AnswerReader): void {
+function readEvent(type: string, event: Json, reader: ResponsesAnswerReader): void {
   if (!type.startsWith('response.')) return
   const response = isRecord(event.response) ? event.response : {}
   // The answer begins with its first event of any type.
@@ -79,7 +79,7 @@ function readEvent(type: string, event: Json, reader: AnswerReader): void {
   else readTerminal(response, status, reader)
 }
 
-function readItemEvent(type: string, event: Json, reader: AnswerReader): void {
+function readItemEvent(type: string, event: Json, reader: ResponsesAnswerReader): void {
   const key = keyOf(event)
   const part = indexOf(event.content_index)
   switch (type) {
@@ -127,14 +127,18 @@ function readItemEvent(type: string, event: Json, reader: AnswerReader): void {
 }
 
 /** The last event has the whole answer again, or none of it. It only adds what the earlier events did not have. */
-function readTerminal(response: Json, status: string, reader: AnswerReader): void {
+function readTerminal(response: Json, status: string, reader: ResponsesAnswerReader): void {
   const items = recordsOf(response.output)
   if (!reader.hasItems) for (const [i, item] of items.entries()) reader.finishItem(String(i), item)
   else reader.finishItems(items)
   reader.events.push(endOf(response, status, reader))
 }
 
-function endOf(response: Json, eventStatus: string | undefined, reader: AnswerReader): Finish | Failure {
+function endOf(
+  response: Json,
+  eventStatus: string | undefined,
+  reader: ResponsesAnswerReader,
+): Finish | Failure {
   const status = textOf(response.status) ?? eventStatus ?? 'completed'
   const usage = usageOf(response, reader)
   if (isRecord(response.error) || status === 'failed') {
@@ -157,11 +161,14 @@ function endOf(response: Json, eventStatus: string | undefined, reader: AnswerRe
   }
 }
 
-function usageOf({ usage, service_tier: tier }: Json, { webSearches }: AnswerReader): Usage | undefined {
+function usageOf(
+  { usage, service_tier: tier }: Json,
+  { webSearches }: ResponsesAnswerReader,
+): Usage | undefined {
   return readUsage(usage, { tier, webSearches })
 }
 
-function reasonOf(status: string, why: string, reader: AnswerReader): Finish['reason'] {
+function reasonOf(status: string, why: string, reader: ResponsesAnswerReader): Finish['reason'] {
   if (status === 'incomplete') return readFinishWord(why) === 'content_filter' ? 'content_filter' : 'length'
   if (reader.hasCalls) return 'tool_calls'
   return reader.hasRefusal ? 'refusal' : 'stop'

@@ -6,7 +6,7 @@ import { type Notes, refused } from '../notes.ts'
 import type { ToolNames } from '../tool-names.ts'
 import { encodeWebSearch } from './web-search.ts'
 
-export interface ToolsContext {
+export interface ResponsesToolsContext {
   notes: Notes
   names: ToolNames
   /** The upstream takes custom tools; otherwise they become functions. */
@@ -17,7 +17,7 @@ export interface ToolsContext {
  * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every server of
  * this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
  */
-export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
+export function encodeTools(request: ChatRequest, context: ResponsesToolsContext): Json {
   const { notes } = context
   const tools = request.tools.flatMap((tool) => {
     if (tool.type !== 'hosted') return [encodeTool(tool, context)]
@@ -36,7 +36,10 @@ export function encodeTools(request: ChatRequest, context: ToolsContext): Json {
   }
 }
 
-function encodeTool(tool: Exclude<Tool, HostedTool>, { names, notes, customTools }: ToolsContext): Json {
+function encodeTool(
+  tool: Exclude<Tool, HostedTool>,
+  { names, notes, customTools }: ResponsesToolsContext,
+): Json {
   const { description } = tool
   const name = names.wireName(tool, `${tool.path}.name`)
   const described = description === undefined ? {} : { description }
@@ -80,7 +83,7 @@ function noteWithoutTools({ toolChoice, parallelToolCalls }: ChatRequest, notes:
   if (parallelToolCalls !== undefined) notes.add('mapped', notes.pathOf('parallelToolCalls'), reason)
 }
 
-function encodeChoice(request: ChatRequest, { notes, names, customTools }: ToolsContext): unknown {
+function encodeChoice(request: ChatRequest, { notes, names, customTools }: ResponsesToolsContext): unknown {
   const { toolChoice } = request
   const typeOf = (kind: 'function' | 'custom') => (customTools ? kind : 'function')
   const path = notes.pathOf('toolChoice')

@@ -2,7 +2,7 @@ import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import type { AskingFrame, FrameFormat, FrameReader, ReadFrame } from '../../canonical/frames.ts'
 import type { Headers } from '../../canonical/headers.ts'
 import { isRecord, type Json, parseObject, textOf } from '../../canonical/json.ts'
-import { kindAt, parseSpan, type Span, scanElements, scanMembers } from '../json-scan.ts'
+import { type ByteRange, kindAt, parseSpan, scanElements, scanMembers } from '../json-scan.ts'
 import { removeMembers } from '../remove-members.ts'
 import { type Edit, splice } from '../splice.ts'
 
@@ -43,7 +43,7 @@ function ask(body: Buffer): AskingFrame | undefined {
 const typeMember = Buffer.from('"type":"response.create",')
 
 /** Undefined: a member comes twice, or in other letters. What that means, the upstream may say over HTTP. */
-function namedIn(body: Buffer): Partial<Record<(typeof named)[number], Span>> | undefined {
+function namedIn(body: Buffer): Partial<Record<(typeof named)[number], ByteRange>> | undefined {
   try {
     return scanMembers(body, { start: 0, end: body.length }, named, unbounded)
   } catch {
@@ -162,12 +162,15 @@ function lastOf(type: string, frame: Buffer) {
   return { answerId, isReusable: true }
 }
 
-function responseIn(frame: Buffer): Span | undefined {
+function responseIn(frame: Buffer): ByteRange | undefined {
   const { response } = membersOf(frame, ['response'])
   return response !== undefined && kindAt(frame, response.start) === 'object' ? response : undefined
 }
 
-function membersOf<Name extends string>(bytes: Buffer, names: readonly Name[]): Partial<Record<Name, Span>> {
+function membersOf<Name extends string>(
+  bytes: Buffer,
+  names: readonly Name[],
+): Partial<Record<Name, ByteRange>> {
   try {
     return scanMembers(bytes, { start: 0, end: bytes.length }, names, unbounded)
   } catch {
@@ -211,7 +214,7 @@ function parsed(frame: Buffer): Json {
   return event
 }
 
-function stringAt(bytes: Buffer, span: Span | undefined): string | undefined {
+function stringAt(bytes: Buffer, span: ByteRange | undefined): string | undefined {
   if (span === undefined || kindAt(bytes, span.start) !== 'string') return undefined
   return String(parseSpan(bytes, span, 'id'))
 }

@@ -1,7 +1,7 @@
 import { invalid } from '../../canonical/field-error.ts'
 import { BodyMarks } from '../body-marks.ts'
 import { conversationIn } from '../conversation.ts'
-import { type JsonBounds, kindAt, parseSpan, type Span, skipSpace } from '../json-scan.ts'
+import { type ByteRange, type JsonBounds, kindAt, parseSpan, skipSpace } from '../json-scan.ts'
 import { BodySpans } from '../patch-request.ts'
 import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
@@ -68,7 +68,7 @@ const memberNames = [
 /** What a request that makes the answer in the background has otherwise. */
 function backgroundFacts(
   raw: Buffer,
-  { model, stream, store, background, include }: Partial<Record<(typeof memberNames)[number], Span>>,
+  { model, stream, store, background, include }: Partial<Record<(typeof memberNames)[number], ByteRange>>,
 ): BackgroundFacts | undefined {
   if (model === undefined) return undefined
   const included: unknown = include === undefined ? undefined : parseSpan(raw, include, 'include')
@@ -81,7 +81,7 @@ function backgroundFacts(
 
 function readConversation(
   raw: Buffer,
-  span: Span | undefined,
+  span: ByteRange | undefined,
   previousId: string | undefined,
 ): RequestFacts['runsIn'] {
   const id = span === undefined ? undefined : conversationIn(parseSpan(raw, span, 'conversation'), previousId)
@@ -89,7 +89,7 @@ function readConversation(
 }
 
 /** `hasElsewhere`: an earlier answer or a stored prompt is the input. */
-function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean): void {
+function checkInput(raw: Buffer, span: ByteRange | undefined, hasElsewhere: boolean): void {
   if (!isGiven(raw, span)) {
     if (hasElsewhere) return
     throw invalid('input', 'required: a string or a non-empty array of items')
@@ -103,12 +103,12 @@ function checkInput(raw: Buffer, span: Span | undefined, hasElsewhere: boolean):
 }
 
 /** Undefined if absent, null or empty. */
-function readString(raw: Buffer, span: Span | undefined, path: string): string | undefined {
+function readString(raw: Buffer, span: ByteRange | undefined, path: string): string | undefined {
   if (!isGiven(raw, span)) return undefined
   if (kindAt(raw, span.start) !== 'string') throw wrongKind(raw, span, path, 'a string')
   return String(parseSpan(raw, span, path)) || undefined
 }
 
-function isGiven(raw: Buffer, span: Span | undefined): span is Span {
+function isGiven(raw: Buffer, span: ByteRange | undefined): span is ByteRange {
   return span !== undefined && kindAt(raw, span.start) !== 'null'
 }

@@ -31,7 +31,7 @@ export class Distribution {
 const separator = '\u0000'
 
 /** All series of one metric, by their label values. It makes no more than the declaration allows. */
-export class Family<Series> {
+export class MetricFamily<Series> {
   readonly declaration: Declaration
   readonly #make: () => Series
   readonly #onFolded: () => void

@@ -1,12 +1,12 @@
 import { declared } from './declarations.ts'
-import { Metrics, type Snapshot } from './store.ts'
+import { Metrics, type SeriesSnapshot } from './store.ts'
 
 /** One process, as its supervisor asks it. */
-export interface Asked {
+export interface ProcessReport {
   /** The newest of all that it has said, also too late, or unasked at its end. Undefined: nothing yet. */
-  readonly last: Snapshot | undefined
+  readonly last: SeriesSnapshot | undefined
   /** Rejects when it does not answer in time. `withShared`: also what is the same for all processes. */
-  ask(withShared: boolean): Promise<Snapshot>
+  ask(withShared: boolean): Promise<SeriesSnapshot>
 }
 
 /** How often processes are asked when nobody looks: of one that is killed, the counts since then are lost. */
@@ -18,9 +18,9 @@ const apartMs = 5_000
  */
 export class MetricsOfProcesses {
   readonly #expected: number
-  readonly #processes = new Set<Asked>()
+  readonly #processes = new Set<ProcessReport>()
   /** Those that did not answer when they were asked last. */
-  readonly #silent = new Set<Asked>()
+  readonly #silent = new Set<ProcessReport>()
   /** What processes that have ended had counted. */
   readonly #ended = new Metrics()
   readonly #own = new Metrics()
@@ -32,12 +32,12 @@ export class MetricsOfProcesses {
   }
 
   /** A process serves. */
-  began(process: Asked): void {
+  began(process: ProcessReport): void {
     this.#processes.add(process)
   }
 
   /** It has ended, and says nothing more. */
-  ended(process: Asked): void {
+  ended(process: ProcessReport): void {
     this.#silent.delete(process)
     if (this.#processes.delete(process) && process.last !== undefined)
       this.#ended.merge(process.last, 'counts')
@@ -47,7 +47,7 @@ export class MetricsOfProcesses {
     this.#own.cells(declared.restarts).at().value += 1
   }
 
-  async collect(): Promise<Snapshot> {
+  async collect(): Promise<SeriesSnapshot> {
     const answers = await this.#askAll(true)
     const all = new Metrics()
     all.merge(this.#ended.values(), 'counts')
@@ -71,8 +71,8 @@ export class MetricsOfProcesses {
   }
 
   /** The answers of those that answer in time. */
-  async #askAll(withShared: boolean): Promise<ReadonlyMap<Asked, Snapshot>> {
-    const answers = new Map<Asked, Snapshot>()
+  async #askAll(withShared: boolean): Promise<ReadonlyMap<ProcessReport, SeriesSnapshot>> {
+    const answers = new Map<ProcessReport, SeriesSnapshot>()
     const processes = [...this.#processes]
     const reader = processes.find((process) => !this.#silent.has(process)) ?? processes[0]
     await Promise.all(

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { Gauge, Registry } from 'prom-client'
 import { type Declaration, declared } from './declarations.ts'
-import type { Snapshot } from './store.ts'
+import type { SeriesSnapshot } from './store.ts'
 
 /** The media type of Prometheus' text format. */
 export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
@@ -10,7 +10,7 @@ export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
  * The values in Prometheus' text format. Metrics without a series are left out. Thousands of series take tens of milliseconds, so
  * requests have their turns between the metrics.
  */
-export async function renderText(snapshot: Snapshot): Promise<string> {
+export async function renderText(snapshot: SeriesSnapshot): Promise<string> {
   const registry = new Registry()
   const texts: string[] = []
   for (const declaration of Object.values<Declaration>(declared)) {
@@ -36,9 +36,9 @@ interface Sample {
  */
 class Rendered extends Gauge {
   readonly #declaration: Declaration
-  readonly #series: Snapshot[string]
+  readonly #series: SeriesSnapshot[string]
 
-  constructor(declaration: Declaration, series: Snapshot[string]) {
+  constructor(declaration: Declaration, series: SeriesSnapshot[string]) {
     const { name, help, labels } = declaration
     super({ name, help, labelNames: [...labels], registers: [] })
     this.#declaration = declaration

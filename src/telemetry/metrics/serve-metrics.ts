@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Log } from '../log.ts'
-import type { Snapshot } from './store.ts'
+import type { SeriesSnapshot } from './store.ts'
 
 /** Prometheus keeps a connection open between two scrapes, which may be a minute apart. */
 const keepAliveMs = 90_000
@@ -15,7 +15,7 @@ const connectionsMax = 64
 export async function serveMetrics(
   { metricsHost: host, metricsPort }: { metricsHost: string; metricsPort: number },
   log: Log,
-  collect: () => Promise<Snapshot>,
+  collect: () => Promise<SeriesSnapshot>,
 ): Promise<{ close(): void }> {
   let running: Promise<{ text: string; contentType: string }> | undefined
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -62,7 +62,9 @@ export async function serveMetrics(
 }
 
 /** The library that writes them is loaded when somebody asks for the first time. */
-async function textOf(collect: () => Promise<Snapshot>): Promise<{ text: string; contentType: string }> {
+async function textOf(
+  collect: () => Promise<SeriesSnapshot>,
+): Promise<{ text: string; contentType: string }> {
   const { renderText, contentType } = await import('./render.ts')
   return { text: await renderText(await collect()), contentType }
 }

@@ -1,13 +1,13 @@
 import { type Declaration, declared } from './declarations.ts'
-import { type Cell, Distribution, Family } from './family.ts'
+import { type Cell, Distribution, MetricFamily } from './family.ts'
 
 /** The series of a metric: label values, and a value, or the counts of a histogram's buckets and then their sum. */
-export type Snapshot = Record<string, [values: string[], value: number | number[]][]>
+export type SeriesSnapshot = Record<string, [values: string[], value: number | number[]][]>
 
 /** The metrics of a process, or of several. It holds numbers alone: `renderText` writes them. */
 export class Metrics {
-  readonly #cells = new Map<string, Family<Cell>>()
-  readonly #distributions = new Map<string, Family<Distribution>>()
+  readonly #cells = new Map<string, MetricFamily<Cell>>()
+  readonly #distributions = new Map<string, MetricFamily<Distribution>>()
   readonly #collectors: (() => void | Promise<void>)[] = []
 
   constructor() {
@@ -17,20 +17,20 @@ export class Metrics {
     for (const declaration of Object.values<Declaration>(declared)) {
       const { type, name, buckets } = declaration
       if (type === 'histogram')
-        this.#distributions.set(name, new Family(declaration, () => new Distribution(buckets), folded))
+        this.#distributions.set(name, new MetricFamily(declaration, () => new Distribution(buckets), folded))
       else
         this.#cells.set(
           name,
-          new Family(declaration, () => ({ value: type === 'gauge' ? Number.NaN : 0 }), folded),
+          new MetricFamily(declaration, () => ({ value: type === 'gauge' ? Number.NaN : 0 }), folded),
         )
     }
   }
 
-  cells({ name }: Declaration & { type: 'counter' | 'gauge' }): Family<Cell> {
+  cells({ name }: Declaration & { type: 'counter' | 'gauge' }): MetricFamily<Cell> {
     return known(this.#cells.get(name), name)
   }
 
-  distributions({ name }: Declaration & { type: 'histogram' }): Family<Distribution> {
+  distributions({ name }: Declaration & { type: 'histogram' }): MetricFamily<Distribution> {
     return known(this.#distributions.get(name), name)
   }
 
@@ -48,8 +48,8 @@ export class Metrics {
   }
 
   /** All values, with the gauges as they were gathered last. */
-  values(): Snapshot {
-    const snapshot: Snapshot = {}
+  values(): SeriesSnapshot {
+    const snapshot: SeriesSnapshot = {}
     for (const [name, family] of this.#cells) {
       snapshot[name] = [...family.entries()].flatMap(([values, { value }]) =>
         Number.isNaN(value) ? [] : [[values, value]],
@@ -63,7 +63,7 @@ export class Metrics {
   /**
    * Take in the values of a process. `counts`: only what a process adds up over its life. `gauges`: only the state of a moment.
    */
-  merge(snapshot: Snapshot, which: 'all' | 'counts' | 'gauges' = 'all'): void {
+  merge(snapshot: SeriesSnapshot, which: 'all' | 'counts' | 'gauges' = 'all'): void {
     for (const [name, family] of this.#cells) {
       const kind = family.declaration.type === 'gauge' ? 'gauges' : 'counts'
       if (which !== 'all' && which !== kind) continue

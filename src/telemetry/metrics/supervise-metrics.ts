@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process'
 import { inTime } from '../../in-time.ts'
 import type { Log } from '../log.ts'
-import { type Asked, MetricsOfProcesses } from './of-processes.ts'
+import { MetricsOfProcesses, type ProcessReport } from './of-processes.ts'
 import { serveMetrics } from './serve-metrics.ts'
-import type { Snapshot } from './store.ts'
+import type { SeriesSnapshot } from './store.ts'
 
 /** The supervisor asks for the metrics of a process. */
 export interface MetricsWanted {
@@ -14,7 +14,7 @@ export interface MetricsWanted {
 /** Its answer, with the number of the question. At its end a process answers once without a question: 0. */
 export interface MetricsSent {
   metricsOf: number
-  snapshot: Snapshot
+  snapshot: SeriesSnapshot
 }
 
 /** A process that does not answer within this time is left out. */
@@ -47,10 +47,10 @@ export async function superviseMetrics(
   }
 }
 
-class AskedProcess implements Asked {
-  last: Snapshot | undefined
+class AskedProcess implements ProcessReport {
+  last: SeriesSnapshot | undefined
   readonly #child: ChildProcess
-  readonly #waiting = new Map<number, (snapshot: Snapshot) => void>()
+  readonly #waiting = new Map<number, (snapshot: SeriesSnapshot) => void>()
   #asked = 0
 
   constructor(child: ChildProcess) {
@@ -63,9 +63,9 @@ class AskedProcess implements Asked {
     })
   }
 
-  async ask(withShared: boolean): Promise<Snapshot> {
+  async ask(withShared: boolean): Promise<SeriesSnapshot> {
     const metricsWanted = ++this.#asked
-    const answer = new Promise<Snapshot>((resolve) => {
+    const answer = new Promise<SeriesSnapshot>((resolve) => {
       this.#waiting.set(metricsWanted, resolve)
     })
     try {

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { declared } from '../../../src/telemetry/metrics/declarations.ts'
-import { type Asked, MetricsOfProcesses } from '../../../src/telemetry/metrics/of-processes.ts'
-import { Metrics, type Snapshot } from '../../../src/telemetry/metrics/store.ts'
+import { MetricsOfProcesses, type ProcessReport } from '../../../src/telemetry/metrics/of-processes.ts'
+import { Metrics, type SeriesSnapshot } from '../../../src/telemetry/metrics/store.ts'
 import { seeded } from '../../support/random.ts'
 import { until } from '../../support/until.ts'
 
 /** What a supervisor says of processes that count, stand still and die. */
 
-interface FakeProcess extends Asked {
+interface FakeProcess extends ProcessReport {
   count(requests: number): void
   standsStill: boolean
   /** It says its values unasked, as at its end. */
@@ -18,7 +18,7 @@ interface FakeProcess extends Asked {
 function aProcess(): FakeProcess {
   const metrics = new Metrics()
   const asked: boolean[] = []
-  let last: Snapshot | undefined
+  let last: SeriesSnapshot | undefined
   return {
     standsStill: false,
     withShared: asked,
@@ -128,7 +128,7 @@ test('counts of a process that ended stay, once, and the one in its place adds t
 test('one that ends while another is waited for is counted once', async () => {
   const processes = new MetricsOfProcesses(2)
   const [one, slow] = [aProcess(), aProcess()]
-  const slowly = Promise.withResolvers<Snapshot>()
+  const slowly = Promise.withResolvers<SeriesSnapshot>()
   slow.ask = () => slowly.promise
   processes.began(one)
   processes.began(slow)

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import type { Command } from './command.ts'
 import { CommandError, codeOfSignal, exitCodes, wrongUsage } from './exit-codes.ts'
-import { packageVersion } from './package-version.ts'
 import { HelpShown, programOf, valuesOf } from './program.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
@@ -76,3 +76,11 @@ function explained(error: unknown): { exitCode: number; message: string } {
 }
 
 const isVerbose = ({ LOG_LEVEL }: Streams['env']) => LOG_LEVEL === 'debug' || LOG_LEVEL === 'trace'
+
+/** The version of this package. */
+function packageVersion(): string {
+  const { version }: { version: string } = JSON.parse(
+    readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+  )
+  return version
+}

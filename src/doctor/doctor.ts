@@ -1,5 +1,7 @@
 import { join } from 'node:path'
+import type { Config } from '../config.ts'
 import { inTime } from '../in-time.ts'
+import { areFresh, whyNotBuilt } from '../pages/build.ts'
 import { checkCertificate } from './certificate.ts'
 import { checkChannelRows } from './channel-rows.ts'
 import { checkChannels } from './channels.ts'
@@ -10,7 +12,6 @@ import { areas, type CheckArea, type Finding, findingsOf, wordsOf } from './find
 import { checkGatewayFile } from './gateway-file.ts'
 import { checkMachine } from './machine.ts'
 import { checkMoney } from './money.ts'
-import { checkPages } from './pages.ts'
 import { checkPorts } from './ports.ts'
 import { checkRedis } from './redis.ts'
 import { checkStorage } from './storage.ts'
@@ -77,4 +78,28 @@ async function bounded(area: CheckArea, check: () => Promise<Finding[]>): Promis
     }
     return [warning(`${area.replaceAll(' ', '_')}.unknown`, 'this could not be looked at to the end', advice)]
   }
+}
+
+const { well, warning } = findingsOf('pages')
+
+/** Whether a start has pages to serve. `root`: the top of the checkout or package. */
+async function checkPages({ pages, role }: Config, root: string): Promise<Finding[]> {
+  if (pages.length === 0 || role === 'worker') return [well('pages.off', 'no pages are served')]
+  if (whyNotBuilt(root) !== undefined)
+    return [
+      warning('pages.missing', 'there are no built pages, and vite, which builds them, is not installed', {
+        why: 'The API works without them.',
+        fix: 'Copy console/dist from where npm run build:pages has run, or install vite:',
+        run: 'npm ci --include=dev',
+        docs: 'docs/reference/deployment.md#pages',
+      }),
+    ]
+  return [
+    well(
+      'pages.built',
+      (await areFresh(root))
+        ? 'the pages are built'
+        : 'the next start builds the pages; until then: npm run build:pages',
+    ),
+  ]
 }

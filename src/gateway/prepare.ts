@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
 import { ownBody, type Translated as ThreadTranslated } from '../bodies/jobs.ts'
 import type { TranslationTarget } from '../bodies/translate-request.ts'
@@ -18,6 +19,7 @@ import { toolsOf } from '../protocols/tool-names.ts'
 import type { Candidate, Target } from '../routing/candidates.ts'
 import type { Gateway } from '../stages/gateway.ts'
 import { inThread } from '../stages/in-thread.ts'
+import { namedSession } from '../stages/open-record.ts'
 import type { Asked } from '../stages/read.ts'
 import { redactError } from '../stages/redact-error.ts'
 import { own } from '../telemetry/traces/conventions.ts'
@@ -26,7 +28,6 @@ import { type SentMembers, sentMembers } from '../traits/sent-members.ts'
 import type { UpstreamRequest } from '../upstream/upstreams.ts'
 import { type AnswerReader, readNative } from './answer-reader.ts'
 import { bodyWithoutConversation } from './body-without-conversation.ts'
-import { cacheKeyOf } from './cache-key.ts'
 import { readEmbeddings } from './embedding-encoding.ts'
 import { forwardedHeaders } from './forwarded-headers.ts'
 import { type SealedReason, sealedReasons } from './left-out.ts'
@@ -390,4 +391,14 @@ function rewrittenNote(wantsStream: boolean): TranslationNote {
     ? 'the upstream answered whole: the parts for which the format has an event are streamed'
     : 'the upstream streamed unasked: its events are gathered into an answer'
   return { path: 'stream', action: 'emulated', reason }
+}
+
+/**
+ * A name of the request's session for an upstream's cache of prompts: a hash, so that no tenant shares one with another, and the upstream
+ * learns no id of the client. Undefined: the client names no session.
+ */
+function cacheKeyOf({ row, request, identity }: Asked): string | undefined {
+  const session = namedSession(row, request.headers)
+  if (session === undefined) return undefined
+  return createHash('sha256').update(`${identity.tenantId} ${session}`).digest('hex').slice(0, 32)
 }

@@ -16,8 +16,6 @@ import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstre
 import type { AnswerReader } from './answer-reader.ts'
 import { ClientAnswer } from './client-answer.ts'
 import type { RelayOptions } from './relay-options.ts'
-import { streamEndAfter, streamEndOf } from './stream-ends.ts'
-import { joinChunks, StreamHead } from './stream-head.ts'
 import { StreamTail } from './stream-tail.ts'
 
 const refusalBytesMax = 64 * 1024
@@ -396,4 +394,51 @@ export class Relay implements Listener {
     attempt.totalMs = Date.now() - this.#sentAt
     if (error !== null && !admitted.life.clientGone) attempt.error = attemptError(error)
   }
+}
+
+function streamEndOf(observation: Observation): StreamEnd {
+  return observation.complete ? 'complete' : 'upstream_cut'
+}
+
+function streamEndAfter(error: GatewayError): StreamEnd {
+  return error.kind === 'upstream_timeout' ? 'timeout' : 'upstream_cut'
+}
+
+/**
+ * The head of a stream that passes unchanged, up to the first content: another target may still answer until then. Most errors of an
+ * upstream that has begun come with its head. A client waits no longer for a head that is good.
+ */
+class StreamHead {
+  readonly #bytesMax: number
+  readonly #timer: NodeJS.Timeout
+  #chunks: Buffer[] = []
+  #bytes = 0
+
+  /** `onLate`: the head has waited long enough. */
+  constructor(bytesMax: number, onLate: () => void) {
+    this.#bytesMax = bytesMax
+    this.#timer = setTimeout(onLate, headMs).unref()
+  }
+
+  /** Returns what may go out now. */
+  push(chunks: readonly Buffer[]): Buffer[] {
+    for (const chunk of chunks) this.#bytes += chunk.length
+    this.#chunks.push(...chunks)
+    return this.#bytes <= this.#bytesMax ? [] : this.take()
+  }
+
+  /** Nothing waits any more. */
+  take(): Buffer[] {
+    clearTimeout(this.#timer)
+    const head = this.#chunks
+    this.#chunks = []
+    return head
+  }
+}
+
+const headMs = 1_000
+
+/** The pieces as one buffer, without a copy of a single piece; undefined without pieces. */
+function joinChunks(pieces: Buffer[]): Buffer | undefined {
+  return pieces.length > 1 ? Buffer.concat(pieces) : pieces[0]
 }

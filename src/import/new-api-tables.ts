@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { basename, extname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { isMap } from './cells.ts'
 import { ImportError } from './problems.ts'
 import { readSqlDump, type Tables } from './sql-dump.ts'
-import { readSqlite } from './sqlite.ts'
 
 /**
  * The tables of new-api: of a JSON file (a map of tables, or the rows of one table that gives the file its name), of a dump in
@@ -59,4 +59,34 @@ function rowsOf(rows: readonly unknown[], table: string): Record<string, unknown
     if (isMap(row)) return row
     throw new ImportError(`${table}[${at}] must be a map of columns`)
   })
+}
+
+/** The rows of these tables, as far as the file has them. Opens it for reading only. */
+function readSqlite(path: string, names: readonly string[]): Tables {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(path, { readOnly: true })
+    const there = new Set(
+      database
+        .prepare("SELECT name FROM sqlite_master WHERE type = 'table'")
+        .all()
+        .map(({ name }) => String(name)),
+    )
+    const tables: Tables = new Map()
+    for (const name of names.filter((one) => there.has(one))) {
+      const rows = database.prepare(`SELECT * FROM "${name}"`)
+      rows.setReadBigInts(true)
+      tables.set(
+        name,
+        rows.all().map((row) => ({ ...row })),
+      )
+    }
+    return tables
+  } catch (cause) {
+    throw new ImportError(`the SQLite file cannot be read: ${cause instanceof Error ? cause.message : ''}`, {
+      cause,
+    })
+  } finally {
+    database?.close()
+  }
 }

@@ -1,5 +1,4 @@
 import { gatewayError } from '../canonical/error.ts'
-import { CommitWaits } from './commit-waits.ts'
 import type { OpenRecord } from './record.ts'
 
 export interface CommitsOptions {
@@ -65,4 +64,40 @@ export class Commits {
     this.#asked = written
     return await this.#waits.until(written, withinMs)
   }
+}
+
+/** Waits until Postgres has a length of the journal. Call `until` with lengths that never decrease. */
+class CommitWaits {
+  /** In the order of their lengths. */
+  readonly #waits = new Set<Wait>()
+
+  /** Resolves with true when `reached` was called with `length` or more, or with false after `withinMs` and by `giveUp`. */
+  until(length: number, withinMs: number): Promise<boolean> {
+    return new Promise((resolve) => {
+      const end = (isReached: boolean) => {
+        clearTimeout(late)
+        this.#waits.delete(wait)
+        resolve(isReached)
+      }
+      const late = setTimeout(() => end(false), withinMs)
+      const wait = { length, end }
+      this.#waits.add(wait)
+    })
+  }
+
+  giveUp(): void {
+    for (const wait of this.#waits) wait.end(false)
+  }
+
+  reached(length: number): void {
+    for (const wait of this.#waits) {
+      if (wait.length > length) return
+      wait.end(true)
+    }
+  }
+}
+
+interface Wait {
+  length: number
+  end(isReached: boolean): void
 }

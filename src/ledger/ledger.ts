@@ -10,7 +10,6 @@ import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
 import { AnswerCapture } from './kept-answers.ts'
-import type { LedgerHealth } from './ledger-health.ts'
 import { type CutRequests, Ownership } from './ownership.ts'
 import type { CloseRecord, OnRow, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
@@ -393,4 +392,15 @@ export class Ledger {
   #post(message: ToShipper): void {
     this.#worker.postMessage(message)
   }
+}
+
+/** The state of the journal, for the operator. */
+interface LedgerHealth {
+  journalBytes: number
+  /** The reason why Postgres cannot be reached; undefined: it answers. */
+  postgresAway: string | undefined
+  /** The reason why the journal cannot be written; undefined: it can. */
+  trouble: string | undefined
+  /** With DURABILITY=postgres: answers that were sent after `durableMs`, before Postgres had their rows. */
+  lateCommits: number
 }

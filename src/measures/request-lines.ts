@@ -2,7 +2,6 @@ import type { Config } from '../config.ts'
 import type { OnRow } from '../ledger/record.ts'
 import type { Unlogged } from '../stages/unlogged.ts'
 import type { Log } from '../telemetry/log.ts'
-import { LineBudget } from './line-budget.ts'
 
 export interface RequestLines {
   row: OnRow
@@ -87,3 +86,38 @@ const messages = {
   cancelled: 'the client of a request left',
   orphaned: 'a request was lost with its process',
 } as const
+
+const windowMs = 1_000
+
+/** Lets so many lines of each second pass, and tells at its end how many it has left out. */
+class LineBudget {
+  readonly #perSecond: number
+  readonly #onLeftOut: (lines: number) => void
+  #taken = 0
+  #leftOut = 0
+  #window: NodeJS.Timeout | undefined
+
+  constructor(perSecond: number, onLeftOut: (lines: number) => void) {
+    this.#perSecond = perSecond
+    this.#onLeftOut = onLeftOut
+  }
+
+  /** False: write no line. */
+  take(): boolean {
+    this.#window ??= setTimeout(() => this.#end(), windowMs).unref()
+    if (this.#taken < this.#perSecond) {
+      this.#taken++
+      return true
+    }
+    this.#leftOut++
+    return false
+  }
+
+  #end(): void {
+    this.#window = undefined
+    this.#taken = 0
+    const leftOut = this.#leftOut
+    this.#leftOut = 0
+    if (leftOut > 0) this.#onLeftOut(leftOut)
+  }
+}

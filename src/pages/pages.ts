@@ -3,11 +3,9 @@ import { join } from 'node:path'
 import type { Config } from '../config.ts'
 import { cutWhenStalled } from '../http/stalled-client.ts'
 import type { Log } from '../telemetry/log.ts'
-import { type HasModel, isThere } from './addresses.ts'
 import { buildPages, whyNotBuilt } from './build.ts'
 import { Built } from './built.ts'
 import { fileHeaders, makeNonce, pageHeaders } from './headers.ts'
-import { icon } from './icon.ts'
 import { askAgainSeconds, notBuiltPage } from './not-built.ts'
 import { pageOf, readSite } from './site.ts'
 
@@ -157,3 +155,49 @@ function asksForPage({ headers }: IncomingMessage): boolean {
   if (headers['x-api-key'] !== undefined || /^bearer /i.test(headers.authorization ?? '')) return false
   return headers.accept === undefined || /text\/html|\*\/\*/.test(headers.accept)
 }
+
+/** Whether a public group has a model with this id, or this other name. */
+export type HasModel = (id: string) => Promise<boolean>
+
+/** The pages of the console, as `console/src/console-routes.tsx` has them. Those of the second list have a page for each row too. */
+const alone = ['sign-in', 'link', 'playground', 'users', 'set-up', 'ledger', 'settings', 'account']
+const withRows = ['log', 'jobs', 'alerts', 'audit', 'tenants', 'keys', 'groups', 'channels', 'models']
+
+const consolePath = new RegExp(
+  `^/console(?:/(?:${[...alone, ...withRows].join('|')})|/(?:${withRows.join('|')})/[^/]+)?/?$`,
+)
+
+/**
+ * Whether the pages have something at this path below `/console`, `/models` or `/docs`. What a page shows may still be missing, such
+ * as a key: the page says so. A model whose catalog cannot be read just now counts as there.
+ */
+async function isThere(
+  path: string,
+  { hasModel, hasFile }: { hasModel: HasModel; hasFile(name: string): Promise<boolean> },
+): Promise<boolean> {
+  const [, first, rest = ''] = /^\/(console|models|docs)\/*(.*?)\/*$/s.exec(path) ?? []
+  if (first === 'console') return consolePath.test(path)
+  if (rest === '') return true
+  if (first === 'models') return await hasModel(unescaped(rest)).catch(() => true)
+  // The endpoints come from /openapi.json.
+  if (/^api(\/[^/]+)?$/.test(rest)) return true
+  if (/(^|\/)README$/.test(rest)) return false
+  return (await hasFile(`docs/${rest}.md`)) || (await hasFile(`docs/${rest}/README.md`))
+}
+
+/** `decodeURI` leaves `%2F` and `%3A`, which the id of a model may have. */
+function unescaped(text: string): string {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return text
+  }
+}
+
+/** The icon of the pages where the operator has given no logo: a gate with its bar down. */
+const icon = Buffer.from(
+  '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">' +
+    '<rect width="32" height="32" rx="6" fill="#0b7370"/>' +
+    '<path d="M9 25V8M9 12h15M9 18h15" stroke="#fff" stroke-width="3.5" stroke-linecap="round" fill="none"/>' +
+    '</svg>',
+)

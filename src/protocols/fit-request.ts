@@ -1,10 +1,10 @@
-import type { ChatRequest } from '../canonical/chat.ts'
+import type { ChatRequest, Turn } from '../canonical/chat.ts'
 import type { Traits } from '../canonical/traits.ts'
+import { continueInstruction } from './continue-instruction.ts'
 import { fitContent } from './fit-content.ts'
 import { fitFormat } from './fit-format.ts'
 import { fitImageTypes } from './fit-image-types.ts'
 import { fitParameters } from './fit-parameters.ts'
-import { fitPrefill } from './fit-prefill.ts'
 import { fitThinking, type ThinkingOptions } from './fit-thinking.ts'
 import { fitTools } from './fit-tools.ts'
 import { fitWhileThinking } from './fit-while-thinking.ts'
@@ -30,4 +30,19 @@ export function fitRequest(
   fitted = { ...fitted, reasoning: fitThinking(fitted, traits, notes, options) }
   fitted = { ...fitted, ...fitWhileThinking(fitted, traits, notes) }
   return { ...fitted, ...fitFormat(fitted, traits, notes) }
+}
+
+/** Ask a model that refuses a last assistant turn to continue it. A turn with calls gets results in any case. */
+function fitPrefill({ turns }: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
+  const last = turns.at(-1)
+  if (traits.prefill !== false || last?.role !== 'assistant') return {}
+  if (last.blocks.some(({ type }) => type === 'tool-call')) return {}
+  const { path } = last
+  notes.add(
+    'emulated',
+    path,
+    'the model continues no assistant turn: an instruction asks it to, but its answer may begin anew',
+  )
+  const asked: Turn = { role: 'user', blocks: [{ type: 'text', text: continueInstruction, path }], path }
+  return { turns: [...turns, asked] }
 }

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer'
 import type { GatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
-import { placeOf } from './json-place.ts'
 import { nameAt, nameLike, parsedOrNothing, type Watch } from './json-words.ts'
 
 /** Byte range of one JSON value: its first byte and the one past its last. */
@@ -405,3 +404,22 @@ function bytesOf(characters: string): Uint8Array {
 function fault({ bytes, end }: Text, at: number, problem: string): GatewayError {
   return invalid('body', `not valid JSON: ${problem} (${placeOf(bytes, Math.min(at, end))})`)
 }
+
+/**
+ * Line and column of an offset, for a message. Columns count characters. Behind more than 4 KB of one line they count
+ * bytes, because refusing a body must be cheap.
+ */
+function placeOf(bytes: Buffer, at: number): string {
+  let line = 1
+  let start = 0
+  for (let i = 0; i < at; i++) {
+    if (bytes[i] !== 0x0a) continue
+    line++
+    start = i + 1
+  }
+  const isShort = at - start <= decodedLineBytesMax
+  const column = isShort ? bytes.toString('utf8', start, at).length : at - start
+  return `line ${line} column ${column + 1}`
+}
+
+const decodedLineBytesMax = 4096

@@ -2,7 +2,7 @@ import { mayUse } from '../access/permitted.ts'
 import type { HostedWork } from '../bodies/hosted-work.ts'
 import type { SignedNeed } from '../bodies/need-signs.ts'
 import { type BodyFormat, factsFrom, fingerprintOf, type ReadResult } from '../bodies/read-body.ts'
-import { gatewayError } from '../canonical/error.ts'
+import { GatewayError, gatewayError } from '../canonical/error.ts'
 import { findModel } from '../catalog/catalog.ts'
 import type { Model } from '../catalog/snapshot.ts'
 import { isLarge, type LargeBodies, readBody } from '../http/body.ts'
@@ -10,13 +10,13 @@ import { bodyOwnerOf, takeShare } from '../http/body-memory.ts'
 import { keepShared, takeShared } from '../http/shared-memory.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { redactText } from '../redaction/redact.ts'
-import { decideFirst } from './first-decision.ts'
 import type { Gateway } from './gateway.ts'
 import { isMoneyLimited } from './hold-money.ts'
-import { answeredBefore, isKeyed, type ReplayJob } from './idempotency.ts'
+import { answeredBefore, isKeyed, isTaken, type ReplayJob } from './idempotency.ts'
 import type { Identified } from './identify.ts'
 import { inThread } from './in-thread.ts'
 import type { Keeping } from './keeping.ts'
+import { takeLimits } from './take-limits.ts'
 
 /** The third stage: the body has come whole, and its format is right. */
 export interface Asked<Facts extends AskedFacts = RequestFacts> extends Identified {
@@ -232,4 +232,28 @@ export function requireModel({ snapshot, identity }: Identified, name: string): 
   }
   if (mayUse(snapshot, identity, name)) return model
   throw gatewayError('model_forbidden', { model: redactText(name) }, { field: 'model' })
+}
+
+/**
+ * Take a request and a place of the limits, before the body is read. Throws, or rejects with, `rate_limited`; but for a repeat
+ * of an earlier request it resolves with that refusal: the repeat may get the first one's answer, which counts against no limit.
+ * Throw the refusal when `answeredBefore` has not answered. Returns a promise only where another process is asked.
+ */
+function decideFirst(
+  gateway: Gateway,
+  identified: Identified,
+): Promise<GatewayError | undefined> | undefined {
+  identified.trace?.station('limits')
+  if (isKeyed(identified)) return decideKeyed(gateway, identified)
+  return takeLimits(gateway, identified)?.then(() => undefined)
+}
+
+async function decideKeyed(gateway: Gateway, identified: Identified): Promise<GatewayError | undefined> {
+  try {
+    await takeLimits(gateway, identified)
+    return undefined
+  } catch (error) {
+    if (error instanceof GatewayError && (await isTaken(gateway, identified))) return error
+    throw error
+  }
 }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { expect, test } from 'vitest'
-import { siteOf } from '../../src/api/admin/same-origin.ts'
+import { siteOf } from '../../src/api/admin/authenticate.ts'
 import { cookieHeader, cookieOf, ownOrigin, sessionCookie } from '../../src/api/admin/session-cookie.ts'
 
 function requestWith(headers: Record<string, string>): IncomingMessage {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { endKept } from '../../src/erasure/kept-retention.ts'
+import { endKept } from '../../src/erasure/retention.ts'
 import { removeLeftovers } from '../../src/erasure/other-places.ts'
 import { type FourUpstreams, keepingKey, startFourUpstreams } from '../support/four-upstreams.ts'
 

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { readConfig } from '../../src/config.ts'
-import type { HasModel } from '../../src/pages/addresses.ts'
+import type { HasModel } from '../../src/pages/pages.ts'
 import { openPages } from '../../src/pages/pages.ts'
 import { makeLog } from '../../src/telemetry/log.ts'
 

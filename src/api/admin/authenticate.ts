@@ -8,7 +8,6 @@ import { noteSessionUse, readSession } from '../../access/users/session-queries.
 import { gatewayError } from '../../canonical/error.ts'
 import type { Queries } from '../../db/transactions.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
-import { siteOf } from './same-origin.ts'
 import { cookieOf, ownOrigin, sessionCookie } from './session-cookie.ts'
 import type { AdminToken } from './token.ts'
 
@@ -112,4 +111,17 @@ function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Quer
 export function requireOwnSite(request: IncomingMessage, publicUrl: string | undefined): void {
   const origin = ownOrigin(request, publicUrl)
   if (siteOf(request, origin) === 'other') throw gatewayError('other_site', { origin })
+}
+
+/**
+ * Where a browser says that a request comes from. `unknown`: it is no browser, or an old one, or somebody typed the
+ * address. A page cannot write these headers. https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+ */
+export function siteOf({ headers }: IncomingMessage, ownOrigin: string): 'own' | 'other' | 'unknown' {
+  const site = headers['sec-fetch-site']
+  if (site === 'none') return 'unknown'
+  if (site !== undefined) return site === 'same-origin' ? 'own' : 'other'
+  const { origin } = headers
+  if (origin === undefined) return 'unknown'
+  return origin === ownOrigin ? 'own' : 'other'
 }

@@ -1,11 +1,14 @@
+import { readExportRows } from '../../access/export-queries.ts'
+import { exportYaml } from '../../access/export-yaml.ts'
+import type { Database } from '../../db/database.ts'
 import type { TestGateway } from '../../probes/test-channel.ts'
+import type { SecretKeeper } from '../../secret-key.ts'
 import { type AdminBackgroundContext, adminBackgroundEndpoints } from './background-answers.ts'
 import { channelCredentialsEndpoints } from './channel-credentials.ts'
 import { type AdminChannelModelsContext, channelModelsEndpoints } from './channel-models.ts'
 import { channelTestEndpoint } from './channel-test.ts'
 import { channelsEndpoints } from './channels.ts'
-import type { AdminEndpoint } from './endpoint.ts'
-import { type AdminExportContext, exportEndpoint } from './export.ts'
+import { type AdminEndpoint, adminEndpoint } from './endpoint.ts'
 import { type AdminFilesContext, adminFilesEndpoints } from './files.ts'
 import { type AdminHealthContext, healthEndpoints } from './health.ts'
 import { type AdminImagesContext, adminImagesEndpoints } from './image-jobs.ts'
@@ -44,4 +47,29 @@ export function catalogEndpoints(context: AdminCatalogContext): AdminEndpoint[] 
     ...settingsEndpoints(context),
     exportEndpoint(context),
   ]
+}
+
+interface AdminExportContext {
+  database: Pick<Database, 'reads'>
+  keeper: SecretKeeper
+}
+
+/** The state of the gateway as a file. */
+function exportEndpoint({ database, keeper }: AdminExportContext): AdminEndpoint {
+  return adminEndpoint({
+    method: 'GET',
+    path: '/admin/v1/export',
+    area: 'settings',
+    summary: 'The state of the gateway as a gateway.yaml, without secrets',
+    description: 'Secrets are names of variables, which the head of the file lists.',
+    media: 'text/yaml',
+    async handle({ response }) {
+      const rows = await database.reads.ask(({ db }) => readExportRows(db), { withinMs: 30_000 })
+      response
+        .set('content-type', 'text/yaml; charset=utf-8')
+        .set('content-disposition', 'attachment; filename="gateway.yaml"')
+        .end(exportYaml(rows, keeper, new Date()))
+      return undefined
+    },
+  })
 }

@@ -1,6 +1,6 @@
 import type { ReasoningSignature } from '../../canonical/chat.ts'
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
-import type { ChatEvent } from '../../canonical/event.ts'
+import type { ChatEvent, FinishReason } from '../../canonical/event.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 import { parseKeepingDigits } from '../../canonical/json-digits.ts'
 import type { Usage } from '../../canonical/usage.ts'
@@ -8,10 +8,10 @@ import { legalCallId } from '../call-ids.ts'
 import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import { EventWriter } from '../event-writer.ts'
+import { readFinishWord } from '../finish-words.ts'
 import { Losses, noMedia } from '../losses.ts'
 import type { DecodeAnswerContext, EventDecoder } from '../protocol.ts'
 import { decodeStreamError } from './errors.ts'
-import { finishOf } from './finish.ts'
 import { Grounding } from './grounding.ts'
 import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage } from './wire.ts'
@@ -294,4 +294,30 @@ function unfinishedCall(): GatewayError {
 
 function cannotCarry(mediaType: string): GatewayError {
   return gatewayError('upstream_answer_untranslatable', { what: mediaType.slice(0, 60) })
+}
+
+/**
+ * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of tool calls,
+ * so the content decides.
+ *
+ * https://ai.google.dev/api/generate-content#FinishReason, read 2026-11-21
+ */
+function finishOf(
+  reason: string,
+  answer: { message: string | undefined; isBlocked: boolean; hasCalls: boolean; hasContent: boolean },
+): FinishReason | GatewayError {
+  const meaning = readFinishWord(reason)
+  if (answer.isBlocked || meaning === 'content_filter') return 'content_filter'
+  if (reason === 'MAX_TOKENS') return 'length'
+  if (meaning === undefined || (reason !== 'STOP' && !answer.hasContent))
+    return failed(reason, answer.message)
+  if (meaning === 'stop' && answer.hasCalls) return 'tool_calls'
+  return meaning
+}
+
+const messageCharactersMax = 300
+
+function failed(reason: string, message: string | undefined): GatewayError {
+  const more = message === undefined ? '' : `: ${message.slice(0, messageCharactersMax)}`
+  return gatewayError('upstream_broke_off', { how: `with ${reason.slice(0, 60)}${more}` })
 }

@@ -1,5 +1,5 @@
 import type { ChatField, ChatRequest } from '../../canonical/chat.ts'
-import { mergeTraits } from '../../canonical/traits.ts'
+import { mergeTraits, type Traits } from '../../canonical/traits.ts'
 import { fitRequest } from '../fit-request.ts'
 import { Notes, refused } from '../notes.ts'
 import type { EncodeContext, EncodedRequest } from '../protocol.ts'
@@ -7,9 +7,8 @@ import { ToolNames } from '../tool-names.ts'
 import { encodeConfig } from './encode-config.ts'
 import { encodeContents } from './encode-contents.ts'
 import { encodeTools } from './encode-tools.ts'
-import { traitsOfFormat } from './format-traits.ts'
 import { fitGoogleSearch } from './web-search.ts'
-import { nameRules } from './wire.ts'
+import { isBefore3, nameRules } from './wire.ts'
 
 /**
  * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that it may not
@@ -82,4 +81,40 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string |
       notes.dropField('serviceTier', 'the Gemini format has no such tier')
       return undefined
   }
+}
+
+/**
+ * What holds on an upstream of this format where nothing else is known of the model. The generation of a model decides most
+ * of it, and its name shows the generation.
+ *
+ * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. Before Gemini 3, tools together with a JSON format are
+ * 400 "Function calling with a response mime type: 'application/json' is unsupported":
+ * https://github.com/googleapis/python-genai/issues/867, read 2026-11-22
+ */
+function traitsOfFormat(upstreamModel: string): Traits {
+  if (!isBefore3(upstreamModel)) return now
+  return upstreamModel.includes('pro') ? earlierPro : earlier
+}
+
+/** Most models refuse MINIMAL, and all of them always think. */
+const now: Traits = {
+  stopMax: 5,
+  thinking: 'effort',
+  effortLevels: ['low', 'medium', 'high'],
+  thinkingOff: false,
+}
+
+const earlier: Traits = {
+  stopMax: 5,
+  thinking: 'budget',
+  thinkingBudgetMin: 0,
+  thinkingBudgetMax: 24_576,
+  toolsWithFormat: false,
+}
+
+const earlierPro: Traits = {
+  ...earlier,
+  thinkingOff: false,
+  thinkingBudgetMin: 128,
+  thinkingBudgetMax: 32_768,
 }

@@ -4,7 +4,6 @@ import { madeCallId } from '../call-ids.ts'
 import { inputText } from '../call-input.ts'
 import { unwrapCustomInput } from '../custom-tools.ts'
 import type { EventWriter } from '../event-writer.ts'
-import { JsonEnd } from '../json-end.ts'
 import type { DecodeAnswerContext } from '../protocol.ts'
 import type { ClientTool } from '../tool-names.ts'
 import { writeExtraSignature } from './wire.ts'
@@ -185,3 +184,40 @@ function joinedName(known: string | undefined, piece: string | undefined): strin
   if (known === undefined || piece === undefined) return known ?? piece
   return piece.startsWith(known) ? piece : known + piece
 }
+
+/** Finds the end of a JSON object that comes in pieces. It does not check the grammar. */
+class JsonEnd {
+  #depth = 0
+  #isInString = false
+  #isEscaped = false
+  #isWhole = false
+
+  /** True once the object's last brace has come. */
+  get isWhole(): boolean {
+    return this.#isWhole
+  }
+
+  push(text: string): void {
+    for (let at = 0; at < text.length && !this.#isWhole; at++) this.#take(text.charCodeAt(at))
+  }
+
+  #take(code: number): void {
+    if (this.#isEscaped) this.#isEscaped = false
+    else if (this.#isInString) {
+      if (code === backslash) this.#isEscaped = true
+      else if (code === quote) this.#isInString = false
+    } else if (code === quote) this.#isInString = true
+    else if (code === openBrace || code === openBracket) this.#depth++
+    else if (code === closeBrace || code === closeBracket) {
+      this.#depth--
+      this.#isWhole = this.#depth === 0
+    }
+  }
+}
+
+const quote = 0x22
+const backslash = 0x5c
+const openBrace = 0x7b
+const closeBrace = 0x7d
+const openBracket = 0x5b
+const closeBracket = 0x5d

@@ -1,4 +1,12 @@
-import type { Block, ReasoningBlock, ToolCallBlock, ToolResultBlock, Turn } from '../../canonical/chat.ts'
+import type {
+  Block,
+  DocumentBlock,
+  ImageBlock,
+  ReasoningBlock,
+  ToolCallBlock,
+  ToolResultBlock,
+  Turn,
+} from '../../canonical/chat.ts'
 import type { Json } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { wrapCustomInput } from '../custom-tools.ts'
@@ -7,7 +15,6 @@ import { type AnsweredCall, pairToolResults, type Round } from '../pair-tool-res
 import type { PromptMarks } from '../prompt-marks.ts'
 import { isSignedBy } from '../signed-by.ts'
 import type { ToolNames } from '../tool-names.ts'
-import { encodeDocument, encodeImage } from './encode-media.ts'
 import { callIdRules } from './wire.ts'
 
 export interface ItemsContext {
@@ -141,4 +148,27 @@ function outputOf({ content, isError, path }: ToolResultBlock, notes: Notes): un
   const texts = parts.flatMap((part) => (part.type === 'input_text' ? [String(part.text)] : []))
   const isText = texts.length === parts.length && texts.length <= (isError ? 2 : 1)
   return isText ? texts.join(' ') : parts
+}
+
+function encodeImage({ source, detail, path }: ImageBlock): Json {
+  if (source.kind === 'file') throw refused(path, 'only one vendor keeps the file: send its bytes')
+  const image_url = source.kind === 'url' ? source.url : `data:${source.mediaType};base64,${source.data}`
+  return { type: 'input_image', image_url, detail: detail ?? 'auto' }
+}
+
+function encodeDocument({ source, name, path }: DocumentBlock): Json {
+  switch (source.kind) {
+    case 'text':
+      return { type: 'input_text', text: name === undefined ? source.text : `${name}\n\n${source.text}` }
+    case 'url':
+      return { type: 'input_file', file_url: source.url, ...(name === undefined ? {} : { filename: name }) }
+    case 'base64':
+      return {
+        type: 'input_file',
+        filename: name ?? `document.${source.mediaType === 'application/pdf' ? 'pdf' : 'txt'}`,
+        file_data: `data:${source.mediaType};base64,${source.data}`,
+      }
+    case 'file':
+      throw refused(path, 'only one vendor keeps the file: send its bytes')
+  }
 }

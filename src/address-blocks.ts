@@ -3,7 +3,10 @@ import ipaddr from 'ipaddr.js'
 export type Ip = ipaddr.IPv4 | ipaddr.IPv6
 export type AddressBlock = [network: Ip, bits: number]
 
-/** The only reader of CIDR blocks: undefined unless the text is a block, or one address, which becomes a block of its own. */
+/**
+ * The only reader of CIDR blocks: undefined unless the text is a block, or one address, which becomes a block
+ * of its own.
+ */
 export function readBlock(text: string): string | undefined {
   if (ipaddr.isValidCIDR(text)) return text
   if (ipaddr.isValid(text)) return `${text}/${ipaddr.parse(text).kind() === 'ipv4' ? 32 : 128}`
@@ -26,7 +29,10 @@ export function blocksOf(cidrs: readonly string[]): AddressBlock[] {
   return blocks
 }
 
-/** Whether an address is in one of these CIDR blocks. IPv4-mapped addresses (`::ffff:192.0.2.1`) count as IPv4. */
+/**
+ * Whether an address is in one of these CIDR blocks. IPv4-mapped addresses (`::ffff:192.0.2.1`) count as
+ * IPv4.
+ */
 export function isWithin(address: string, cidrs: readonly string[]): boolean {
   if (cidrs.length === 0 || !ipaddr.isValid(address)) return false
   const ip = ipaddr.process(address)

@@ -19,14 +19,16 @@ const MiB = 1024 * 1024
 const second = 1000
 
 /**
- * Every bound of a process: its name, its default and its range. The environment has each under the same name in
- * capitals, such as `BODY_BYTES_MAX`.
+ * Every bound of a process: its name, its default and its range. The environment has each under the same name
+ * in capitals, such as `BODY_BYTES_MAX`.
  */
 export const boundSettings = {
   bodyBytesMax: count(32 * MiB, 1024),
   /** Decoded size of all encoded request bodies of a process together. */
   decodedBytesMax: count(256 * MiB, 1024),
-  /** Size of all request bodies that a process reads or holds, as they came and decoded, whatever brings them. */
+  /**
+   * Size of all request bodies that a process reads or holds, as they came and decoded, whatever brings them.
+   */
   bodiesBytesMax: count(512 * MiB, 1024),
   /** Of one key. 0: half of `bodiesBytesMax`, or `bodyBytesMax` where that is more. */
   keyBodiesBytesMax: count(0, 0),
@@ -75,7 +77,10 @@ export const boundSettings = {
   /** After this silence of the upstream, a translated stream gets an empty event. */
   keepAliveMs: milliseconds(15 * second, 10),
   attemptsMax: count(3, 1, 20),
-  /** Failures in a row after which we pass a channel over for a while. Failures of half of its last calls do the same. */
+  /**
+   * Failures in a row after which we pass a channel over for a while. Failures of half of its last calls do
+   * the same.
+   */
   breakerFailures: count(5, 1, 1000),
   /** How long at first. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: milliseconds(5 * second),
@@ -94,7 +99,10 @@ export const boundSettings = {
   budgetWaitMs: milliseconds(5 * second, 0),
   /** The bound on the output that we send if a format requires one and neither client nor model has one. */
   outputTokensDefault: count(8192, 16),
-  /** After SIGTERM: how long a process still takes requests while `/readyz` answers 503, so that proxies stop choosing it. */
+  /**
+   * After SIGTERM: how long a process still takes requests while `/readyz` answers 503, so that proxies stop
+   * choosing it.
+   */
   shutdownDelayMs: milliseconds(0, 0),
   drainOnShutdownMs: milliseconds(30 * second, 0),
   /** After an error that nothing caught: how long running requests may go on before the process ends. */
@@ -116,7 +124,9 @@ export const boundSettings = {
   adminConnections: connections(4),
   /** Postgres ends a longer query of a tenant. */
   readsMs: milliseconds(20 * second, 100),
-  /** A query of an admin over the usage log answers after this time at the latest, with a cursor for the rest. */
+  /**
+   * A query of an admin over the usage log answers after this time at the latest, with a cursor for the rest.
+   */
   logQueryMs: milliseconds(2 * second, 100, 60 * second),
   /** Rows of one export of the usage log. */
   exportRowsMax: count(1_000_000, 1, 100_000_000),
@@ -157,7 +167,10 @@ export const boundSettings = {
   captureAnswersBytesMax: count(64 * MiB, 64 * 1024),
   journalSegmentBytes: count(16 * MiB, 64 * 1024),
   journalBytesMax: count(2048 * MiB, MiB),
-  /** A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a failover. */
+  /**
+   * A shipped segment stays on disk for so long, in case Postgres loses its last commits, as after a
+   * failover.
+   */
   journalKeepMs: milliseconds(60 * second, 0),
   /** While shipped segments take more than this, the oldest go sooner. */
   journalKeepBytesMax: count(512 * MiB, 0),
@@ -185,7 +198,10 @@ export const boundSettings = {
   /** Longest time of one query in the archive. */
   archiveReadMs: milliseconds(20 * second, 100),
   partitionsAheadDays: count(7, 1, 60),
-  /** How often the sums of the usage log take in what rows have added. Until then summaries read that beside them. */
+  /**
+   * How often the sums of the usage log take in what rows have added. Until then summaries read that beside
+   * them.
+   */
   rollupFoldMs: milliseconds(10 * second, 100, 600 * second),
   /** Days for which sums by hour are kept. Those by day stay for ever. */
   rollupHoursDays: count(400, 32, 36_500),
@@ -204,7 +220,9 @@ export const boundSettings = {
   imageWaitMs: milliseconds(90 * second, 0),
   /** Image jobs that one worker process runs at once. */
   imageConcurrency: count(8, 1, 1000),
-  /** A tenant's jobs in the queue at a time. Its other jobs wait outside, so that all tenants get their turns. */
+  /**
+   * A tenant's jobs in the queue at a time. Its other jobs wait outside, so that all tenants get their turns.
+   */
   imageQueueWindow: count(4, 1, 1000),
   imageBytesMax: count(64 * MiB, 1024),
   /** One upstream answer with all its images. */
@@ -237,11 +255,16 @@ export const boundSettings = {
   backgroundConcurrency: count(32, 1, 10_000),
   /** Those of a tenant that wait outside of the queue. */
   backgroundWaitingMax: count(10_000, 1, 10_000_000),
-  /** Runs that may end by a dead worker or by failed channels before the first event. Then the answer fails. */
+  /**
+   * Runs that may end by a dead worker or by failed channels before the first event. Then the answer fails.
+   */
   backgroundRunsMax: count(5, 1, 100),
   /** The events of one answer in the background. */
   backgroundEventBytesMax: count(64 * MiB, 1024),
-  /** The events of an answer can be had again for so long after its end, and an answer that failed or was cancelled. */
+  /**
+   * The events of an answer can be had again for so long after its end, and an answer that failed or was
+   * cancelled.
+   */
   backgroundEventHours: count(24, 1, 100_000),
   webhookMs: milliseconds(10 * second),
   webhookTriesMax: count(8, 1, 100),
@@ -261,7 +284,10 @@ export const boundSettings = {
   /** The same from one address. */
   signInAddressAttemptsMax: count(50, 1, 1_000_000),
   signInWindowSeconds: count(900, 1, 1_000_000),
-  /** The hash of a new password: the logarithm to base 2 of the N of scrypt, and of the KiB that one takes. Less than 15 is for tests. */
+  /**
+   * The hash of a new password: the logarithm to base 2 of the N of scrypt, and of the KiB that one takes.
+   * Less than 15 is for tests.
+   */
   signInHashCost: count(15, 10, 18),
   /** A session of the admin API ends at this age. */
   sessionHours: count(168, 1, 100_000),

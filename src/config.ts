@@ -44,7 +44,10 @@ const pageNames = z.string().transform((text, context) => {
   return z.NEVER
 })
 
-/** All settings beside the bounds. The environment has each under the same name in capitals, such as `DATA_DIR`. */
+/**
+ * All settings beside the bounds. The environment has each under the same name in capitals, such as
+ * `DATA_DIR`.
+ */
 const settings = {
   host: z.string().default('127.0.0.1'),
   port: count(8787, 0, 65_535),
@@ -79,7 +82,10 @@ const settings = {
   publicUrl: z.url({ protocol: /^https?$/, error: 'must be an http:// or https:// URL' }).optional(),
   /** `api`: answer clients. `worker`: make images. `all`: both. */
   role: oneOf(['api', 'worker', 'all']).default('all'),
-  /** Redis for the queues and for shared limits. Absent: the queues are on Postgres, and each process has its own limits. */
+  /**
+   * Redis for the queues and for shared limits. Absent: the queues are on Postgres, and each process has its
+   * own limits.
+   */
   redisUrl: z
     .string()
     .regex(/^rediss?:\/\//, 'must be a redis:// or rediss:// URL')
@@ -105,7 +111,10 @@ const settings = {
       'must be such as ops=owner,support=viewer,acme=member:TENANT',
     )
     .optional(),
-  /** CIDR blocks of private addresses that channels of the admin API may call. Absent: none. gateway.yaml is not bound by it. */
+  /**
+   * CIDR blocks of private addresses that channels of the admin API may call. Absent: none. gateway.yaml is
+   * not bound by it.
+   */
   privateAddresses: addressBlocks.optional(),
   /** Whether webhooks may go to loopback and private addresses. */
   webhookPrivateAddresses: oneOf(['refuse', 'allow']).default('refuse'),
@@ -171,8 +180,8 @@ const settings = {
   accessLog: oneOf(['failures', 'all', 'off']).default('failures'),
   logLevel: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /**
-   * What a row survives. `journal`: the death of its process. `postgres`: also the loss of its disk, because the caller waits
-   * until Postgres has committed it.
+   * What a row survives. `journal`: the death of its process. `postgres`: also the loss of its disk, because
+   * the caller waits until Postgres has committed it.
    */
   durability: oneOf(['journal', 'postgres']).default('journal'),
   /** `process`: a row survives the death of the process; `disk`: the caller also waits for fdatasync. */

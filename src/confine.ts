@@ -1,15 +1,16 @@
 import type { Duplex, Readable, Writable } from 'node:stream'
 
 /**
- * What goes wrong within a request or a stream ends that alone. An error that an emitter's handler throws, and an event `error`
- * without a listener, would end the process: test/confinement.test.ts holds all of src and workers to these three.
+ * What goes wrong within a request or a stream ends that alone. An error that an emitter's handler throws,
+ * and an event `error` without a listener, would end the process: test/confinement.test.ts holds all of src
+ * and workers to these three.
  */
 
 type AnyStream = Readable | Writable | Duplex
 
 /**
- * A handler of an emitter or a timer that never throws: its error goes to `fail`, which must not throw either. The value that the
- * handler returns is dropped.
+ * A handler of an emitter or a timer that never throws: its error goes to `fail`, which must not throw
+ * either. The value that the handler returns is dropped.
  */
 export function confined<A extends unknown[]>(
   fail: (error: unknown) => void,
@@ -25,8 +26,8 @@ export function confined<A extends unknown[]>(
 }
 
 /**
- * Take a stream that somebody else made, before anything else is done with it. Whoever reads it gets its error too; before and after
- * that, nothing would listen.
+ * Take a stream that somebody else made, before anything else is done with it. Whoever reads it gets its
+ * error too; before and after that, nothing would listen.
  */
 export function adopt<S extends AnyStream>(stream: S): S {
   stream.on('error', heard)

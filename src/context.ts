@@ -66,11 +66,11 @@ import {
   tellAll,
 } from './open-services.ts'
 import { answerThreadBounds, envelopeKeysOf, startBodyThreads } from './open-threads.ts'
-import { Opened, openAll } from './opened.ts'
 import { makeEnvelope } from './protocols/envelope.ts'
 import type { Queues } from './queue/queue.ts'
 import { ChannelLoad } from './routing/channel-load.ts'
 import { type RoutingOptions, startRouting } from './routing/routing.ts'
+import { Opened, openAll } from './runtime/opened.ts'
 import { RunningCounts } from './runtime/running-counts.ts'
 import { resolveSecretKey, type SecretKeeper } from './secret-key.ts'
 import { FollowedMasters } from './secrets/follow-masters.ts'
@@ -139,10 +139,11 @@ const lastTracesMs = 3_000
 const lastAnswersMs = 2_000
 
 /**
- * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from `environment`.
- * `keptUrl` is the address of the embedded Postgres if another process keeps it.
- * Rejects with an Error for the operator when a part cannot be opened, after it has closed those before it. `opened`
- * closes each part before those that it needs: the remaining rows are shipped before the connections to Postgres close.
+ * Open all parts of a process, each after the parts that it needs. gateway.yaml reads `${NAME}` from
+ * `environment`. `keptUrl` is the address of the embedded Postgres if another process keeps it. Rejects with
+ * an Error for the operator when a part cannot be opened, after it has closed those before it. `opened`
+ * closes each part before those that it needs: the remaining rows are shipped before the connections to
+ * Postgres close.
  */
 export async function openContext(
   config: Config,

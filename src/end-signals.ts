@@ -2,8 +2,8 @@ import { inspect } from 'node:util'
 import type { Log } from './telemetry/log.ts'
 
 /**
- * One Ctrl-C arrives up to three times, within milliseconds: the terminal signals all processes of its group, and npm and
- * `runtime.cjs` each send on what they get. A signal counts as a second one only after this time.
+ * One Ctrl-C arrives up to three times, within milliseconds: the terminal signals all processes of its group,
+ * and npm and `runtime.cjs` each send on what they get. A signal counts as a second one only after this time.
  */
 const sameSignalMs = 1_000
 
@@ -23,8 +23,9 @@ export function onEndSignal(first: (signal: NodeJS.Signals) => void, second: () 
 }
 
 /**
- * Call `end` at the first error that nothing caught: a bug of ours. The process may be in any state, so it only ends what runs, and its
- * exit code is 1 from now on. Without this, such an error would end the process at once, and cut what others have running.
+ * Call `end` at the first error that nothing caught: a bug of ours. The process may be in any state, so it
+ * only ends what runs, and its exit code is 1 from now on. Without this, such an error would end the process
+ * at once, and cut what others have running.
  */
 export function onUncaught(log: Log, end: () => void): void {
   let isFirst = true

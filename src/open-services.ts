@@ -9,8 +9,8 @@ import { KeptAnswers } from './kept/kept-answers.ts'
 import type { Limits } from './limits/limits.ts'
 import { memoryLimits } from './limits/memory.ts'
 import type { Measures } from './measures/measures.ts'
-import type { Opened } from './opened.ts'
 import type { Queues } from './queue/queue.ts'
+import type { Opened } from './runtime/opened.ts'
 import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
 import { tracedLog } from './telemetry/traces/traced-log.ts'
@@ -122,8 +122,8 @@ export async function openMeasures(
 }
 
 /**
- * What OTEL_EXPORTER_OTLP_ENDPOINT asks for, and the log, whose lines have the ids of traces then. A process without it loads nothing of
- * OpenTelemetry.
+ * What OTEL_EXPORTER_OTLP_ENDPOINT asks for, and the log, whose lines have the ids of traces then. A process
+ * without it loads nothing of OpenTelemetry.
  */
 export async function openTraces(
   config: Config,

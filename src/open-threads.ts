@@ -5,9 +5,9 @@ import type { SecretKeeper } from './secret-key.ts'
 import type { Log } from './telemetry/log.ts'
 
 /**
- * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two bytes a character for
- * the text, its parts and the new text, which grows by doubling. A thread must never reach its bound inside of JSON.parse or
- * JSON.stringify: V8 would end the whole process.
+ * The most memory that a translation takes for a byte of the body, and for one of its keys and values: two
+ * bytes a character for the text, its parts and the new text, which grows by doubling. A thread must never
+ * reach its bound inside of JSON.parse or JSON.stringify: V8 would end the whole process.
  */
 const heapOfByte = 24
 const heapOfValue = 1000

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createServer, type ListenOptions } from 'node:net'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Backoff } from './backoff.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { startEmbedded } from './db/embedded.ts'
 import { requireNoFormerJournals } from './db/former-journals.ts'
 import { onEndSignal, onReloadSignal, onUncaught } from './end-signals.ts'
+import { Backoff } from './runtime/backoff.ts'
 import {
   type Orders,
   reloadMessage,
@@ -22,9 +22,9 @@ import type { ProcessesMetrics } from './telemetry/metrics/supervise-metrics.ts'
 export type Serve = (supervisor: Supervisor | undefined) => Promise<void>
 
 /**
- * Serve in this process, or, if PROCESSES is more than 1, start that many processes and restart those that end. They share
- * the port, and the kernel distributes connections. `nodeArgs` are the arguments of Node for each of them. A failed start
- * ends with exit code 1 and a line with the reason.
+ * Serve in this process, or, if PROCESSES is more than 1, start that many processes and restart those that
+ * end. They share the port, and the kernel distributes connections. `nodeArgs` are the arguments of Node for
+ * each of them. A failed start ends with exit code 1 and a line with the reason.
  */
 export async function runProcesses(nodeArgs: readonly string[], serve: Serve): Promise<void> {
   try {
@@ -41,7 +41,10 @@ export async function runProcesses(nodeArgs: readonly string[], serve: Serve): P
   }
 }
 
-/** Connections to Postgres: for each serving process, workers and queues included, and for all other clients together. */
+/**
+ * Connections to Postgres: for each serving process, workers and queues included, and for all other clients
+ * together.
+ */
 const connections = { each: 36, others: 68 }
 const restartMs = { least: 100, most: 5_000 }
 /** A process that served for so long has not failed at its start: the next restart is quick again. */
@@ -74,7 +77,8 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
     return kept
   }
 
-  // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process can.
+  // The first process starts alone: it migrates and chooses the port. If it cannot serve, no other process
+  // can.
   const first = start(config.port, { greets: true, buildsPages: true })
   const port = await first.serves
   const well = port !== undefined && !ending.aborted ? await keepAll(port) : await first.ended
@@ -98,7 +102,10 @@ async function supervise(config: Config, nodeArgs: readonly string[]): Promise<n
   }
 }
 
-/** Loaded only where METRICS_PORT is set. The answer is written by a library that is loaded when somebody asks. */
+/**
+ * Loaded only where METRICS_PORT is set. The answer is written by a library that is loaded when somebody
+ * asks.
+ */
 async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics | undefined> {
   const { metricsHost, metricsPort, processes } = config
   if (metricsPort === undefined) return undefined
@@ -107,8 +114,8 @@ async function openMetrics(config: Config, log: Log): Promise<ProcessesMetrics |
 }
 
 /**
- * Check that no other program has the port. SO_REUSEPORT would let us join another program of the same user, so we listen
- * once without it. Rejects with an Error for the operator.
+ * Check that no other program has the port. SO_REUSEPORT would let us join another program of the same user,
+ * so we listen once without it. Rejects with an Error for the operator.
  */
 async function requirePort({ host, port }: Config): Promise<void> {
   await tryToListen({ host, port }).catch((cause: NodeJS.ErrnoException) => {
@@ -127,7 +134,10 @@ function tryToListen(options: ListenOptions): Promise<void> {
   })
 }
 
-/** A signal that aborts when this process gets SIGTERM or SIGINT, or cannot go on. It sends the others that signal, or SIGTERM. */
+/**
+ * A signal that aborts when this process gets SIGTERM or SIGINT, or cannot go on. It sends the others that
+ * signal, or SIGTERM.
+ */
 function endOnSignal(
   running: ReadonlySet<Kept>,
   { shutdownDelayMs, drainOnShutdownMs }: Config['bounds'],
@@ -160,7 +170,10 @@ interface Kept {
   ended: Promise<boolean>
 }
 
-/** Start a process. A failed start, such as without memory or files, counts as a process that has ended: the others go on. */
+/**
+ * Start a process. A failed start, such as without memory or files, counts as a process that has ended: the
+ * others go on.
+ */
 function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<Kept>, log: Log): Kept {
   const notStarted = (cause: unknown) => log.error({ cause: String(cause) }, 'a process could not be started')
   let child: ChildProcess
@@ -196,7 +209,10 @@ function startProcess(nodeArgs: readonly string[], orders: Orders, running: Set<
   return kept
 }
 
-/** Start another process whenever one ends, until `ending`. Resolves with whether the last one ended with exit code 0. */
+/**
+ * Start another process whenever one ends, until `ending`. Resolves with whether the last one ended with exit
+ * code 0.
+ */
 async function keep(first: Kept, again: () => Kept, ending: AbortSignal, log: Log): Promise<boolean> {
   const pauses = new Backoff(restartMs)
   for (let kept = first; ; kept = again()) {

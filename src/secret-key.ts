@@ -5,8 +5,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { KeyRing } from './canonical/key-ring.ts'
 
 /**
- * The purposes that have a key of their own, and the texts that they derive from. A new purpose is a new line here. A text
- * never changes: whatever was sealed for it could not be opened any more.
+ * The purposes that have a key of their own, and the texts that they derive from. A new purpose is a new line
+ * here. A text never changes: whatever was sealed for it could not be opened any more.
  */
 const purposes = {
   /** Keys the hashes of client keys. */
@@ -48,7 +48,10 @@ export type KeyPurpose = keyof typeof purposes
 /** A master key, open. */
 export interface MasterSecret {
   secret: string
-  /** When another one took its place, in ms since 1970. Infinity: it has not sealed yet, or another process seals with it. */
+  /**
+   * When another one took its place, in ms since 1970. Infinity: it has not sealed yet, or another process
+   * seals with it.
+   */
   retiredMs: number
 }
 
@@ -63,7 +66,10 @@ export class SecretKeeper {
     this.#former = former.map(derivedFrom)
   }
 
-  /** Take these master keys in place of those that it has. Answers whether they are other ones, or in another order. */
+  /**
+   * Take these master keys in place of those that it has. Answers whether they are other ones, or in another
+   * order.
+   */
   learn(secret: string, former: readonly MasterSecret[]): boolean {
     const idsBefore = [this.#current, ...this.#former].map(({ id }) => id)
     const ids = [secret, ...former.map((one) => one.secret)].map(idOfSecret)
@@ -109,7 +115,10 @@ export class SecretKeeper {
     return encryptFor(owner, Buffer.from(plain), this.#current.key(purpose))
   }
 
-  /** Decrypt what `seal` made with any of the master keys. Throws an Error for other keys, another owner and changed bytes. */
+  /**
+   * Decrypt what `seal` made with any of the master keys. Throws an Error for other keys, another owner and
+   * changed bytes.
+   */
   open(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer {
     let failure: unknown
     for (const { key } of [this.#current, ...this.#former]) {
@@ -122,7 +131,10 @@ export class SecretKeeper {
     throw failure
   }
 
-  /** What a former master key sealed, sealed anew. `current`: the current one sealed it. Undefined: no key opens it. */
+  /**
+   * What a former master key sealed, sealed anew. `current`: the current one sealed it. Undefined: no key
+   * opens it.
+   */
   resealed(purpose: KeyPurpose, sealed: Buffer, owner: string): Buffer | 'current' | undefined {
     for (const { id, key } of [this.#current, ...this.#former]) {
       try {
@@ -257,9 +269,9 @@ function decryptFor(owner: string, encrypted: Buffer, key: Buffer): Buffer {
 }
 
 /**
- * The given SECRET_KEY, or the one in `<dataDir>/secret.key`, which the first start generates. Only a process with the
- * embedded database generates one: the key then lives in the same directory as the data that it encrypts. Otherwise throws
- * an Error for the operator.
+ * The given SECRET_KEY, or the one in `<dataDir>/secret.key`, which the first start generates. Only a process
+ * with the embedded database generates one: the key then lives in the same directory as the data that it
+ * encrypts. Otherwise throws an Error for the operator.
  */
 export function resolveSecretKey(options: {
   secretKey: string | undefined

@@ -11,8 +11,9 @@ import { type Log, makeLog } from './telemetry/log.ts'
 const endMs = 25_000
 
 /**
- * Run a process: read its config, open its context, then serve the app, run the workers, or both, by its role. Resolves when
- * it serves; rejects with an Error for the operator. `supervisor`: the process is one of several that share the port.
+ * Run a process: read its config, open its context, then serve the app, run the workers, or both, by its
+ * role. Resolves when it serves; rejects with an Error for the operator. `supervisor`: the process is one of
+ * several that share the port.
  */
 export async function serve(startWorkers: StartWorkers, supervisor?: Supervisor): Promise<void> {
   const { config, environment } = configFromEnvironment()
@@ -49,9 +50,9 @@ interface Cause {
 }
 
 /**
- * Listen for what ends this process: signals, the end of its supervisor, an error that nothing caught. Until `begin` nobody was served,
- * so the process ends at once. It does that itself: the kernel gives the first process of a container no signal that it does not
- * listen for.
+ * Listen for what ends this process: signals, the end of its supervisor, an error that nothing caught. Until
+ * `begin` nobody was served, so the process ends at once. It does that itself: the kernel gives the first
+ * process of a container no signal that it does not listen for.
  */
 function endOnSignal(
   log: Log,
@@ -121,13 +122,15 @@ async function end(context: Context, serving: Serving, { reason, isBug }: Cause)
       process.exitCode = 1
     },
   )
-  // All is written and closed, but a library may still hold something open. The exit code is 1 after a bug, else 0.
+  // All is written and closed, but a library may still hold something open. The exit code is 1 after a bug,
+  // else 0.
   process.exit()
 }
 
 /**
- * A compiler thread of V8 may wait for a garbage collection by the main thread, while that waits in process.exit for the
- * compiler thread, for ever: https://github.com/nodejs/node/issues/54918. So we begin no compilation while we drain.
+ * A compiler thread of V8 may wait for a garbage collection by the main thread, while that waits in
+ * process.exit for the compiler thread, for ever: https://github.com/nodejs/node/issues/54918. So we begin no
+ * compilation while we drain.
  */
 function compileNoMore(): void {
   for (const compiler of ['sparkplug', 'maglev', 'turbofan']) setFlagsFromString(`--no-${compiler}`)
@@ -161,7 +164,10 @@ function firstCallsOf(context: Context, port: number, setupLink: string | undefi
   ]
 }
 
-/** The console's address, with a set-up link where there are no users yet. Without a console, that link for curl. */
+/**
+ * The console's address, with a set-up link where there are no users yet. Without a console, that link for
+ * curl.
+ */
 function wayIn({ config, bounds }: Context, base: string, setupLink: string | undefined): string[] {
   if (config.pages.includes('console')) {
     if (setupLink === undefined) return ['', `console: ${base}/console`]

@@ -3,9 +3,10 @@ import { execArgv } from 'node:process'
 import { compiledCode } from './compiled-code.ts'
 
 /**
- * Flags that V8 reads only when a process starts. Chunks of streams and bodies live outside of V8's heap and die young, but
- * their memory is free only after a collection of the young generation. With a young generation of the default size, 32 MB
- * and more, V8 collects the whole heap instead, several times a second. Such small collections need no helper threads.
+ * Flags that V8 reads only when a process starts. Chunks of streams and bodies live outside of V8's heap and
+ * die young, but their memory is free only after a collection of the young generation. With a young
+ * generation of the default size, 32 MB and more, V8 collects the whole heap instead, several times a second.
+ * Such small collections need no helper threads.
  */
 const heapFlags = ['--max-semi-space-size=4', '--no-parallel-scavenge']
 

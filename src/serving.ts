@@ -6,8 +6,8 @@ import type { Context } from './context.ts'
 import { drain } from './http/drain.ts'
 import { listen, makeServer } from './http/http-server.ts'
 import { leave } from './http/leave.ts'
-import { Opened, openAll } from './opened.ts'
 import type { Pages } from './pages/pages.ts'
+import { Opened, openAll } from './runtime/opened.ts'
 import { asksForSocket } from './sockets/accept-sockets.ts'
 import { intakeOf } from './stages/intake.ts'
 import type { Supervisor } from './supervised.ts'
@@ -31,7 +31,10 @@ export interface ServingParts {
   onServer?: (server: Server) => void
 }
 
-/** Everything that one process does with its open context: it serves metrics and clients, and runs jobs, by its role. */
+/**
+ * Everything that one process does with its open context: it serves metrics and clients, and runs jobs, by
+ * its role.
+ */
 export class Serving {
   readonly #context: Context
   readonly #parts: ServingParts
@@ -46,8 +49,8 @@ export class Serving {
   }
 
   /**
-   * Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an Error for
-   * the operator, after it has closed the context.
+   * Resolves with the port once clients are served; 0 for a process that only runs workers. Rejects with an
+   * Error for the operator, after it has closed the context.
    */
   async start(): Promise<number> {
     return await openAll({ close: () => this.stop(0) }, () => this.#start())
@@ -85,8 +88,8 @@ export class Serving {
   }
 
   /**
-   * Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context. Rejects,
-   * when all is closed that can be, if some could not.
+   * Let running requests and jobs go on for `drainMs` at most, send the last metrics, and close the context.
+   * Rejects, when all is closed that can be, if some could not.
    */
   async stop(drainMs = this.#context.bounds.drainOnShutdownMs): Promise<void> {
     const context = this.#context
@@ -111,7 +114,8 @@ export class Serving {
     )
     measures?.showConnections(server)
     this.#ends.push(async (drainMs) => {
-      // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in their format.
+      // Closing the port resets connections that wait to be accepted: accept them first, and refuse them in
+      // their format.
       await setImmediate()
       await drain(context, server, drainMs)
     })
@@ -124,7 +128,9 @@ export class Serving {
     this.#ends.push((drainMs) => workers.close(drainMs))
   }
 
-  /** At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each. */
+  /**
+   * At METRICS_PORT, until this process ends. Of several processes the supervisor serves them, and asks each.
+   */
   async #showMetrics(): Promise<void> {
     const { config, log, measures } = this.#context
     const { metricsHost, metricsPort } = config

@@ -2,23 +2,33 @@ import type { SeriesSnapshot } from './telemetry/metrics/store.ts'
 import type { MetricsSent, MetricsWanted } from './telemetry/metrics/supervise-metrics.ts'
 
 /**
- * The supervisor and its processes talk over Node's IPC channel. It closes when either process ends, even by SIGKILL.
- * https://nodejs.org/api/child_process.html#child-process-event-disconnect
+ * The supervisor and its processes talk over Node's IPC channel. It closes when either process ends, even by
+ * SIGKILL. https://nodejs.org/api/child_process.html#child-process-event-disconnect
  */
 
 /** The message that a process gets once, at its start. */
 export interface Orders {
   /** The port that all processes share. 0: the first process takes a free one. */
   port: number
-  /** The address of the embedded Postgres. It has the password, so it is never an argument, nor in the environment. */
+  /**
+   * The address of the embedded Postgres. It has the password, so it is never an argument, nor in the
+   * environment.
+   */
   embeddedUrl: string | undefined
-  /** True for the first process: it prints how to call us. The others print only the keys that they generated. */
+  /**
+   * True for the first process: it prints how to call us. The others print only the keys that they generated.
+   */
   greets: boolean
-  /** True for the first process, and for one that is started again: it builds the pages where they are old. */
+  /**
+   * True for the first process, and for one that is started again: it builds the pages where they are old.
+   */
   buildsPages: boolean
 }
 
-/** The message that a process gets at each SIGHUP of its supervisor. A signal would end a process that has just begun. */
+/**
+ * The message that a process gets at each SIGHUP of its supervisor. A signal would end a process that has
+ * just begun.
+ */
 export const reloadMessage = 'reload'
 
 /** The message that a process sends when it serves. */
@@ -40,7 +50,10 @@ export interface Supervisor extends Orders {
   lastMetrics(snapshot: SeriesSnapshot): Promise<void>
 }
 
-/** The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open one too. */
+/**
+ * The argument of a process with a supervisor. An IPC channel alone does not show that: other programs open
+ * one too.
+ */
 export const supervisedArgument = '--supervised'
 
 /** Undefined: this process has no supervisor. Rejects when it had one that has died. */

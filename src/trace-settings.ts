@@ -16,7 +16,10 @@ const protocol = z
   .literal('http/protobuf', { error: 'must be http/protobuf, the only protocol that Tollgate exports by' })
   .optional()
 
-/** `key=value` with commas between them, percent-encoded: https://opentelemetry.io/docs/specs/otel/protocol/exporter/ */
+/**
+ * `key=value` with commas between them, percent-encoded:
+ * https://opentelemetry.io/docs/specs/otel/protocol/exporter/
+ */
 const pairs = (isName: RegExp) =>
   z
     .string()
@@ -58,7 +61,9 @@ const headers = pairs(/^[\w!#$%&'*+.^`|~-]+$/).refine(
  * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
  */
 export const traceSettings = {
-  /** Where collectors listen. Traces go to `/v1/traces` below it. Absent, as the next: there are no traces. */
+  /**
+   * Where collectors listen. Traces go to `/v1/traces` below it. Absent, as the next: there are no traces.
+   */
   otelExporterOtlpEndpoint: url,
   /** The whole URL for traces, in place of the one above. */
   otelExporterOtlpTracesEndpoint: url,
@@ -85,7 +90,10 @@ export const traceSettings = {
   otelBspMaxQueueSize: count(4096, 128, 1_000_000),
   otelBspMaxExportBatchSize: count(256, 1, 100_000),
   otelBspScheduleDelay: milliseconds(5_000),
-  /** What becomes of the `traceparent` of clients. `parent`: we go on with it. `link`: we begin a trace that names it. */
+  /**
+   * What becomes of the `traceparent` of clients. `parent`: we go on with it. `link`: we begin a trace that
+   * names it.
+   */
   traceClientContext: z
     .enum(['parent', 'link', 'ignore'], { error: 'must be one of parent, link, ignore' })
     .default('parent'),

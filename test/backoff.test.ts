@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Backoff, pauseAfter } from '../src/backoff.ts'
+import { Backoff, pauseAfter } from '../src/runtime/backoff.ts'
 
 const pauses = { least: 100, most: 1_000 }
 

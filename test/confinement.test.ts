@@ -148,7 +148,7 @@ function unheard(of: Code): string[] {
 function isHeard(of: Code, file: string, made: Node, around: Node | undefined): boolean {
   if (around === undefined) return false
   // Its callers are looked at instead.
-  if (around.type === 'ReturnStatement' && file === 'src/start-thread.ts') return true
+  if (around.type === 'ReturnStatement' && file === 'src/runtime/start-thread.ts') return true
   if (isCallOf(around, 'adopt')) return true
   // `make().on('error', f)`, also further down the chain.
   const statement = of.textAfter(file, made)

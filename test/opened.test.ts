@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { Opened, openAll } from '../src/opened.ts'
+import { Opened, openAll } from '../src/runtime/opened.ts'
 import type { Log } from '../src/telemetry/log.ts'
 
 afterEach(() => {

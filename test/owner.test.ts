@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { livesHere, type Owner, ownerIn, ownerState, ownerText } from '../src/owner.ts'
+import { livesHere, type Owner, ownerIn, ownerState, ownerText } from '../src/runtime/owner.ts'
 import { until } from './support/until.ts'
 
 const own: Owner = JSON.parse(ownerText())

@@ -67,7 +67,10 @@ export class AnswerEvents {
     return this.#isFull ? 'full' : 'room'
   }
 
-  /** Keep no more. Events that are pending can go with the end of the answer. Resolves when nothing is under way. */
+  /**
+   * Keep no more. Events that are pending can go with the end of the answer. Resolves when nothing is under
+   * way.
+   */
   async settled(): Promise<void> {
     this.#isOver = true
     await this.#keeping

@@ -2,7 +2,7 @@ import { archiverOf } from '../src/archive/open-archive.ts'
 import { startPass } from '../src/archive/start-archiver.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 /** How often a process looks whether a pass is due. */
 const lookMs = 30_000
@@ -12,8 +12,8 @@ const askMs = 5_000
 const passMs = 6 * 3_600_000
 
 /**
- * Moves the days that are older than HOT_DAYS into the archive: one pass an hour, and one when an admin asks for it. Any number
- * of processes may run it: one archives.
+ * Moves the days that are older than HOT_DAYS into the archive: one pass an hour, and one when an admin asks
+ * for it. Any number of processes may run it: one archives.
  */
 export function archiveLog(context: Pick<Context, 'config' | 'database' | 'databaseUrl' | 'log'>): {
   stop(): Promise<void>

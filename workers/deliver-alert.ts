@@ -2,9 +2,9 @@ import { alertWebhook, webhookOf } from '../src/alerts/alert-webhook.ts'
 import { type Destination, openDestination, signingKeys } from '../src/alerts/destination.ts'
 import { type DueMessage, noteDelivery, readDueMessage } from '../src/alerts/episode-queries.ts'
 import type { MessageKey } from '../src/alerts/transition.ts'
-import { pauseAfter } from '../src/backoff.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { pauseAfter } from '../src/runtime/backoff.ts'
 import { type Receipt, sendWebhook, webhookPauseMsMax } from '../src/webhooks/send-webhook.ts'
 
 const within = { withinMs: 10_000 }
@@ -25,8 +25,8 @@ function messageOf(id: string): MessageKey {
 }
 
 /**
- * Sends the webhook of an alert: at least once, each time with the same `webhook-id` and body. When the receiver does not take
- * it, the sweep queues it again, with growing pauses, until it is given up.
+ * Sends the webhook of an alert: at least once, each time with the same `webhook-id` and body. When the
+ * receiver does not take it, the sweep queues it again, with growing pauses, until it is given up.
  */
 export function alertRunner(context: DeliveryContext) {
   const { database, bounds, log } = context

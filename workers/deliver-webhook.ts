@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import { pauseAfter } from '../src/backoff.ts'
 import type { ImageGateway } from '../src/images/image-gateway.ts'
 import { type imageWebhook, jobJson } from '../src/images/job-json.ts'
 import type { Job } from '../src/jobs/job.ts'
@@ -7,6 +6,7 @@ import type { Webhook } from '../src/jobs/jobs.ts'
 import { webhookKeysOf } from '../src/jobs/webhook-secret.ts'
 import { background } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { pauseAfter } from '../src/runtime/backoff.ts'
 import { set } from '../src/stages/trace-request.ts'
 import { named } from '../src/telemetry/traces/conventions.ts'
 import { kinds } from '../src/telemetry/traces/span.ts'
@@ -19,9 +19,10 @@ export interface WebhookOptions {
 }
 
 /**
- * Sends a job's webhook to its client when the job has ended: at least once, each time with the same `webhook-id`. When the
- * client does not accept it, the worker tries again, with growing pauses, and then gives up. It follows no redirect, and
- * calls only the addresses that a channel without `allow_private_address` may call.
+ * Sends a job's webhook to its client when the job has ended: at least once, each time with the same
+ * `webhook-id`. When the client does not accept it, the worker tries again, with growing pauses, and then
+ * gives up. It follows no redirect, and calls only the addresses that a channel without
+ * `allow_private_address` may call.
  */
 export function webhookRunner(gateway: ImageGateway, options: WebhookOptions) {
   return async (id: string): Promise<undefined> => {
@@ -96,7 +97,10 @@ async function deliver(
   return receipt.taken ? undefined : receipt
 }
 
-/** As the vendor's webhooks have it: https://platform.openai.com/docs/api-reference/webhook-events, read 2026-11-23 */
+/**
+ * As the vendor's webhooks have it: https://platform.openai.com/docs/api-reference/webhook-events, read
+ * 2026-11-23
+ */
 async function answerEvent({ background: { answers } }: ImageGateway, { id, finishedAt }: Job) {
   const { status } = (await answers.answerOf(id)) ?? {}
   return {

@@ -7,7 +7,7 @@ import { type RetentionPlan, sweepTenants } from '../src/erasure/retention.ts'
 import { runErasure } from '../src/erasure/run-erasure.ts'
 import type { RemoveArchived } from '../src/erasure/work.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 const lookEveryMs = 5_000
 const hourMs = 3_600_000
@@ -23,8 +23,8 @@ const archivedDaysAtOnce = 8
 const archiveRetryMs = 60_000
 
 /**
- * Works on the erasures that admins ask for, and deletes what tenants keep for fewer days than all. Any number of processes may
- * run it: one works at a time.
+ * Works on the erasures that admins ask for, and deletes what tenants keep for fewer days than all. Any
+ * number of processes may run it: one works at a time.
  */
 export function eraseContent(context: Context): { stop(): Promise<void> } {
   const { bounds, database, files, images, ledger, log } = context
@@ -71,7 +71,10 @@ export function eraseContent(context: Context): { stop(): Promise<void> } {
     onFailure: (error) => log.warn({ cause: redactText(String(error)) }, 'content could not be erased'),
   })
   return {
-    /** Waits for no statement: it may wait for a lock, or on a connection that is dead, for longer than the process may. */
+    /**
+     * Waits for no statement: it may wait for a lock, or on a connection that is dead, for longer than the
+     * process may.
+     */
     async stop() {
       stopping.abort()
       await repetition.stop()

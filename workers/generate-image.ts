@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pauseAfter } from '../src/backoff.ts'
 import { GatewayError, gatewayError } from '../src/canonical/error.ts'
 import type { ImageRequest } from '../src/canonical/image.ts'
 import { generate } from '../src/images/generate.ts'
@@ -10,12 +9,16 @@ import type { Job } from '../src/jobs/job.ts'
 import type { Enqueued, JobEnding, Lease } from '../src/jobs/jobs.ts'
 import { imageClient } from '../src/protocols/index.ts'
 import { redactText } from '../src/redaction/redact.ts'
+import { pauseAfter } from '../src/runtime/backoff.ts'
 import { asGatewayError } from '../src/stages/ending.ts'
 import { traceRow } from '../src/stages/trace-request.ts'
 import { holdLease } from './hold-lease.ts'
 import { endJobTrace, jobTrace } from './trace-job.ts'
 
-/** Pauses between two tries to write the end of a job to Postgres. They grow while it refuses an ending for what it is. */
+/**
+ * Pauses between two tries to write the end of a job to Postgres. They grow while it refuses an ending for
+ * what it is.
+ */
 const finishMs = { least: 1_000, most: 10_000 }
 /** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
 const leaseLost = gatewayError('image_worker_replaced')
@@ -25,8 +28,8 @@ const shuttingDown = gatewayError('image_worker_stopping')
 
 export interface ImageRunner {
   /**
-   * Runs one image job from claim to end; the queue calls it for each id. Resolves with undefined when the id needs nothing
-   * more, else with the time in ms after which the queue must run it again.
+   * Runs one image job from claim to end; the queue calls it for each id. Resolves with undefined when the id
+   * needs nothing more, else with the time in ms after which the queue must run it again.
    */
   run(id: string): Promise<{ again: number } | undefined>
   /** Put all running jobs back at once. */
@@ -117,7 +120,9 @@ async function run(
   }
 }
 
-/** Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store. */
+/**
+ * Before a job runs again: the operator must not pay an upstream for images that a full disk cannot store.
+ */
 async function storageTrouble({ images }: ImageGateway, job: Job): Promise<GatewayError | undefined> {
   if (job.runs < 2) return undefined
   try {
@@ -128,7 +133,10 @@ async function storageTrouble({ images }: ImageGateway, job: Job): Promise<Gatew
   }
 }
 
-/** Only an error from making the images may fail the job. Any other error means that Postgres is away: the job runs again. */
+/**
+ * Only an error from making the images may fail the job. Any other error means that Postgres is away: the job
+ * runs again.
+ */
 async function generated(gateway: ImageGateway, generation: Generation): Promise<Generated | GatewayError> {
   try {
     return await generate(gateway, generation)
@@ -237,8 +245,8 @@ async function putBack(
 }
 
 /**
- * The images are paid for: try to write the end of the job as long as the lease may be ours. `cause`: the reason of a
- * failure, for the operator only.
+ * The images are paid for: try to write the end of the job as long as the lease may be ours. `cause`: the
+ * reason of a failure, for the operator only.
  */
 async function finish(
   gateway: ImageGateway,
@@ -273,7 +281,8 @@ async function finish(
       )
       await sleep(pauseAfter(refusals + 1, finishMs))
       if (error instanceof GatewayError) continue
-      // Postgres refuses it for what it is, and would do so again. An ending without the result has less to refuse.
+      // Postgres refuses it for what it is, and would do so again. An ending without the result has less to
+      // refuse.
       if (last.state === 'succeeded') last = failedEnding(generation, gatewayError('image_result_unrecorded'))
       else refusals++
     }

@@ -3,8 +3,8 @@ import type { Jobs } from '../src/jobs/jobs.ts'
 import type { JobWatch } from '../src/jobs/watch.ts'
 
 /**
- * Extend the lease of a job while it runs. Tells when another worker has taken the job, and when its client has cancelled it; each may
- * be told more than once.
+ * Extend the lease of a job while it runs. Tells when another worker has taken the job, and when its client
+ * has cancelled it; each may be told more than once.
  */
 export function holdLease(
   { jobs, watch }: { jobs: Pick<Jobs, 'extend'>; watch: JobWatch },
@@ -19,7 +19,8 @@ export function holdLease(
   }
   const timer = setInterval(() => void extend(), leaseMs / 3)
   const unwatch = watch.watch(lease.id, (job) => {
-    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed it.
+    // A row with an older fence was read before we claimed the job. A newer fence: another worker has claimed
+    // it.
     if (job.fence > lease.fence) told.lost()
     else if (job.cancelRequested) told.cancelled()
   })

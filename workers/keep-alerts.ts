@@ -3,7 +3,7 @@ import { evaluateRules } from '../src/alerts/evaluate.ts'
 import type { Context } from '../src/context.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { queueIdOf } from './deliver-alert.ts'
 
 const upkeepEveryMs = 3_600_000
@@ -12,8 +12,8 @@ const apart = 0.75
 const within = { withinMs: 10_000 }
 
 /**
- * Evaluates the rules of alerts, queues their messages, and deletes old episodes. Any number of processes may run it: one
- * sweeps at a time.
+ * Evaluates the rules of alerts, queues their messages, and deletes old episodes. Any number of processes may
+ * run it: one sweeps at a time.
  */
 export function keepAlerts(context: Context, alerts: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, images, log } = context

@@ -1,12 +1,15 @@
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 const hourMs = 3_600_000
 /** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
 const apart = 0.75
 
-/** Removes files of clients that have expired or were deleted, and what unfinished uploads left. Any number of processes may run it. */
+/**
+ * Removes files of clients that have expired or were deleted, and what unfinished uploads left. Any number of
+ * processes may run it.
+ */
 export function keepFiles(context: Context): { stop(): Promise<void> } {
   const { bounds, files, images, log } = context
   const stopping = new AbortController()

@@ -1,7 +1,7 @@
 import type { Context } from '../src/context.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 import { enqueue } from './generate-image.ts'
 
 const hourMs = 3_600_000
@@ -11,8 +11,8 @@ const removeEveryMs = hourMs
 const apart = 0.75
 
 /**
- * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their retention. Any
- * number of processes may run it: one sweeps at a time.
+ * Queues jobs and webhooks that the queues lost or never got, and deletes jobs and images at the end of their
+ * retention. Any number of processes may run it: one sweeps at a time.
  */
 export function keepImages(context: Context, webhooks: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, images, log } = context

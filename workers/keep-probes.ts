@@ -4,18 +4,20 @@ import { probedProtocols } from '../src/probes/probed-offer.ts'
 import { addRuns, deleteRunsBefore, newestRuns, placeOf, waitingRuns } from '../src/probes/queries.ts'
 import type { JobQueue } from '../src/queue/queue.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
 
 const hourMs = 3_600_000
-/** A run that the queue should have begun by now. Adding it again does nothing where the queue still has it. */
+/**
+ * A run that the queue should have begun by now. Adding it again does nothing where the queue still has it.
+ */
 const lostMs = 60_000
 /** Less than the interval of a sweep, so that a process that is alone makes every sweep. */
 const apart = 0.75
 const within = { withinMs: 10_000 }
 
 /**
- * Queues the runs of probes that the queue has lost, asks for those that the schedule wants, and deletes old ones. Any
- * number of processes may run it: one sweeps at a time.
+ * Queues the runs of probes that the queue has lost, asks for those that the schedule wants, and deletes old
+ * ones. Any number of processes may run it: one sweeps at a time.
  */
 export function keepProbes(context: Context, probes: Pick<JobQueue, 'add'>): { stop(): Promise<void> } {
   const { bounds, database, images, log } = context
@@ -37,7 +39,10 @@ function daysKept({ requestRetentionDays, probeIntervalHours }: Context['bounds'
   return Math.max(requestRetentionDays, Math.ceil(probeIntervalHours / 24))
 }
 
-/** Makes runs for the offers of named models that nobody has probed within the interval, and returns their ids. */
+/**
+ * Makes runs for the offers of named models that nobody has probed within the interval, and returns their
+ * ids.
+ */
 async function askForDue({ catalog, bounds, database }: Context): Promise<string[]> {
   const newest = await database.jobs.ask(({ db }) => newestRuns(db), within)
   const dueBefore = Date.now() - bounds.probeIntervalHours * hourMs

@@ -1,5 +1,5 @@
 import type { Context } from '../src/context.ts'
-import { Opened } from '../src/opened.ts'
+import { Opened } from '../src/runtime/opened.ts'
 import { archiveLog } from './archive-log.ts'
 import { alertRunner } from './deliver-alert.ts'
 import { webhookRunner } from './deliver-webhook.ts'
@@ -20,7 +20,8 @@ const probesAtOnce = 1
 const webhooksAtOnce = 16
 
 /**
- * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when they take longer than `drainMs`.
+ * Run the jobs of every queue in this process. `close` lets running jobs end, or puts them back when they
+ * take longer than `drainMs`.
  */
 export async function startWorkers(context: Context): Promise<{ close(drainMs: number): Promise<void> }> {
   const { bounds, log } = context

@@ -46,8 +46,9 @@ type AnswerContext = Pick<
   Parameters<typeof makeInBackground>[0]
 
 /**
- * Makes answers in the background, each from its claim to its end. The events of an answer are of one run: a job whose worker died
- * before it had kept one runs again, and one of which some are kept fails with what it has.
+ * Makes answers in the background, each from its claim to its end. The events of an answer are of one run: a
+ * job whose worker died before it had kept one runs again, and one of which some are kept fails with what it
+ * has.
  */
 export function answerRunner(context: AnswerContext): AnswerRunner {
   const running = new Set<Making>()

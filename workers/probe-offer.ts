@@ -1,6 +1,9 @@
 import { type ProbeGateway, probeOffer } from '../src/probes/probe-offer.ts'
 
-/** Runs one probe at a time; the queue calls it with the id of each run. `stop` ends the running one, which then runs again. */
+/**
+ * Runs one probe at a time; the queue calls it with the id of each run. `stop` ends the running one, which
+ * then runs again.
+ */
 export function probeRunner(gateway: ProbeGateway) {
   const stopped = new AbortController()
   return {

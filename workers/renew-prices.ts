@@ -3,8 +3,8 @@ import { renewalDue } from '../src/catalog/library/renew.ts'
 import type { FromRenewalThread, RenewalTask } from '../src/catalog/library/renewal-thread.ts'
 import type { Context } from '../src/context.ts'
 import { redactText } from '../src/redaction/redact.ts'
-import { repeatedly } from '../src/repeatedly.ts'
-import { startThread } from '../src/start-thread.ts'
+import { repeatedly } from '../src/runtime/repeatedly.ts'
+import { startThread } from '../src/runtime/start-thread.ts'
 
 const everyMs = 600_000
 const askMs = 5_000
@@ -12,8 +12,8 @@ const askMs = 5_000
 const threadMs = 300_000
 
 /**
- * Fetches the library's prices every day, where gateway.yaml asks for it. Any number of processes may run it: one of them
- * fetches. When it fails, the prices stay as they are.
+ * Fetches the library's prices every day, where gateway.yaml asks for it. Any number of processes may run it:
+ * one of them fetches. When it fails, the prices stay as they are.
  */
 export function renewPrices(context: Pick<Context, 'database' | 'databaseUrl' | 'log'>): {
   stop(): Promise<void>

@@ -40,8 +40,8 @@ export type FileOutcome =
     }
 
 /**
- * Check a gateway.yaml before the database is migrated for it. A file that is in force was checked already. Throws an Error
- * with a line for each problem.
+ * Check a gateway.yaml before the database is migrated for it. A file that is in force was checked already.
+ * Throws an Error with a line for each problem.
  */
 export async function checkGatewayFile(
   { db }: Pick<Connections, 'db'>,
@@ -56,8 +56,9 @@ export async function checkGatewayFile(
 }
 
 /**
- * Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a higher revision. Where
- * it would change other rows than in `planned`, which somebody has agreed to, it throws PlanChangedError and writes nothing.
+ * Write a gateway.yaml into the database, in one transaction, unless it is in force already or another has a
+ * higher revision. Where it would change other rows than in `planned`, which somebody has agreed to, it
+ * throws PlanChangedError and writes nothing.
  */
 export function applyGatewayFile(
   connections: Pick<Connections, 'db'>,
@@ -172,8 +173,8 @@ function isLower(revision: number | undefined, inForce: number | undefined): boo
 }
 
 /**
- * Rows are matched by name. Disables rows of an earlier file that this one leaves out; leaves rows alone that no file made.
- * The same file again changes no row.
+ * Rows are matched by name. Disables rows of an earlier file that this one leaves out; leaves rows alone that
+ * no file made. The same file again changes no row.
  */
 async function writeRows(
   tx: Transaction,

@@ -36,9 +36,9 @@ interface Options {
 }
 
 /**
- * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this one leaves out.
- * Changes only rows that differ, many in one statement. Answers the keys that it generated, and what it changed. For an admin it
- * disables nothing.
+ * Write the tenants of a file, with their accounts and keys, and disable those of an earlier file that this
+ * one leaves out. Changes only rows that differ, many in one statement. Answers the keys that it generated,
+ * and what it changed. For an admin it disables nothing.
  */
 export async function applyTenants(
   tx: Transaction,
@@ -156,8 +156,8 @@ interface Pair {
 const placeOf = ({ tenantId, name }: { tenantId: string; name: string }) => `${tenantId}/${name}`
 
 /**
- * A secret may move from one key of the file to another, as when a key is renamed: the old row then gets a hash that no
- * secret has. A key that no file made keeps its secret.
+ * A secret may move from one key of the file to another, as when a key is renamed: the old row then gets a
+ * hash that no secret has. A key that no file made keeps its secret.
  */
 async function freeSecrets(tx: Transaction, rows: KeyRow[], pairs: Pair[]) {
   const holders = new Map(rows.map((row) => [row.secretHash.toString('hex'), row]))

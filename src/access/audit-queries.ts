@@ -55,7 +55,9 @@ export async function writeAudit(tx: Queries, source: AuditSource, entry: AuditE
   })
 }
 
-/** Look for a line that is not there: the statement of a caller who must not notice that no line is written. */
+/**
+ * Look for a line that is not there: the statement of a caller who must not notice that no line is written.
+ */
 export async function findNoAudit(tx: Queries): Promise<void> {
   await tx.select({ id: auditLog.id }).from(auditLog).where(eq(auditLog.id, randomUUIDv7()))
 }

@@ -8,9 +8,9 @@ import { keyHint, looksMistyped } from './key-secret.ts'
 import type { Keys } from './keys.ts'
 
 /**
- * Find out who calls. Answers without a promise when the key is in memory.
- * Throws, or rejects with, GatewayError `unauthenticated`, `permission_denied` or `unavailable`. No message holds
- * more of the key than its hint.
+ * Find out who calls. Answers without a promise when the key is in memory. Throws, or rejects with,
+ * GatewayError `unauthenticated`, `permission_denied` or `unavailable`. No message holds more of the key than
+ * its hint.
  */
 export function authenticate(
   keys: Pick<Keys, 'lookup'>,
@@ -31,8 +31,8 @@ export function authenticate(
 }
 
 /**
- * The credential that a client sent: a bearer token, else `x-api-key`. Claude Code sends both, with different values,
- * when both of its variables are set: then the bearer token counts.
+ * The credential that a client sent: a bearer token, else `x-api-key`. Claude Code sends both, with different
+ * values, when both of its variables are set: then the bearer token counts.
  */
 export function tokenFrom(headers: IncomingHttpHeaders): string | undefined {
   const bearer = /^bearer\s+(\S.*)$/i.exec(headers.authorization ?? '')?.[1]?.trim()
@@ -71,8 +71,8 @@ function hintOf(token: string): string {
 }
 
 /**
- * A header in which a client may have sent its key in vain. Each place that is read must be hidden from logs and rows, and come only
- * once: two are enough.
+ * A header in which a client may have sent its key in vain. Each place that is read must be hidden from logs
+ * and rows, and come only once: two are enough.
  */
 function elsewhere(headers: IncomingHttpHeaders): string {
   const found = ['api-key', 'x-goog-api-key'].find((name) => headers[name] !== undefined)

@@ -8,7 +8,10 @@ export function makeSecret(prefix: OwnSecret): string {
   return prefix + random + checksum(prefix + random)
 }
 
-/** Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here without a query to Postgres. */
+/**
+ * Whether `makeSecret` may have made it. A guess, or a mistyped secret, fails here without a query to
+ * Postgres.
+ */
 export function isWholeSecret(text: string, prefix: OwnSecret): boolean {
   if (!text.startsWith(prefix) || text.length !== prefix.length + randomCharacters + checksumCharacters)
     return false

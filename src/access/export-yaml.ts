@@ -12,8 +12,9 @@ import type { ExportRows } from './export-queries.ts'
 const ownTenant = 'tollgate-probes'
 
 /**
- * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. Disabled channels and models stand
- * in comments, because a file has no word for them. Keys have no secrets: in an empty database the file gives them new ones.
+ * The state of a gateway as a gateway.yaml. Secrets are `${NAME}`; the head lists the names. Disabled
+ * channels and models stand in comments, because a file has no word for them. Keys have no secrets: in an
+ * empty database the file gives them new ones.
  */
 export function exportYaml(rows: ExportRows, keeper: SecretKeeper, at: Date): string {
   const variables = new Variables()
@@ -191,8 +192,8 @@ function comment(title: string, section: string, entries: readonly Json[]): stri
 }
 
 /**
- * Without names of what is disabled, which a file may not name. A list that has no other names stays as it is: an
- * absent list would allow everything.
+ * Without names of what is disabled, which a file may not name. A list that has no other names stays as it
+ * is: an absent list would allow everything.
  */
 function namesIn(names: readonly string[], known: ReadonlySet<string>): string[] {
   const left = names.filter((name) => known.has(name))

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../start-thread.ts'
+import { startThread } from '../runtime/start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { GeneratedKey } from './apply-tenants.ts'
 import type { OwnFile } from './gateway-file-lines.ts'
@@ -7,11 +7,11 @@ import { type SeenFiles, stateOf } from './gateway-file-state.ts'
 import type { FromGatewayFileThread, GatewayFileTask } from './gateway-file-thread.ts'
 
 /**
- * Applies gateway.yaml again whenever it changes, or a file that it names, and when asked. A file that cannot be used changes
- * nothing, and the log says what is wrong with it.
+ * Applies gateway.yaml again whenever it changes, or a file that it names, and when asked. A file that cannot
+ * be used changes nothing, and the log says what is wrong with it.
  *
- * It polls the file instead of watching it: editors replace files, Kubernetes swaps a link of a directory above, and network
- * disks report no changes of others.
+ * It polls the file instead of watching it: editors replace files, Kubernetes swaps a link of a directory
+ * above, and network disks report no changes of others.
  */
 export class GatewayFileFollower {
   readonly #task: GatewayFileTask
@@ -31,8 +31,8 @@ export class GatewayFileFollower {
   #onKeys: (keys: GeneratedKey[]) => void = () => {}
 
   /**
-   * `seen`: the files that gateway.yaml names, and what `stateOf` answered before the start read any of them. A transaction that
-   * takes longer than `withinMs` is given up, as when the network forgot its connection.
+   * `seen`: the files that gateway.yaml names, and what `stateOf` answered before the start read any of them.
+   * A transaction that takes longer than `withinMs` is given up, as when the network forgot its connection.
    */
   constructor(task: GatewayFileTask, { files, state }: SeenFiles, log: Log, withinMs = 120_000) {
     this.#task = task

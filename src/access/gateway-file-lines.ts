@@ -20,7 +20,10 @@ export interface OwnFile {
 /** Parsing a larger file would delay the requests of this process: see follow-gateway-file.ts. */
 const fileBytesMax = 512 * 1024
 
-/** `/etc/tollgate/gateway.yaml:41`; `/etc/tollgate/gateway.yaml on host-2` where this process reads another file, or none. */
+/**
+ * `/etc/tollgate/gateway.yaml:41`; `/etc/tollgate/gateway.yaml on host-2` where this process reads another
+ * file, or none.
+ */
 export async function placeOfEntry(
   inForce: Pick<FileInForce, 'path' | 'host'> | undefined,
   own: OwnFile | undefined,

@@ -7,7 +7,10 @@ export interface SeenFiles {
   state: string
 }
 
-/** Read gateway.yaml. `seen` is from before, and from before the files that it names are read: no change of theirs is missed. */
+/**
+ * Read gateway.yaml. `seen` is from before, and from before the files that it names are read: no change of
+ * theirs is missed.
+ */
 export async function readWithState(
   ...[path, environment, bounds]: Parameters<typeof readGatewaySource>
 ): Promise<{ source: GatewaySource; seen: SeenFiles }> {
@@ -17,7 +20,10 @@ export async function readWithState(
   return { source, seen: { files, state: [own, ...(await statesOf(files))].join('\n') } }
 }
 
-/** Differs after every change of gateway.yaml or a file that it names, be it written, replaced, or a link to another one. */
+/**
+ * Differs after every change of gateway.yaml or a file that it names, be it written, replaced, or a link to
+ * another one.
+ */
 export async function stateOf(path: string, files: readonly string[]): Promise<string> {
   return (await statesOf([path, ...files])).join('\n')
 }

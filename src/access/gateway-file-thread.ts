@@ -18,8 +18,8 @@ export interface GatewayFileTask extends SecretKeys {
 }
 
 /**
- * Messages of the thread. `read`: which files it is about to read, and their state before. The last one is `done`, or `failed`.
- * `passing`: the same file may be applied later.
+ * Messages of the thread. `read`: which files it is about to read, and their state before. The last one is
+ * `done`, or `failed`. `passing`: the same file may be applied later.
  */
 export type FromGatewayFileThread =
   | { type: 'log'; level: LogLevel; fields: object; message: string }
@@ -33,8 +33,8 @@ const statementMs = 60_000
 if (parentPort !== null) void run(parentPort, workerData as GatewayFileTask)
 
 /**
- * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read, and because
- * a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
+ * Apply gateway.yaml while the process serves. In a thread, because a large file takes half a second to read,
+ * and because a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
  */
 async function run(port: MessagePort, { path, environment, databaseUrl, bounds, ...keys }: GatewayFileTask) {
   const send = (message: FromGatewayFileThread) => port.postMessage(message)

@@ -13,7 +13,7 @@ import {
   leaveToJob,
   releaseKey,
 } from './idempotency-queries.ts'
-import { InsistentWrites } from './insistent-writes.ts'
+import { InsistentWrites } from './retried-writes.ts'
 
 export type { KeyedRequest }
 
@@ -56,9 +56,9 @@ export interface IdempotencyKeysOptions extends Omit<Claimant, 'instanceId'> {
 }
 
 /**
- * Idempotency keys, in Postgres. Of all processes' requests with a key, the first one to claim it runs. We try the write
- * that ends a claim until Postgres takes it. So a claim outlives its request only while Postgres is away, when no request
- * can claim a key anyway.
+ * Idempotency keys, in Postgres. Of all processes' requests with a key, the first one to claim it runs. We
+ * try the write that ends a claim until Postgres takes it. So a claim outlives its request only while
+ * Postgres is away, when no request can claim a key anyway.
  */
 export class IdempotencyKeys {
   readonly #options: IdempotencyKeysOptions
@@ -84,9 +84,9 @@ export class IdempotencyKeys {
   }
 
   /**
-   * Claim a request's key, durably. It takes over the key of a dead process, unless the usage log says that the request
-   * succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time, and then gives the claim
-   * back.
+   * Claim a request's key, durably. It takes over the key of a dead process, unless the usage log says that
+   * the request succeeded. Rejects with GatewayError `unavailable` when Postgres does not answer in time, and
+   * then gives the claim back.
    */
   async claim(request: KeyedRequest): Promise<KeyState> {
     const { database, answers } = this.#options
@@ -116,14 +116,17 @@ export class IdempotencyKeys {
     }
   }
 
-  /** Whether a request has claimed this key. It may have ended without an answer since, or be too old to count. */
+  /**
+   * Whether a request has claimed this key. It may have ended without an answer since, or be too old to
+   * count.
+   */
   isTaken(key: Pick<KeyedRequest, 'keyId' | 'keyHash'>): Promise<boolean> {
     return this.#options.database.answers.ask(({ db }) => isKeyTaken(db, key))
   }
 
   /**
-   * Keep an answer for repeats. Resolves when Postgres has it, or after the first try. Where the storage of the tenant has no room for it, the
-   * key is free again.
+   * Keep an answer for repeats. Resolves when Postgres has it, or after the first try. Where the storage of
+   * the tenant has no room for it, the key is free again.
    */
   keep(request: KeyedRequest, { status, headers, body }: KeptAnswer): Promise<void> {
     const { database, answers } = this.#options
@@ -144,13 +147,17 @@ export class IdempotencyKeys {
     )
   }
 
-  /** Make the image job with the request's id the answer, even if this process dies. Resolves as `keep` does. */
+  /**
+   * Make the image job with the request's id the answer, even if this process dies. Resolves as `keep` does.
+   */
   keepAsJob(request: KeyedRequest): Promise<void> {
     const { database } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => leaveToJob(db, request)))
   }
 
-  /** Let the next request with the key run. If there is a job, it stays the answer. Resolves as `keep` does. */
+  /**
+   * Let the next request with the key run. If there is a job, it stays the answer. Resolves as `keep` does.
+   */
   release(request: KeyedRequest): Promise<void> {
     const { database } = this.#options
     return this.#writes.add(() => database.answers.ask(({ db }) => releaseKey(db, request)))

@@ -46,7 +46,8 @@ export async function isKeyTaken(
 }
 
 /**
- * Claim the key, or read why it is taken. Undefined: another statement committed or deleted the row meanwhile.
+ * Claim the key, or read why it is taken. Undefined: another statement committed or deleted the row
+ * meanwhile.
  *
  * SQL, because drizzle cannot express an INSERT and a SELECT in one statement that share their conditions.
  */
@@ -65,7 +66,8 @@ export async function claimKey(
   const hasSucceeded = sql`EXISTS (
     SELECT FROM requests r
     WHERE r.id = k.request_id AND r.created_at = uuid_moment(k.request_id) AND r.outcome = 'succeeded')`
-  // Of two concurrent claims, the second waits for the commit of the first, and finds the key claimed by a live process.
+  // Of two concurrent claims, the second waits for the commit of the first, and finds the key claimed by a
+  // live process.
   const [row] = await sql<ClaimRow[]>`
     WITH full_one AS (
       SELECT FROM tenant_storage s, storage_quota q WHERE s.tenant_id = ${tenantId} AND s.bytes >= q.bytes_max
@@ -100,8 +102,8 @@ export async function claimKey(
 }
 
 /**
- * True when the process that runs the request is dead. A process without a row may still write one. A process with an old
- * heartbeat may live, if Postgres was away: both get `instanceDeadMs` from the start of Postgres.
+ * True when the process that runs the request is dead. A process without a row may still write one. A process
+ * with an old heartbeat may live, if Postgres was away: both get `instanceDeadMs` from the start of Postgres.
  */
 function isProcessDead(sql: postgres.Sql, { instanceId, instanceDeadMs }: Claimant) {
   const since = sql`now() - make_interval(secs => ${instanceDeadMs / 1000})`
@@ -146,8 +148,8 @@ export async function deleteKeysOlderThan(db: TypedQueries, hours: number): Prom
 }
 
 /**
- * The key, while this request still has the claim. A request that takes it over writes its own id there. The id of the process
- * says nothing: it changes when others take the process for dead.
+ * The key, while this request still has the claim. A request that takes it over writes its own id there. The
+ * id of the process says nothing: it changes when others take the process for dead.
  */
 function ownKey({ keyId, keyHash, requestId }: KeyedRequest) {
   return and(

@@ -32,7 +32,10 @@ export interface Identity {
   subKeysMax: number
 }
 
-/** The settings of its parent that restrict a sub-key. Where both have a setting, `Identity` has the narrower one. */
+/**
+ * The settings of its parent that restrict a sub-key. Where both have a setting, `Identity` has the narrower
+ * one.
+ */
 export interface ParentKey {
   keyId: string
   limits: RateLimits | undefined

@@ -7,12 +7,16 @@ export function makeKeySecret(): string {
   return makeSecret(prefix)
 }
 
-/** True when it looks like one of our generated keys but its checksum is wrong. Keys of other forms have none. */
+/**
+ * True when it looks like one of our generated keys but its checksum is wrong. Keys of other forms have none.
+ */
 export function looksMistyped(secret: string): boolean {
   return secret.startsWith(prefix) && !isWholeSecret(secret, prefix)
 }
 
-/** The hash that is stored in place of a key. It is useless without the pepper, which is not in the database. */
+/**
+ * The hash that is stored in place of a key. It is useless without the pepper, which is not in the database.
+ */
 export function hashKeySecret(secret: string, pepper: Buffer): Buffer {
   return createHmac('sha256', pepper).update(secret).digest()
 }

@@ -9,10 +9,10 @@ import { KnownHashes } from './known-hashes.ts'
 import { readKeyByHash } from './queries.ts'
 
 /**
- * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it changed
- * (revision.ts). A secret whose hash no key has is refused without a question to Postgres. While we cannot know that, unknown
- * secrets have a cache and a bound of their own, so that a flood of guesses neither pushes a real key out nor keeps its
- * look-up waiting.
+ * Finds keys by their secret, in memory where possible. A key stays in memory until `evict` says that it
+ * changed (revision.ts). A secret whose hash no key has is refused without a question to Postgres. While we
+ * cannot know that, unknown secrets have a cache and a bound of their own, so that a flood of guesses neither
+ * pushes a real key out nor keeps its look-up waiting.
  */
 export class Keys {
   /** The hashes of all keys. */
@@ -34,8 +34,8 @@ export class Keys {
   }
 
   /**
-   * The key with this secret; undefined: there is none. Answers at once, without a promise, when the answer is in
-   * memory. Otherwise it rejects with GatewayError `unavailable` when Postgres does not answer in time.
+   * The key with this secret; undefined: there is none. Answers at once, without a promise, when the answer
+   * is in memory. Otherwise it rejects with GatewayError `unavailable` when Postgres does not answer in time.
    */
   lookup(secret: string): Identity | undefined | Promise<Identity | undefined> {
     const known = this.#known.get(secret)
@@ -66,7 +66,10 @@ export class Keys {
     return hashKeySecret(secret, this.#options.peppers.current)
   }
 
-  /** Forget the keys with these ids and their sub-keys, and all unknown secrets: one of them may belong to a new key now. */
+  /**
+   * Forget the keys with these ids and their sub-keys, and all unknown secrets: one of them may belong to a
+   * new key now.
+   */
   evict(keyIds: ReadonlySet<string>): void {
     this.#generation++
     this.#unknown.clear()
@@ -150,7 +153,10 @@ const secretCharactersMin = 16
 const secretCharactersMax = 512
 
 const unknownMax = 10_000
-/** Look-ups that wait for Postgres. Further callers are refused at once. `guesses`: secrets that no key had a while ago. */
+/**
+ * Look-ups that wait for Postgres. Further callers are refused at once. `guesses`: secrets that no key had a
+ * while ago.
+ */
 const unsettledMax = { keys: 1000, guesses: 100 }
 
 const away = {

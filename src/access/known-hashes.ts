@@ -1,7 +1,7 @@
 /**
- * The hashes of all keys, so that a guessed key is refused without a question to Postgres. It keeps the first 8 bytes of each
- * hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash leaves it only when it is filled
- * anew: it never says that a key exists, only that none can.
+ * The hashes of all keys, so that a guessed key is refused without a question to Postgres. It keeps the first
+ * 8 bytes of each hash, in 16 to 32 bytes of memory. `followRevisions` fills it and keeps it current. A hash
+ * leaves it only when it is filled anew: it never says that a key exists, only that none can.
  */
 export class KnownHashes {
   readonly #most: number
@@ -27,8 +27,8 @@ export class KnownHashes {
   }
 
   /**
-   * `known`: a key may have this hash. `none`: no key has it. `doubtful`: none had it a while ago, and we cannot know about
-   * now. `unsure`: we do not have all hashes.
+   * `known`: a key may have this hash. `none`: no key has it. `doubtful`: none had it a while ago, and we
+   * cannot know about now. `unsure`: we do not have all hashes.
    */
   find(hash: Buffer): 'known' | 'none' | 'doubtful' | 'unsure' {
     if (this.#table.has(hash)) return 'known'
@@ -36,7 +36,10 @@ export class KnownHashes {
     return performance.now() < this.#currentUntil ? 'none' : 'doubtful'
   }
 
-  /** Fill it anew. `readPage` gives the hashes behind a place, and the next place; undefined: they were the last. */
+  /**
+   * Fill it anew. `readPage` gives the hashes behind a place, and the next place; undefined: they were the
+   * last.
+   */
   async load(readPage: (after: string | undefined) => Promise<HashPage>): Promise<void> {
     const load = ++this.#load
     this.#table = new HashTable()
@@ -64,7 +67,10 @@ export class KnownHashes {
     }
   }
 
-  /** Postgres has no key that is newer than those which `add` got. This holds until `untilMs`, a time of performance.now(). */
+  /**
+   * Postgres has no key that is newer than those which `add` got. This holds until `untilMs`, a time of
+   * performance.now().
+   */
   confirm(untilMs: number): void {
     this.#currentUntil = untilMs
   }
@@ -75,7 +81,9 @@ export interface HashPage {
   next: string | undefined
 }
 
-/** Open addressing over the first 8 bytes of each hash. At most half of the slots are taken. A free slot is 0. */
+/**
+ * Open addressing over the first 8 bytes of each hash. At most half of the slots are taken. A free slot is 0.
+ */
 class HashTable {
   #slots = new Uint32Array(2 * 1024)
   size = 0
@@ -100,7 +108,10 @@ class HashTable {
     return true
   }
 
-  /** The slot that has this hash, or the free one where it belongs. The bits of a hash are random, so they choose the slot. */
+  /**
+   * The slot that has this hash, or the free one where it belongs. The bits of a hash are random, so they
+   * choose the slot.
+   */
   #slotOf(high: number, low: number): number {
     const mask = this.#slots.length - 1
     let slot = (high * 2) & mask
@@ -119,7 +130,10 @@ class HashTable {
   }
 }
 
-/** Its first 8 bytes as two numbers, the second of them not 0. Rows that were written by hand may have shorter hashes. */
+/**
+ * Its first 8 bytes as two numbers, the second of them not 0. Rows that were written by hand may have shorter
+ * hashes.
+ */
 function startOf(hash: Buffer): [high: number, low: number] {
   const start = Buffer.alloc(8)
   hash.copy(start, 0, 0, 8)

@@ -7,7 +7,10 @@ import { readKeyByHash } from './queries.ts'
 /** Names a key for a caller without its secret. */
 export type NamedKey = { id: string } | { name: string; tenant: string }
 
-/** The caller as if it had sent the secret of the key. Undefined: there is no such key. `tenantId`: keys of this tenant only. */
+/**
+ * The caller as if it had sent the secret of the key. Undefined: there is no such key. `tenantId`: keys of
+ * this tenant only.
+ */
 export async function readNamedKey(
   db: TypedQueries,
   named: NamedKey,

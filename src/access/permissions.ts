@@ -19,8 +19,8 @@ export const areas = [
 export type Area = (typeof areas)[number]
 
 /**
- * An area, or a group of endpoints that need no right of an area. `open`: everybody may call it. `any`: all users and tokens.
- * `self`: a user with a session, not a token.
+ * An area, or a group of endpoints that need no right of an area. `open`: everybody may call it. `any`: all
+ * users and tokens. `self`: a user with a session, not a token.
  */
 export type RequiredArea = Area | 'open' | 'any' | 'self'
 
@@ -62,8 +62,8 @@ const all = (rights: Rights[Area]): Rights => ({
 })
 
 /**
- * The rights of each role. docs/reference/admin-users.md shows this table, and a test compares them. A member has these rights in
- * its own tenant only, and only at endpoints that are for members.
+ * The rights of each role. docs/reference/admin-users.md shows this table, and a test compares them. A member
+ * has these rights in its own tenant only, and only at endpoints that are for members.
  */
 export const rightsOf: Readonly<Record<Role, Rights>> = {
   owner: all('rw'),

@@ -4,8 +4,8 @@ import type { Group, Model, Snapshot } from '../catalog/snapshot.ts'
 import type { Identity } from './identity.ts'
 
 /**
- * True when the key may use this model: its own list and its group's list have it, and a channel of the group serves it.
- * Lists have ids: for an alias, the id of its model counts.
+ * True when the key may use this model: its own list and its group's list have it, and a channel of the group
+ * serves it. Lists have ids: for an alias, the id of its model counts.
  */
 export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string): boolean {
   const group = snapshot.groups.get(identity.groupId)
@@ -14,7 +14,10 @@ export function mayUse(snapshot: Snapshot, identity: Identity, modelName: string
   return isNamed(group, identity, modelIdOf(model, modelName)) && isOffered(model, group)
 }
 
-/** The models by name that the key may use and some channel serves, in the order of their ids: of the catalog, and of lists. */
+/**
+ * The models by name that the key may use and some channel serves, in the order of their ids: of the catalog,
+ * and of lists.
+ */
 export function modelsFor(
   snapshot: Snapshot,
   identity: Pick<Identity, 'groupId' | 'allowedModels'>,

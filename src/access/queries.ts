@@ -23,7 +23,10 @@ export async function readKeyByHash(db: TypedQueries, secretHash: Buffer): Promi
   return identityOf(row, parent ?? undefined, isFormer ? row.formerSecretUntil : null)
 }
 
-/** The statement takes longer to write than Postgres takes to answer it, and after a start every key is looked up. */
+/**
+ * The statement takes longer to write than Postgres takes to answer it, and after a start every key is looked
+ * up.
+ */
 const lookups = new WeakMap<TypedQueries, ReturnType<typeof prepareLookup>>()
 
 function prepareLookup(db: TypedQueries) {
@@ -89,7 +92,10 @@ function earliest(...dates: (Date | null)[]): number | undefined {
   return moments.length === 0 ? undefined : Math.min(...moments)
 }
 
-/** The revisions of the catalog, of the keys and of the master keys, and the keys that changed after `keysSeen` with their hashes: all of one moment. */
+/**
+ * The revisions of the catalog, of the keys and of the master keys, and the keys that changed after
+ * `keysSeen` with their hashes: all of one moment.
+ */
 export async function readRevision(db: TypedQueries, keysSeen: number) {
   const isChanged = gt(keys.revision, keysSeen)
   const changed = db.select({ id: keys.id }).from(keys).where(isChanged)
@@ -202,8 +208,8 @@ export async function setLimited(tx: Transaction, accountId: Id, limited: boolea
 }
 
 /**
- * Give an account its opening balance, once: the entry has the account's id. An adjustment first clears what was recorded
- * while the account was not limited, so that the tenant can spend the whole balance.
+ * Give an account its opening balance, once: the entry has the account's id. An adjustment first clears what
+ * was recorded while the account was not limited, so that the tenant can spend the whole balance.
  */
 export async function openBalance(tx: Transaction, accountId: Id, amount: bigint) {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')

@@ -10,8 +10,9 @@ import { readHashes, readRevision } from './queries.ts'
 /**
  * Keep the cached keys and the catalog of this process no older than `pollMs` (default 400).
  *
- * The poll alone is enough. Notifications only make it faster: a LISTEN connection may be dead although it looks alive.
- * Resolves after the first look, even if that failed, and when the hashes of all keys are read, if that does not take long.
+ * The poll alone is enough. Notifications only make it faster: a LISTEN connection may be dead although it
+ * looks alive. Resolves after the first look, even if that failed, and when the hashes of all keys are read,
+ * if that does not take long.
  */
 export async function followRevisions(
   database: Pick<Database, 'state' | 'listen'>,
@@ -128,7 +129,9 @@ class Follower {
     if (this.#refreshing === undefined && catalog.snapshot.revision < seen.catalog) this.#lookAgain = true
   }
 
-  /** The catalog is read again after the master keys, because it may have credentials that a new one sealed. */
+  /**
+   * The catalog is read again after the master keys, because it may have credentials that a new one sealed.
+   */
   async #takeMasters(revision: number) {
     const { masters, catalog, log } = this.#options
     if (masters === undefined || masters.revision === revision || this.#refusedMasters === revision) return

@@ -8,7 +8,9 @@ import { shownKey } from './apply-tenants.ts'
 import type { ExportRows } from './export-queries.ts'
 import { connectionOf } from './export-yaml.ts'
 
-/** A setting of a row that changes, in the words of gateway.yaml. Null: it is not set, so it has its default. */
+/**
+ * A setting of a row that changes, in the words of gateway.yaml. Null: it is not set, so it has its default.
+ */
 export interface RowChange {
   /** A setting of a setting stands behind a point: `price.input`. */
   name: string
@@ -65,7 +67,10 @@ const secretMembers: Readonly<Record<string, string>> = {
   secretHash: 'secret',
 }
 
-/** What differs between a row and the same row later. `members`: the columns that change, some of which have secrets. */
+/**
+ * What differs between a row and the same row later. `members`: the columns that change, some of which have
+ * secrets.
+ */
 export function changesBetween(
   before: Json | undefined,
   after: Json | undefined,

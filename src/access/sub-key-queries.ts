@@ -25,8 +25,8 @@ export type MadeSubKey =
   | { verdict: 'gone' }
 
 /**
- * Make a key below `parentId`. All other settings are the parent's. Calls for one parent run one after the other, so it never has
- * more sub-keys than it may.
+ * Make a key below `parentId`. All other settings are the parent's. Calls for one parent run one after the
+ * other, so it never has more sub-keys than it may.
  */
 export async function makeSubKey(
   tx: TypedTransaction,

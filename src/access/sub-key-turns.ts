@@ -11,8 +11,8 @@ export interface SubKeyTurnsOptions {
 }
 
 /**
- * Lets clients change sub-keys in turns, tenant by tenant. Each change takes a connection of those that admins use: without turns
- * one tenant could take all of them.
+ * Lets clients change sub-keys in turns, tenant by tenant. Each change takes a connection of those that
+ * admins use: without turns one tenant could take all of them.
  */
 export class SubKeyTurns {
   readonly #turns: Bulkhead
@@ -29,8 +29,9 @@ export class SubKeyTurns {
   }
 
   /**
-   * Run `change` when its turn has come. Rejects `rate_limited` when too many of this owner wait, `unavailable` when the turn does
-   * not come in time, and with the reason of the signal when the client leaves before it.
+   * Run `change` when its turn has come. Rejects `rate_limited` when too many of this owner wait,
+   * `unavailable` when the turn does not come in time, and with the reason of the signal when the client
+   * leaves before it.
    */
   async run<T>(
     { owner, signal }: { owner: string; signal: AbortSignal },

@@ -29,8 +29,9 @@ function visibleTo(viewer: Viewer) {
 }
 
 /**
- * Those that were made for the viewer's tenant, or for no tenant. One user may have tokens for several tenants, all tokens that
- * ADMIN_TOKEN has made count as one user, and a user may change its tenant: its other views stay where they were made.
+ * Those that were made for the viewer's tenant, or for no tenant. One user may have tokens for several
+ * tenants, all tokens that ADMIN_TOKEN has made count as one user, and a user may change its tenant: its
+ * other views stay where they were made.
  */
 function inTenantOf({ tenantId }: Viewer) {
   return tenantId === null ? isNull(savedViews.tenantId) : eq(savedViews.tenantId, tenantId)

@@ -2,7 +2,8 @@ import { z } from 'zod'
 import { expected, integer } from '../canonical/checked.ts'
 import { nanoFromUsd } from '../catalog/usd.ts'
 
-// The conditions of rules: one schema for each kind. The body of the API, the row and /openapi.json share them.
+// The conditions of rules: one schema for each kind. The body of the API, the row and /openapi.json share
+// them.
 
 const uuid = z
   .string()
@@ -135,7 +136,10 @@ export const alertKinds = [
   'channel_down',
 ] as const satisfies readonly AlertCondition['kind'][]
 
-/** Why a rule of one tenant may not have the condition; undefined: it may. Such a condition would reveal the state that all tenants share. */
+/**
+ * Why a rule of one tenant may not have the condition; undefined: it may. Such a condition would reveal the
+ * state that all tenants share.
+ */
 export function sharedSubject(condition: AlertCondition): string | undefined {
   switch (condition.kind) {
     case 'ledger_lag':

@@ -22,8 +22,8 @@ const withinMs = 10_000
 const passMs = 60_000
 
 /**
- * Evaluate all rules once, one after the other. A rule that fails leaves its episodes as they are, and the others go on.
- * Returns the messages to send.
+ * Evaluate all rules once, one after the other. A rule that fails leaves its episodes as they are, and the
+ * others go on. Returns the messages to send.
  */
 export async function evaluateRules(context: EvaluationContext): Promise<MessageKey[]> {
   const { database, bounds, log } = context

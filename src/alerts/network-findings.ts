@@ -2,7 +2,9 @@ import type { Sql } from 'postgres'
 import type { ConditionOf } from './condition.ts'
 import { type AlertFinding, subjectsMax } from './finding.ts'
 
-/** A new network counts for this time. After a pause of the evaluation, it counts for as long as the pause. */
+/**
+ * A new network counts for this time. After a pause of the evaluation, it counts for as long as the pause.
+ */
 const toldMs = 3_600_000
 
 export interface NetworkScope {

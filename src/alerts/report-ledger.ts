@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import type { Database } from '../db/database.ts'
 import type { LedgerState } from '../ledger/ledger-watch.ts'
-import { repeatedly } from '../repeatedly.ts'
+import { repeatedly } from '../runtime/repeatedly.ts'
 
 export interface LedgerReporter {
   database: Pick<Database, 'state'>
@@ -25,6 +25,7 @@ export function reportLedger({ database, instanceId, state, alertMs }: LedgerRep
             set_aside = excluded.set_aside, reported_at = excluded.reported_at`,
     )
   }
-  // No failure is logged: the next report comes soon, and while Postgres is away the watch of the ledger raises its own alarm.
+  // No failure is logged: the next report comes soon, and while Postgres is away the watch of the ledger
+  // raises its own alarm.
   return repeatedly(report, { pauseMs: alertMs, unref: true })
 }

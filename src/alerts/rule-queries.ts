@@ -80,7 +80,10 @@ export async function findRule(db: Queries, id: string, lock = false): Promise<R
   return row
 }
 
-/** The number of all rules, and of one tenant's. Until its commit, another transaction waits here: no two can pass the bound. */
+/**
+ * The number of all rules, and of one tenant's. Until its commit, another transaction waits here: no two can
+ * pass the bound.
+ */
 export async function countRules(
   tx: Queries,
   tenantId: string | null,
@@ -127,7 +130,10 @@ export async function changeRule(
   return row
 }
 
-/** Close the open episodes of a rule that is no longer evaluated, each with its message. The caller has locked the rule. */
+/**
+ * Close the open episodes of a rule that is no longer evaluated, each with its message. The caller has locked
+ * the rule.
+ */
 export async function closeEpisodes(tx: Queries, rule: RuleRow, why: string): Promise<void> {
   await tx.execute(sql`
     WITH closed AS (

@@ -12,8 +12,8 @@ const behindMsMax = 6 * 3_600_000
 const networksMax = 1_000
 
 /**
- * A row is written when its request ends, and its id is of the moment when it began. So each row is read twice: shortly after
- * it began, and an hour later for the requests that took long.
+ * A row is written when its request ends, and its id is of the moment when it began. So each row is read
+ * twice: shortly after it began, and an hour later for the requests that took long.
  */
 const scans = [
   { name: 'networks', settleMs: 5_000 },
@@ -98,8 +98,8 @@ function networksIn(rows: readonly StepRow[]): SeenNetwork[] {
 }
 
 /**
- * One statement: a scan never moves without the networks that it has passed. A network is new where its key was used from another
- * one before. `last_used_at` is written at most once a minute.
+ * One statement: a scan never moves without the networks that it has passed. A network is new where its key
+ * was used from another one before. `last_used_at` is written at most once a minute.
  */
 async function noteNetworks(
   sql: Sql,

@@ -19,9 +19,10 @@ export interface MessageKey {
 }
 
 /**
- * Open and close the episodes of a rule by what was found, and write their messages: one statement. If two processes do
- * this at once, the second one waits for the row of the rule, and then finds nothing to change. A rule that
- * has changed since `version`, or was disabled, changes nothing; neither does one that was evaluated meanwhile.
+ * Open and close the episodes of a rule by what was found, and write their messages: one statement. If two
+ * processes do this at once, the second one waits for the row of the rule, and then finds nothing to change.
+ * A rule that has changed since `version`, or was disabled, changes nothing; neither does one that was
+ * evaluated meanwhile.
  */
 export async function makeTransitions(
   sql: Sql,

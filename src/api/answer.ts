@@ -13,14 +13,17 @@ import { takeLimits } from '../stages/take-limits.ts'
 import type { OwnAnswer, OwnEndpoint } from './own-endpoint.ts'
 import { readJson } from './read-json.ts'
 
-/** A route of our own API. It goes through the same stages as a request to a model, and through the same exit. */
+/**
+ * A route of our own API. It goes through the same stages as a request to a model, and through the same exit.
+ */
 export function answer(gateway: Gateway, endpoint: OwnEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
     const received = receive(gateway, formatAt(endpoint.path, request.headers), request, response)
     const { requestIdHeader = 'x-request-id' } = received.endpoint.client
     response.setHeader('x-request-id', received.id)
     response.setHeader(requestIdHeader, received.id)
-    // What a key may see is its caller's own. A shared cache knows of `authorization`, and of no other header with a key.
+    // What a key may see is its caller's own. A shared cache knows of `authorization`, and of no other header
+    // with a key.
     if (endpoint.guard === 'key') response.setHeader('cache-control', 'no-store')
     try {
       const answered = await handle(gateway, endpoint, received, request)

@@ -189,7 +189,10 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
 
 const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
 
-/** The days for which the caller's conversations are kept. Whoever has kept some may read and delete them later too. */
+/**
+ * The days for which the caller's conversations are kept. Whoever has kept some may read and delete them
+ * later too.
+ */
 function requireKeeping({ identity, group }: Identified): number {
   const days = keptDaysOf(identity, group)
   if (days > 0) return days

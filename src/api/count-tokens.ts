@@ -31,7 +31,9 @@ import { requireModel } from '../stages/read.ts'
 import { modelMember } from './model-member.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
-/** We read only these members. The channel that counts checks the others, or our decoder where we estimate. */
+/**
+ * We read only these members. The channel that counts checks the others, or our decoder where we estimate.
+ */
 const countedRequest = z.looseObject({
   model: modelMember.describe('A model, as `GET /v1/models` lists them.'),
 })
@@ -87,8 +89,8 @@ const formats = {
 } as const satisfies Record<string, CountFormat>
 
 /**
- * How many tokens a request would have. A channel that speaks the format counts them. Where none does, we estimate, and
- * the header `x-tollgate-estimated: true` says so.
+ * How many tokens a request would have. A channel that speaks the format counts them. Where none does, we
+ * estimate, and the header `x-tollgate-estimated: true` says so.
  */
 export function countTokensEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
@@ -198,7 +200,10 @@ interface CountQuestion {
   notes: readonly TranslationNote[]
 }
 
-/** The question to a channel: the client's body, with the channel's model and without the reasoning of other channels. */
+/**
+ * The question to a channel: the client's body, with the channel's model and without the reasoning of other
+ * channels.
+ */
 function questionOf(gateway: Gateway, stage: Identified, body: Json): CountQuestion {
   const large = largeBodies.get(stage)
   if (large === undefined) {

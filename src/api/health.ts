@@ -3,7 +3,10 @@ import type { Ledger } from '../ledger/ledger.ts'
 import type { LedgerStatus, LedgerWatch } from '../ledger/ledger-watch.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
-/** `GET /healthz`, and `/health`, which load balancers and test tools ask by default: 200 while the process runs. */
+/**
+ * `GET /healthz`, and `/health`, which load balancers and test tools ask by default: 200 while the process
+ * runs.
+ */
 export function health() {
   return (_request: Request, response: Response): void => {
     response.json({ status: 'ok' })
@@ -11,9 +14,10 @@ export function health() {
 }
 
 /**
- * `GET /readyz`: 200 while this process takes work. 503 while it leaves or drains, cannot write its journal or soon cannot, or lags
- * alone: Postgres takes the rows of others and not its own. A process without Postgres is ready, because it still serves and
- * records requests. It never asks Postgres: all that it says stands in memory.
+ * `GET /readyz`: 200 while this process takes work. 503 while it leaves or drains, cannot write its journal
+ * or soon cannot, or lags alone: Postgres takes the rows of others and not its own. A process without
+ * Postgres is ready, because it still serves and records requests. It never asks Postgres: all that it says
+ * stands in memory.
  */
 export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWatch }) {
   const { ledger, ledgerWatch, limits, bodyThreads } = gateway

@@ -181,7 +181,10 @@ async function follow(gateway: ImageGateway, received: Received, job: Job): Prom
   await events.end()
 }
 
-/** Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again soon. */
+/**
+ * Null for a job that does not wait; undefined while Postgres does not answer: the watch reads the job again
+ * soon.
+ */
 async function placeOf({ images }: ImageGateway, job: Job): Promise<number | null | undefined> {
   if (job.state !== 'queued') return null
   return await images.jobs.positionOf(job).catch(() => undefined)

@@ -4,7 +4,10 @@ import type { Json } from '../canonical/json.ts'
 /** `input`: what a client sends; `output`: what it gets. */
 type Direction = 'input' | 'output'
 
-/** The JSON Schemas of all zod schemas that have an id, by id. They refer to each other within the OpenAPI document. */
+/**
+ * The JSON Schemas of all zod schemas that have an id, by id. They refer to each other within the OpenAPI
+ * document.
+ */
 export function namedSchemas(direction: Direction): Record<string, Json> {
   const { schemas } = z.toJSONSchema(z.globalRegistry, { ...optionsOf(direction), uri: refTo })
   return Object.fromEntries(Object.entries(schemas).map(([id, schema]) => [id, withoutHead(schema)]))

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { ClientFile } from '../files/file.ts'
 
-// Files as clients of the Messages format read them. https://platform.claude.com/docs/en/api/beta/files, and @anthropic-ai/sdk 1.12.0,
-// read 2026-11-28
+// Files as clients of the Messages format read them. https://platform.claude.com/docs/en/api/beta/files, and
+// @anthropic-ai/sdk 1.12.0, read 2026-11-28
 
 export const messagesFile = z
   .object({

@@ -47,8 +47,8 @@ export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof trait
 }
 
 /**
- * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that no verdict in force
- * has, or has otherwise, is absent.
+ * When each of `shown` was last proved by a probe or by refusals of an upstream, in ISO 8601. A member that
+ * no verdict in force has, or has otherwise, is absent.
  */
 export function provedAt(
   shown: z.output<typeof traitCapabilities>,
@@ -92,7 +92,10 @@ function inEachProtocol<T>(
     )
 }
 
-/** In tokens: as gateway.yaml states them, else the most of any offer by its traits, else as the upstream's list has them. */
+/**
+ * In tokens: as gateway.yaml states them, else the most of any offer by its traits, else as the upstream's
+ * list has them.
+ */
 export function sizesOf(
   model: Model & { listed?: ListedModel },
   traits: readonly Traits[],

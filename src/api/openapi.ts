@@ -17,7 +17,10 @@ export interface Surface {
   publicUrl: string | undefined
 }
 
-/** `GET /openapi.json`: for anybody, without a row in the usage log. The document is made when first asked for. */
+/**
+ * `GET /openapi.json`: for anybody, without a row in the usage log. The document is made when first asked
+ * for.
+ */
 export function openapi(surface: Surface, stallMs: number) {
   let bytes: Buffer | undefined
   return (_request: IncomingMessage, response: ServerResponse): void => {
@@ -60,7 +63,10 @@ export function openapiDocument({ models, own, publicUrl }: Surface): Json {
   }
 }
 
-/** Bodies as clients send them, all else as clients get it. By name: the registry has them in the order in which modules were loaded. */
+/**
+ * Bodies as clients send them, all else as clients get it. By name: the registry has them in the order in
+ * which modules were loaded.
+ */
 function schemasOf(own: Surface['own']): Json {
   const sent = namedSchemas('input')
   const bodies = own.flatMap(({ body }) => (body === undefined ? [] : [idOf(body)]))

@@ -6,8 +6,8 @@ import type { Identified } from '../stages/identify.ts'
 import type { Received } from '../stages/received.ts'
 
 /**
- * An endpoint of our own API, which no model answers: one entry. Its route, its checks and its part of /openapi.json are
- * made from it.
+ * An endpoint of our own API, which no model answers: one entry. Its route, its checks and its part of
+ * /openapi.json are made from it.
  */
 export type OwnEndpoint = KeyEndpoint | LinkEndpoint
 
@@ -26,8 +26,8 @@ export interface Description extends Endpoint {
   /** Details beyond `summary`. */
   description?: string
   /**
-   * Whether a request that succeeds has a row. Reads of the usage log have none: a read that added a row would never reach
-   * the end. A refused request always has one.
+   * Whether a request that succeeds has a row. Reads of the usage log have none: a read that added a row
+   * would never reach the end. A refused request always has one.
    */
   logged?: boolean
   /** Whether a request takes from the limits of its key, before its body is read. Default: it does not. */
@@ -41,7 +41,10 @@ export interface Description extends Endpoint {
     | 'text/yaml'
     | 'application/x-ndjson'
     | 'application/octet-stream'
-  /** The parts of a multipart form, which the handler reads by itself while it comes. No answer is kept for a repeat of it. */
+  /**
+   * The parts of a multipart form, which the handler reads by itself while it comes. No answer is kept for a
+   * repeat of it.
+   */
   form?: z.ZodObject
   /** Statuses of a good answer, all in the same shape. Default: 200. */
   statuses?: readonly (200 | 201 | 202)[]
@@ -55,7 +58,8 @@ export interface Schemas {
   /** A JSON body; undefined: the endpoint reads none. */
   body: z.ZodType | undefined
   /**
-   * Reads a large body in a thread. Resolves with the members that `body` checks. Absent: a large body is read like any other.
+   * Reads a large body in a thread. Resolves with the members that `body` checks. Absent: a large body is
+   * read like any other.
    */
   readLarge?(stage: Identified, bytes: Buffer): Promise<Json>
   /** One answer, or one event of a stream; undefined: bytes. */

@@ -32,7 +32,10 @@ interface Made {
 
 type Sources = Pick<Gateway, 'catalog' | 'modelLists'> & { database: Pick<Database, 'reads'> }
 
-/** The models of public groups. It is made once for each state of the catalog, which changes when a group does. It names no channel. */
+/**
+ * The models of public groups. It is made once for each state of the catalog, which changes when a group
+ * does. It names no channel.
+ */
 export class PublicCatalog {
   readonly #from: Sources
   #making: Promise<Made> | undefined

@@ -8,9 +8,9 @@ import type { Identified } from '../stages/identify.ts'
 import { readWhole } from '../stages/read.ts'
 
 /**
- * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is too deep or
- * has too many values before anything is made of it, which a schema cannot do. `readLarge`: reads a large body. Throws `invalid_request` or
- * `request_too_large`.
+ * The body as a JSON object, within the bounds of a chat's; on the row too. The scan refuses a body that is
+ * too deep or has too many values before anything is made of it, which a schema cannot do. `readLarge`: reads
+ * a large body. Throws `invalid_request` or `request_too_large`.
  */
 export async function readJson(
   gateway: Gateway,

@@ -17,7 +17,10 @@ import { openInJournal } from '../stages/open-record.ts'
 import { inputItems } from './input-items.ts'
 import { keyEndpoint, type OwnEndpoint } from './own-endpoint.ts'
 
-/** The gateway or the channel that holds an answer gives it again, or forgets it. A tenant finds only ids that it got here itself. */
+/**
+ * The gateway or the channel that holds an answer gives it again, or forgets it. A tenant finds only ids that
+ * it got here itself.
+ */
 export function heldAnswerEndpoints(gateway: Gateway): OwnEndpoint[] {
   return [
     heldAnswerEndpoint(gateway, {
@@ -159,8 +162,9 @@ const upstreamAnswer = z
 
 const protocol = 'openai-responses' as const
 /**
- * With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a stream. It is read
- * from the address and by no schema: a name may come more than once, and all of them go upstream in their order.
+ * With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a
+ * stream. It is read from the address and by no schema: a name may come more than once, and all of them go
+ * upstream in their order.
  */
 function forwardedQuery(url: URL, forwarded: readonly string[]): string {
   const asked = [...url.searchParams]
@@ -188,7 +192,10 @@ function startingAfter(url: URL): number {
   )
 }
 
-/** The items before an answer that is not kept yet: those of its request, behind the conversation that it continues. */
+/**
+ * The items before an answer that is not kept yet: those of its request, behind the conversation that it
+ * continues.
+ */
 async function itemsBefore(
   gateway: Gateway,
   scope: KeptScope,

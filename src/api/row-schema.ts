@@ -8,7 +8,10 @@ export const nullableGroups: Readonly<Record<string, readonly string[]>> = {
   tokens: ['input_tokens', 'output_tokens'],
 }
 
-/** The schema of a row as the API shows it, made from the list of its columns: each at its path, with what it means. */
+/**
+ * The schema of a row as the API shows it, made from the list of its columns: each at its path, with what it
+ * means.
+ */
 export function rowSchema(columns: readonly Column<never>[], shown: readonly Shown[]): z.ZodObject {
   const members: Record<string, z.ZodType> = {}
   const groups: Record<string, Record<string, z.ZodType>> = {}

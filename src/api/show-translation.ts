@@ -23,7 +23,10 @@ interface Asked {
   strict: boolean
 }
 
-/** What we would send upstream for a request, and what becomes of every field. Throws GatewayError for a request that has no translation. */
+/**
+ * What we would send upstream for a request, and what becomes of every field. Throws GatewayError for a
+ * request that has no translation.
+ */
 export function showTranslation(
   gateway: Pick<Gateway, 'envelope' | 'bounds'>,
   { id, startedAt, known }: { id: string; startedAt: number; known: Model | undefined },

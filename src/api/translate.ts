@@ -46,7 +46,10 @@ export const translation = z
   })
   .meta({ id: 'Translation' })
 
-/** Shows the request that we would send upstream. It calls no upstream, and takes only from the limits of the key. */
+/**
+ * Shows the request that we would send upstream. It calls no upstream, and takes only from the limits of the
+ * key.
+ */
 export function translateEndpoint(gateway: Gateway): OwnEndpoint {
   return keyEndpoint({
     method: 'POST',

@@ -1,6 +1,8 @@
 import { z } from 'zod'
 
-/** The effect of translation on one field. `action` may be any word: another release may have written the row. */
+/**
+ * The effect of translation on one field. `action` may be any word: another release may have written the row.
+ */
 export const translationNote = z
   .object({
     path: z

@@ -16,8 +16,9 @@ const pathCharactersMax = 128
 type RoutedRequest = IncomingMessage & { path: string }
 
 /**
- * A request that no route takes has a row, and gets an error that says which path to use. Below `/admin/v1` the error is
- * problem details, the same for every caller: it does not say whether the path has other methods.
+ * A request that no route takes has a row, and gets an error that says which path to use. Below `/admin/v1`
+ * the error is problem details, the same for every caller: it does not say whether the path has other
+ * methods.
  */
 export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
   return async (request: RoutedRequest, response: ServerResponse): Promise<void> => {
@@ -42,8 +43,8 @@ export function unknownPath(gateway: Gateway, endpoints: readonly Endpoint[]) {
 }
 
 /**
- * Express calls this where routing fails: the path has a broken escape, or we made a mistake. The request has a row, and
- * gets an error in its client's format.
+ * Express calls this where routing fails: the path has a broken escape, or we made a mistake. The request has
+ * a row, and gets an error in its client's format.
  */
 export function failedRouting(gateway: Gateway) {
   return async (
@@ -93,8 +94,9 @@ function adminError(error: GatewayError, requestId: string) {
 }
 
 /**
- * Some clients try a WebSocket first, such as Codex on /v1/responses. After a 426 they go on over HTTP at once; any other
- * refusal costs them seconds, or the turn. https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
+ * Some clients try a WebSocket first, such as Codex on /v1/responses. After a 426 they go on over HTTP at
+ * once; any other refusal costs them seconds, or the turn.
+ * https://www.rfc-editor.org/rfc/rfc9110#section-15.5.22
  */
 function isWebSocket({ headers }: IncomingMessage): boolean {
   return headers.upgrade?.toLowerCase() === 'websocket'
@@ -130,7 +132,10 @@ function nearest(known: readonly Endpoint[], tail: string): Endpoint | undefined
     .find((endpoint) => tail.endsWith(withoutVersion(endpoint.path)))
 }
 
-/** What is wrong with the SDK's base URL: most SDKs take one that ends in /v1, and Anthropic's adds /v1 itself. */
+/**
+ * What is wrong with the SDK's base URL: most SDKs take one that ends in /v1, and Anthropic's adds /v1
+ * itself.
+ */
 function baseAdvice(tail: string, path: string): string[] {
   const isWhole = tail.endsWith(path)
   const before = tail.slice(0, -(isWhole ? path : withoutVersion(path)).length)

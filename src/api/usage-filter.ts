@@ -3,7 +3,9 @@ import type { AdminFilter, Condition } from '../ledger/log/filter.ts'
 import type { RequestFilter } from '../ledger/queries.ts'
 import { filterFrom, filterParameters } from './admin/log-filter.ts'
 
-/** The filters of admins that make sense for a tenant: no other tenant, no group, and nothing of the upstream. */
+/**
+ * The filters of admins that make sense for a tenant: no other tenant, no group, and nothing of the upstream.
+ */
 const ownNames = [
   ...[
     'requested_model',

@@ -20,7 +20,9 @@ export function withoutChannel<Row extends { channel: string | null }>(row: Row)
   return { ...row, channel: null }
 }
 
-/** One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits. */
+/**
+ * One row of the usage log as clients see it. Unknown is null, never 0; money is nano-USD in decimal digits.
+ */
 export function requestJson(row: ListRow): Record<string, unknown> {
   return rowJson(row, requestColumns, ['list'])
 }

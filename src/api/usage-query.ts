@@ -98,7 +98,9 @@ export function cursorAt({ createdAt, id }: Position): string {
   return Buffer.from(`${createdAt.toISOString()} ${id}`).toString('base64url')
 }
 
-/** Where a walk goes on: the id of a row, or the lowest one of a moment, which we write as an id of version 7. */
+/**
+ * Where a walk goes on: the id of a row, or the lowest one of a moment, which we write as an id of version 7.
+ */
 export function cursorAfterWalk(id: string): string {
   const lowest = id.replace(/-0000-0000-0{12}$/, '-7000-8000-000000000000')
   return cursorAt({ createdAt: new Date(momentOf(id)), id: lowest })

@@ -35,7 +35,10 @@ const away = {
   retryAfterSeconds: 5,
 }
 
-/** The first rows of a key's own that match, newest first. The walk stops after `logQueryMs`, with a cursor for the rest. */
+/**
+ * The first rows of a key's own that match, newest first. The walk stops after `logQueryMs`, with a cursor
+ * for the rest.
+ */
 export async function ownRows(
   { database, bounds }: Pick<UsageWalkContext, 'database' | 'bounds'>,
   identity: Identity,

@@ -25,8 +25,8 @@ export interface UsageContext {
   /** Whether tenants see the names of channels, and attempts. */
   showsRouting: boolean
   /**
-   * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It has a bound,
-   * and never rejects.
+   * Ship the newest rows, so that the caller finds its own last requests, and their costs in its budgets. It
+   * has a bound, and never rejects.
    */
   shipNow(): Promise<unknown>
   /** Milliseconds since the epoch. */
@@ -34,9 +34,9 @@ export interface UsageContext {
 }
 
 /**
- * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects `unknown_path`
- * for a request that is not there, `unavailable` while Postgres is away, and `rate_limited` while too many queries of the
- * tenant wait.
+ * The usage log: the rows of the caller's tenant, or only those of its key where the key says so. Rejects
+ * `unknown_path` for a request that is not there, `unavailable` while Postgres is away, and `rate_limited`
+ * while too many queries of the tenant wait.
  */
 export function usageEndpoints({
   database,

@@ -20,15 +20,17 @@ export interface PageQuestion {
   nowMs: number
 }
 
-/** `next`: where the next page begins; null on the last page. A page may be short, or empty, before the last. */
+/**
+ * `next`: where the next page begins; null on the last page. A page may be short, or empty, before the last.
+ */
 export interface Page {
   rows: ListRow[]
   next: Position | null
 }
 
 /**
- * A page of the log over Postgres and the archive, each row once. Postgres is asked first: if a day is archived between the
- * two queries, its rows are found twice and count once by their ids; no row is missed.
+ * A page of the log over Postgres and the archive, each row once. Postgres is asked first: if a day is
+ * archived between the two queries, its rows are found twice and count once by their ids; no row is missed.
  *
  * If the archive cannot be read, the page ends before the newest archived row, and the next page rejects.
  */

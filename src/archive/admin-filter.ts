@@ -2,7 +2,10 @@ import type { AddressTest } from '../ledger/log/address-test.ts'
 import type { AdminFilter, Condition as FilterCondition, Range, Test } from '../ledger/log/filter.ts'
 import { allOf, condition, type SqlCondition } from './where.ts'
 
-/** The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds` before. */
+/**
+ * The rows of an admin's filter. Names of tenants, keys and groups must have been looked up: call `withIds`
+ * before.
+ */
 export function adminRows(
   { conditions }: AdminFilter,
   addressTest: (block: string) => AddressTest,
@@ -104,8 +107,8 @@ function isWithin(column: string, test: AddressTest): SqlCondition {
 }
 
 /**
- * An IPv6 address as 32 hex digits, in which order and blocks are those of the addresses; NULL for other texts. DuckDB's type
- * for addresses is an extension, which is never loaded.
+ * An IPv6 address as 32 hex digits, in which order and blocks are those of the addresses; NULL for other
+ * texts. DuckDB's type for addresses is an extension, which is never loaded.
  */
 function expandedAddress(column: string): string {
   const head = `split_part(${column}, '::', 1)`

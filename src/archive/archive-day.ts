@@ -35,9 +35,10 @@ export type ArchiveStep = 'begun' | 'extracted' | 'stored' | 'fetched' | 'summed
 export type DayOutcome = 'done' | 'later'
 
 /**
- * Move one day of one table into the archive: write a file, store it, read it back from there and compare it with the
- * partition; only then drop the partition. Each step is noted in `archived_days` before the next, so that an archiver that
- * dies anywhere leaves a day that the next one finishes or begins anew. Rejects when a file is not what was written.
+ * Move one day of one table into the archive: write a file, store it, read it back from there and compare it
+ * with the partition; only then drop the partition. Each step is noted in `archived_days` before the next, so
+ * that an archiver that dies anywhere leaves a day that the next one finishes or begins anew. Rejects when a
+ * file is not what was written.
  */
 export async function archiveDay(archiver: Archiver, table: string, day: string): Promise<DayOutcome> {
   const { sql } = archiver
@@ -101,7 +102,10 @@ export interface Expected {
   sums: ArchiveSums
 }
 
-/** Have a file written, store it, and compare what the store has with what it should be. Rejects when it is not the same. */
+/**
+ * Have a file written, store it, and compare what the store has with what it should be. Rejects when it is
+ * not the same.
+ */
 export async function writeAndVerify(
   { connection, store, staging, reached }: Archiver,
   { table, day, part, location }: ArchivedPart & { location: string },

@@ -47,8 +47,8 @@ export class Archive {
   }
 
   /**
-   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over, and the rows from
-   * this position on were not searched. Rejects as ArchiveReader.ask.
+   * Rows of `requests` in the order of the log, newest first. `searchedTo`: the time was over, and the rows
+   * from this position on were not searched. Rejects as ArchiveReader.ask.
    */
   async rows(
     parts: readonly PartInForce[],
@@ -77,7 +77,9 @@ export class Archive {
     return { rows }
   }
 
-  /** Sums over the files, in one or more turns: the caller adds them up. The query reads the table `archive`. */
+  /**
+   * Sums over the files, in one or more turns: the caller adds them up. The query reads the table `archive`.
+   */
   async *sums(
     parts: readonly PartInForce[],
     select: string,
@@ -95,9 +97,9 @@ export class Archive {
   }
 
   /**
-   * Rows of a span with all their columns, in its order or the greatest first, `most` at most. `to` is not included. One query. Rejects as
-   * ArchiveReader.ask, and SliceTooLong where the files of several days are more than one query may read. It lists the files
-   * itself.
+   * Rows of a span with all their columns, in its order or the greatest first, `most` at most. `to` is not
+   * included. One query. Rejects as ArchiveReader.ask, and SliceTooLong where the files of several days are
+   * more than one query may read. It lists the files itself.
    */
   async slice(
     { where, from, to, order, most }: ArchiveSlice & { order: Order | Measure; most: number },
@@ -116,8 +118,8 @@ export class Archive {
   }
 
   /**
-   * The requests of a span by time and outcome, in decimal digits. `expected`: the files that were in force when Postgres was
-   * asked; undefined: others are by now, so ask both again.
+   * The requests of a span by time and outcome, in decimal digits. `expected`: the files that were in force
+   * when Postgres was asked; undefined: others are by now, so ask both again.
    */
   async counts(
     { where, from, to, bucketMs }: ArchiveSlice & { bucketMs: number },
@@ -190,7 +192,10 @@ export class Archive {
     return rows.map((row) => asRow(row) as unknown as AttemptRow)
   }
 
-  /** The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is not known. */
+  /**
+   * The credentials of the attempts of a request, in their order: short hashes. Null: none was used, or it is
+   * not known.
+   */
   async credentials(id: string, signal?: AbortSignal): Promise<(string | null)[]> {
     const where = ofRequest(id)
     const select = `SELECT credential FROM archive WHERE ${where.text} ORDER BY ordinal`

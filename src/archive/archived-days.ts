@@ -88,8 +88,8 @@ export async function abandonPart(
 }
 
 /**
- * Put a file that was written and verified in the place of those of its day that are in force, in one statement. False: they
- * have changed since, or another archiver has abandoned the file.
+ * Put a file that was written and verified in the place of those of its day that are in force, in one
+ * statement. False: they have changed since, or another archiver has abandoned the file.
  */
 export async function replaceParts(
   sql: Sql,
@@ -118,8 +118,8 @@ export async function replaceParts(
 }
 
 /**
- * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one that an archiver
- * left unfinished, because no later archiver works on its day.
+ * The days of a table whose rows the archive must not keep any longer. Their files are abandoned, also one
+ * that an archiver left unfinished, because no later archiver works on its day.
  */
 export async function expireDays(sql: Sql, table: string, keepDays: number): Promise<number> {
   const expired = await sql`
@@ -130,8 +130,8 @@ export async function expireDays(sql: Sql, table: string, keepDays: number): Pro
 }
 
 /**
- * All abandoned files, the oldest first, in pages. Their deletion is repeated for a week, because an archiver that was stopped
- * may write a file after it was deleted.
+ * All abandoned files, the oldest first, in pages. Their deletion is repeated for a week, because an archiver
+ * that was stopped may write a file after it was deleted.
  */
 export async function* abandonedParts(sql: Sql): AsyncGenerator<(KnownPart & { location: string })[]> {
   let last: ArchivedPart = { day: '0001-01-01', table: '', part: -1 }
@@ -155,8 +155,8 @@ export async function forgetAbandoned(sql: Sql): Promise<void> {
 }
 
 /**
- * The days of a table that are due: with a partition of their own, or with a file that was begun. The oldest first. Days that
- * the archive must not keep are not due: retention drops their partitions.
+ * The days of a table that are due: with a partition of their own, or with a file that was begun. The oldest
+ * first. Days that the archive must not keep are not due: retention drops their partitions.
  */
 export async function daysDue(sql: Sql, table: string, hotDays: number, keepDays: number): Promise<string[]> {
   const days = await sql<{ day: string }[]>`

@@ -1,4 +1,5 @@
-// The process that archives: one task, told by a message, and answered by one. It may be killed at any moment.
+// The process that archives: one task, told by a message, and answered by one. It may be killed at any
+// moment.
 
 import { finishBegun } from './archive-day.ts'
 import { type ArchivePass, archivePass, removeAbandoned, withArchiver } from './archive-pass.ts'

@@ -5,9 +5,10 @@ import { typesOf, valuesOf } from './parameters.ts'
 const pageRows = 10_000
 
 /**
- * Delete the rows of a day from Postgres that the archive has already, with their attempts and tags. The primary key of the
- * partition would have refused them, but it was dropped with the day: so comes the row of a journal that was away for longer
- * than HOT_DAYS, or one that Postgres no longer knows. The sums are corrected by the same statement. Answers the number of rows.
+ * Delete the rows of a day from Postgres that the archive has already, with their attempts and tags. The
+ * primary key of the partition would have refused them, but it was dropped with the day: so comes the row of
+ * a journal that was away for longer than HOT_DAYS, or one that Postgres no longer knows. The sums are
+ * corrected by the same statement. Answers the number of rows.
  */
 export async function dropDoubles(archiver: Archiver, day: string): Promise<number> {
   const { sql, duck, connection } = archiver

@@ -9,7 +9,10 @@ export interface Duck {
   close(): void
 }
 
-/** `scratch`: a directory for data that does not fit into memory; it is made. Rejects when DuckDB is not installed. */
+/**
+ * `scratch`: a directory for data that does not fit into memory; it is made. Rejects when DuckDB is not
+ * installed.
+ */
 export async function openDuck(
   { memoryBytes, threads }: DuckBounds,
   scratch: string,

@@ -3,7 +3,9 @@ import type { Sql } from 'postgres'
 import { type ArchivedColumn, duckType, duckValue, literal, quoted, selected, typeOf } from './columns.ts'
 import type { Duck } from './duck.ts'
 
-/** Partitions are read in pages, so that no long snapshot keeps Postgres from cleaning up. Bodies are long. */
+/**
+ * Partitions are read in pages, so that no long snapshot keeps Postgres from cleaning up. Bodies are long.
+ */
 const pageRows = 2_000
 const bodyPageRows = 100
 
@@ -17,7 +19,10 @@ export async function columnsOf(sql: Sql, relation: string): Promise<ArchivedCol
     WHERE attrelid = to_regclass(quote_ident(${relation})) AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 }
 
-/** Write the rows of a partition to a file of Parquet, in the order of its primary key. Answers the number of rows. */
+/**
+ * Write the rows of a partition to a file of Parquet, in the order of its primary key. Answers the number of
+ * rows.
+ */
 export async function extractPartition(
   { sql, duck, connection }: { sql: Sql; duck: Duck; connection: DuckDBConnection },
   partition: string,

@@ -23,8 +23,8 @@ export interface FindNeeds {
 }
 
 /**
- * A request for an admin, each part of it from Postgres or from the archive. Postgres is asked first, so that a day that is
- * archived meanwhile is not missed. `tenantId` undefined: of any tenant.
+ * A request for an admin, each part of it from Postgres or from the archive. Postgres is asked first, so that
+ * a day that is archived meanwhile is not missed. `tenantId` undefined: of any tenant.
  */
 export async function findAnywhere(
   { archive, recent, beside, signal }: FindNeeds,

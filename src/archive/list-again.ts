@@ -1,4 +1,7 @@
-/** A file that was listed is not there any more: it was replaced, or its retention ended. List the files again. */
+/**
+ * A file that was listed is not there any more: it was replaced, or its retention ended. List the files
+ * again.
+ */
 export class ListAgainError extends Error {
   override readonly name = 'ListAgainError'
 }

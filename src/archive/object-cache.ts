@@ -12,8 +12,9 @@ export interface StoredPart {
 }
 
 /**
- * Local copies of files of the archive, at most so many bytes: the copy that was used least recently goes first. All processes
- * with this directory share it. Copies are named by their SHA-256, which is checked when they come.
+ * Local copies of files of the archive, at most so many bytes: the copy that was used least recently goes
+ * first. All processes with this directory share it. Copies are named by their SHA-256, which is checked when
+ * they come.
  */
 export class ObjectCache {
   readonly #directory: string
@@ -31,9 +32,10 @@ export class ObjectCache {
   }
 
   /**
-   * Call `work` with a path for each part, which stays until `work` has ended. Rejects with a MissingFileError when the store
-   * does not have a file, and with an Error when it is not the file that was stored. When the signal aborts while files come,
-   * it rejects with the signal's reason at once. The file that comes just then comes to its end; no further one begins.
+   * Call `work` with a path for each part, which stays until `work` has ended. Rejects with a
+   * MissingFileError when the store does not have a file, and with an Error when it is not the file that was
+   * stored. When the signal aborts while files come, it rejects with the signal's reason at once. The file
+   * that comes just then comes to its end; no further one begins.
    */
   async with<T>(
     parts: readonly StoredPart[],
@@ -123,7 +125,8 @@ export class ObjectCache {
     for (const { name, size, usedMs } of copies.sort((a, b) => a.usedMs - b.usedMs)) {
       // A process that died has left it, unless it is young.
       if (name.endsWith('.unfinished') && usedMs > stale) continue
-      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks for.
+      // A file that was written anew, without what somebody wanted deleted, leaves a copy that nobody asks
+      // for.
       const isOld = usedMs < Date.now() - unusedMs
       if (!name.endsWith('.unfinished') && (this.#used.has(name) || (sum <= this.#bytesMax && !isOld)))
         continue

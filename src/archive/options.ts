@@ -1,6 +1,9 @@
 import type { S3StorageOptions } from '../images/storage/s3-bucket.ts'
 
-/** The tables of the usage log that go into the archive, with the rows first. `request_tags` follows from `requests.tags`. */
+/**
+ * The tables of the usage log that go into the archive, with the rows first. `request_tags` follows from
+ * `requests.tags`.
+ */
 export const archivedTables = ['requests', 'attempts', 'request_payloads', 'request_answers'] as const
 export type ArchivedTable = (typeof archivedTables)[number]
 

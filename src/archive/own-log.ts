@@ -51,8 +51,8 @@ export function listOwn(
 }
 
 /**
- * One request: row, attempts, body and answer, each from Postgres or from the archive. Postgres is asked first, so that a day that
- * is archived meanwhile is not missed.
+ * One request: row, attempts, body and answer, each from Postgres or from the archive. Postgres is asked
+ * first, so that a day that is archived meanwhile is not missed.
  */
 export async function findOwn(
   { database, archive }: OwnLogNeeds,

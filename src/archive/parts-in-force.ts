@@ -42,8 +42,9 @@ export async function partsInForce(
 const partsMax = 20_000
 
 /**
- * The files in turns, whole days together, the newest days first. Each turn has twice the days of the one before: a page is
- * mostly full after the first, and a rare row is soon found in many. No turn has more bytes than `bytesMax`, unless one day has.
+ * The files in turns, whole days together, the newest days first. Each turn has twice the days of the one
+ * before: a page is mostly full after the first, and a rare row is soon found in many. No turn has more bytes
+ * than `bytesMax`, unless one day has.
  */
 export function inTurns(parts: readonly PartInForce[], bytesMax: number): PartInForce[][] {
   const days = new Map<string, PartInForce[]>()

@@ -11,7 +11,10 @@ export interface ReaderOptions {
   duck: DuckBounds
 }
 
-/** The directory for data that does not fit into DuckDB's memory. Each process deletes its own; the parent deletes that of a killed one. */
+/**
+ * The directory for data that does not fit into DuckDB's memory. Each process deletes its own; the parent
+ * deletes that of a killed one.
+ */
 export function scratchOf(cache: string, pid: number): string {
   return join(cache, `scratch-${pid}`)
 }

@@ -1,4 +1,5 @@
-// The process that reads the archive for a gateway process: it takes queries as messages, and ends with its parent.
+// The process that reads the archive for a gateway process: it takes queries as messages, and ends with its
+// parent.
 
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'

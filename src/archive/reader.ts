@@ -18,8 +18,9 @@ export interface ReaderTerms {
 }
 
 /**
- * Asks the archive in a process of its own, which starts with the first query: DuckDB can take memory and processor time, and
- * even crash, without harm to requests. One query runs at a time, in the order of arrival.
+ * Asks the archive in a process of its own, which starts with the first query: DuckDB can take memory and
+ * processor time, and even crash, without harm to requests. One query runs at a time, in the order of
+ * arrival.
  */
 export class ArchiveReader {
   readonly #options: ReaderOptions
@@ -41,8 +42,9 @@ export class ArchiveReader {
   }
 
   /**
-   * Rejects with GatewayError `rate_limited` when too many wait, and `unavailable` when there is no answer in time or the
-   * archive cannot be read; with the signal's reason when the caller has left; with ListAgainError.
+   * Rejects with GatewayError `rate_limited` when too many wait, and `unavailable` when there is no answer in
+   * time or the archive cannot be read; with the signal's reason when the caller has left; with
+   * ListAgainError.
    */
   ask(query: ArchiveQuery, { withinMs, signal }: ReaderTerms): Promise<Record<string, unknown>[]> {
     if (signal?.aborted === true) return Promise.reject(signal.reason)

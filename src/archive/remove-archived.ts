@@ -16,8 +16,8 @@ export interface Removal {
 }
 
 /**
- * Remove these from the archived days `from` to `to`, both included, in a process of its own. Null: another archiver works.
- * `signal` ends that process: a later call does what is left.
+ * Remove these from the archived days `from` to `to`, both included, in a process of its own. Null: another
+ * archiver works. `signal` ends that process: a later call does what is left.
  */
 export async function removeArchived(
   options: ArchiverOptions,

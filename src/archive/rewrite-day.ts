@@ -23,8 +23,9 @@ const contentColumns: Readonly<Record<string, readonly string[]>> = {
 const invented = `"error_kind" = 'model_not_found'`
 
 /**
- * What goes from a day, each with a condition on the columns of `requests`. `content`: the rows stay, with NULL in the columns
- * of content. `rows`: they go. Both take bodies and answers along; `bodies` and `answers` are these alone.
+ * What goes from a day, each with a condition on the columns of `requests`. `content`: the rows stay, with
+ * NULL in the columns of content. `rows`: they go. Both take bodies and answers along; `bodies` and `answers`
+ * are these alone.
  */
 export type Removals = Readonly<Partial<Record<Removed, SqlCondition>>>
 export type Removed = (typeof removed)[number]
@@ -46,9 +47,9 @@ export function noReport(): RewriteReport {
 }
 
 /**
- * Write the files of a day anew without what is to go. The new files are verified as all others, and come into force each in one
- * statement; the former ones are then deleted. Rejects when a file is damaged. A call after a kill goes on where the killed one
- * was, and a further call changes nothing.
+ * Write the files of a day anew without what is to go. The new files are verified as all others, and come
+ * into force each in one statement; the former ones are then deleted. Rejects when a file is damaged. A call
+ * after a kill goes on where the killed one was, and a further call changes nothing.
  */
 export async function rewriteWithout(
   archiver: Archiver,
@@ -91,7 +92,10 @@ async function findErased(
   return await countOf(connection, 'erased')
 }
 
-/** The words of upstreams that erased requests have left in the catalog, as an erasure in Postgres empties them. */
+/**
+ * The words of upstreams that erased requests have left in the catalog, as an erasure in Postgres empties
+ * them.
+ */
 async function emptyVerdicts({ sql, duck, connection }: Archiver): Promise<number> {
   const named = await sql<{ id: string }[]>`
     SELECT DISTINCT unnest(request_ids)::text AS id FROM verdicts WHERE evidence <> ''`

@@ -5,7 +5,10 @@ import { adopt } from '../confine.ts'
 import { openBucket, type S3StorageOptions } from '../images/storage/s3-bucket.ts'
 import { type ArchiveStore, MissingFileError } from './store.ts'
 
-/** The archive as objects of a bucket. It needs s3:PutObject, GetObject, DeleteObject and AbortMultipartUpload. */
+/**
+ * The archive as objects of a bucket. It needs s3:PutObject, GetObject, DeleteObject and
+ * AbortMultipartUpload.
+ */
 export async function s3Store(options: S3StorageOptions): Promise<ArchiveStore> {
   const { sdk, Upload, client, name: bucket, prefix, partBytes } = await openBucket(options)
   const objectOf = (name: string) => ({ Bucket: bucket, Key: prefix + name })

@@ -5,8 +5,8 @@ import type { ArchiverOptions } from './options.ts'
 import type { Removals, RewriteReport } from './rewrite-day.ts'
 
 /**
- * Archives in a process of its own, which takes neither memory nor time of requests. `done` is null where another archiver
- * works. `stop` kills it: the next one continues its work.
+ * Archives in a process of its own, which takes neither memory nor time of requests. `done` is null where
+ * another archiver works. `stop` kills it: the next one continues its work.
  */
 export interface RunningArchiver<Done> {
   done: Promise<Done | null>

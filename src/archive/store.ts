@@ -1,4 +1,7 @@
-/** The files of the archive, in a directory or in a bucket. A name is such as `requests/day=2026-08-01/part-0.parquet`. */
+/**
+ * The files of the archive, in a directory or in a bucket. A name is such as
+ * `requests/day=2026-08-01/part-0.parquet`.
+ */
 export interface ArchiveStore {
   /** Store a local file. Resolves when it is whole and durable. Until then, there is no file of its name. */
   put(name: string, path: string): Promise<void>
@@ -7,8 +10,8 @@ export interface ArchiveStore {
   /** The path where it can be read in place; undefined: it must be fetched. */
   pathOf(name: string): string | undefined
   /**
-   * Delete it, and the file that an unfinished `put` of it has left; in a bucket, its lifecycle rule deletes the parts of an
-   * unfinished upload. Nothing happens when it is not there.
+   * Delete it, and the file that an unfinished `put` of it has left; in a bucket, its lifecycle rule deletes
+   * the parts of an unfinished upload. Nothing happens when it is not there.
    */
   remove(name: string): Promise<void>
   close(): void

@@ -1,7 +1,10 @@
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { type ArchivedColumn, literal, quoted } from './columns.ts'
 
-/** The number of rows, and for each column the count of its values and their sum: as the SQL function archive_sums(). */
+/**
+ * The number of rows, and for each column the count of its values and their sum: as the SQL function
+ * archive_sums().
+ */
 export type ArchiveSums = Record<string, string>
 
 export interface FileFacts {

@@ -61,7 +61,10 @@ export function unmadeRow(
   }
 }
 
-/** The row of a run, with the times since its job was accepted, the attempts of earlier runs, and what its job holds. */
+/**
+ * The row of a run, with the times since its job was accepted, the attempts of earlier runs, and what its job
+ * holds.
+ */
 export function rowOfRun(
   close: CloseRecord,
   { createdAt, attempts, tenantId, quote }: Pick<Job, 'createdAt' | 'attempts' | 'tenantId' | 'quote'>,

@@ -52,8 +52,9 @@ export interface AnswerEnding {
 }
 
 /**
- * Answers that are made in the background. Their jobs are rows of `image_jobs`, as those of images are, and `Jobs` claims, extends and
- * requeues them. What differs is here: an answer has the object that its client gets, and events. Each change is one statement.
+ * Answers that are made in the background. Their jobs are rows of `image_jobs`, as those of images are, and
+ * `Jobs` claims, extends and requeues them. What differs is here: an answer has the object that its client
+ * gets, and events. Each change is one statement.
  */
 export class BackgroundAnswers {
   readonly #options: BackgroundOptions
@@ -83,7 +84,10 @@ export class BackgroundAnswers {
     return keptRequest.parse(JSON.parse(text))
   }
 
-  /** Keep events behind those that the job has. Called again with the same events, it keeps them once. False: the lease is lost. */
+  /**
+   * Keep events behind those that the job has. Called again with the same events, it keeps them once. False:
+   * the lease is lost.
+   */
   async keepEvents({ id, fence }: Lease, first: number, events: readonly string[]): Promise<boolean> {
     const content = this.#sealedEvents(id, first, events)
     const [answer] = await this.#call(
@@ -93,7 +97,10 @@ export class BackgroundAnswers {
     return answer?.kept ?? false
   }
 
-  /** End a job once: its events, answer, kept turn, row and charge. False: the job was not in the expected state, and nothing changed. */
+  /**
+   * End a job once: its events, answer, kept turn, row and charge. False: the job was not in the expected
+   * state, and nothing changed.
+   */
   async finish(
     { id, fence }: Lease,
     from: 'queued' | 'running',
@@ -115,7 +122,10 @@ export class BackgroundAnswers {
     return finished?.done ?? false
   }
 
-  /** The object that the client of a job gets, as of its acceptance or of its end. Undefined: there is no such job any more. */
+  /**
+   * The object that the client of a job gets, as of its acceptance or of its end. Undefined: there is no such
+   * job any more.
+   */
   async answerOf(id: string): Promise<Json | undefined> {
     const [row] = await this.#call(
       (sql) => sql<{ answer: Buffer }[]>`SELECT answer FROM background_answers WHERE job_id = ${id}`,

@@ -12,8 +12,8 @@ export interface Restored {
   differences: string[]
   schema: Pick<MigrationPlan, 'applied' | 'known' | 'compatibleFrom'>
   /**
-   * Without the rule that no gateway can keep that is not started yet. Null: the backup is of another release, on whose schema this
-   * one does not run.
+   * Without the rule that no gateway can keep that is not started yet. Null: the backup is of another
+   * release, on whose schema this one does not run.
    */
   verification: Verification | null
 }
@@ -38,7 +38,10 @@ async function verifyFor(sql: Sql): Promise<Verification> {
   return { ...verification, findings }
 }
 
-/** While a backup is made the log only grows, and other numbers move: they may lie a little outside of both ends. */
+/**
+ * While a backup is made the log only grows, and other numbers move: they may lie a little outside of both
+ * ends.
+ */
 function differencesOf(found: BackupFacts, from: BackupFacts, to: BackupFacts): string[] {
   const counts = (['tenants', 'keys', 'channels'] as const).flatMap((name) => {
     const [least, most] = [from[name], to[name]].sort((a, b) => a - b)

@@ -28,8 +28,9 @@ export interface ClusterCopy {
 }
 
 /**
- * Copy a running cluster, as https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP says:
- * its files between pg_backup_start and pg_backup_stop, then the WAL between the two, which a slot keeps. A server that
+ * Copy a running cluster, as
+ * https://www.postgresql.org/docs/18/continuous-archiving.html#BACKUP-LOWLEVEL-BASE-BACKUP says: its files
+ * between pg_backup_start and pg_backup_stop, then the WAL between the two, which a slot keeps. A server that
  * starts on the copy goes on from the moment of pg_backup_stop. `sql` is one session of a superuser.
  */
 export async function copyCluster(

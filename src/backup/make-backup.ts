@@ -51,8 +51,8 @@ export const dumpFile = 'database.dump'
 export const recordFile = 'postgres.json'
 
 /**
- * Back up a deployment while it serves. The folder appears whole, or not at all. Throws an Error for the operator, also when the
- * folder is there already, and the reason of `signal` when that aborts.
+ * Back up a deployment while it serves. The folder appears whole, or not at all. Throws an Error for the
+ * operator, also when the folder is there already, and the reason of `signal` when that aborts.
  */
 export async function makeBackup(options: BackupOptions): Promise<Manifest> {
   const folder = resolve(options.folder)
@@ -148,7 +148,10 @@ async function dump(options: BackupOptions, version: string, snapshot: string): 
   return [await noteStored(options.folder, dumpFile)]
 }
 
-/** The size of the cluster. Throws an Error when a part of it lies where pg_basebackup would not put it into the folder. */
+/**
+ * The size of the cluster. Throws an Error when a part of it lies where pg_basebackup would not put it into
+ * the folder.
+ */
 async function clusterBytes(sql: postgres.Sql): Promise<number> {
   const [row] = await sql<{ bytes: string; spaces: string | null }[]>`
     SELECT (SELECT sum(pg_database_size(oid)) FROM pg_database WHERE has_database_privilege(oid, 'CONNECT')) AS bytes,

@@ -16,8 +16,8 @@ export interface PostgresTool {
 const debianFolder = '/usr/lib/postgresql'
 
 /**
- * The program that reads a server of this version, such as `15.14`: one of the PATH or of Debian's packages that is no older.
- * Throws an Error that says how to get it.
+ * The program that reads a server of this version, such as `15.14`: one of the PATH or of Debian's packages
+ * that is no older. Throws an Error that says how to get it.
  */
 export async function findTool(
   name: string,
@@ -58,8 +58,8 @@ export class ToolError extends Error {
 }
 
 /**
- * Run it on the database of `url`. The password is not among its arguments. Throws a ToolError with what it says. When `signal`
- * aborts, it is ended, and waited for.
+ * Run it on the database of `url`. The password is not among its arguments. Throws a ToolError with what it
+ * says. When `signal` aborts, it is ended, and waited for.
  */
 export async function runTool(
   { path, env }: PostgresTool,
@@ -90,8 +90,8 @@ export async function runTool(
 }
 
 /**
- * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may not make: extensions,
- * which belong to whoever runs the server. Tollgate needs none.
+ * The lines of the table of contents of a dump, by `pg_restore --list`, without what the gateway's user may
+ * not make: extensions, which belong to whoever runs the server. Tollgate needs none.
  */
 export async function contentsOf({ path, env }: PostgresTool, dump: string): Promise<string> {
   const { stdout } = await promisify(execFile)(path, ['--list', dump], {

@@ -43,9 +43,10 @@ export interface RestoreOptions {
 }
 
 /**
- * Put a backup where nothing is. First it checks every file of the backup, and that nothing would be overwritten. Throws an Error
- * for the operator, and the reason of `signal` when that aborts: then the database and DATA_DIR are as they were. After kill -9
- * drafts may be left: the next call removes that of DATA_DIR.
+ * Put a backup where nothing is. First it checks every file of the backup, and that nothing would be
+ * overwritten. Throws an Error for the operator, and the reason of `signal` when that aborts: then the
+ * database and DATA_DIR are as they were. After kill -9 drafts may be left: the next call removes that of
+ * DATA_DIR.
  */
 export async function restoreBackup(given: RestoreOptions): Promise<Manifest> {
   const options: RestoreOptions = {

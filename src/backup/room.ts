@@ -1,7 +1,10 @@
 import { statfsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
-/** Throws an Error when the disk of `folder` has no room for so many bytes: neither Postgres nor the journal must run out of it. */
+/**
+ * Throws an Error when the disk of `folder` has no room for so many bytes: neither Postgres nor the journal
+ * must run out of it.
+ */
 export function refuseWithoutRoom(folder: string, bytes: number): void {
   const place = dirname(folder)
   const { bavail, bsize } = statfsSync(place)

@@ -12,7 +12,10 @@ export interface CopyProgress {
 }
 export type OnProgress = (progress: CopyProgress) => void
 
-/** The files below a folder by their paths from there, sorted. Other kinds are left out, and so is what is gone meanwhile. */
+/**
+ * The files below a folder by their paths from there, sorted. Other kinds are left out, and so is what is
+ * gone meanwhile.
+ */
 export async function filesBelow(
   folder: string,
   keeps: (path: string) => boolean = () => true,
@@ -56,8 +59,8 @@ export async function bytesOf(folder: string, paths: readonly string[]): Promise
 }
 
 /**
- * Copy a file to a place where there is none, and sync it. Undefined: it is gone. A file that grows meanwhile is copied up to
- * some end of it.
+ * Copy a file to a place where there is none, and sync it. Undefined: it is gone. A file that grows meanwhile
+ * is copied up to some end of it.
  */
 export async function copyStored(
   from: string,
@@ -147,8 +150,8 @@ export async function syncFolder(folder: string): Promise<void> {
 }
 
 /**
- * Work on some of them at once: a disk syncs several files in the time of one. After an error nothing more begins; it rejects with
- * that error when what runs has ended.
+ * Work on some of them at once: a disk syncs several files in the time of one. After an error nothing more
+ * begins; it rejects with that error when what runs has ended.
  */
 export async function eachOf<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<void> {
   const left = [...all].reverse()

@@ -7,8 +7,8 @@ import { type AnswerChoice, AnswerParts } from './answer-parts.ts'
 export type ClientAnswerFormat = ProtocolName | 'completions'
 
 /**
- * Reads an answer in a client's format, choice by choice: a decoder of a format with choices reads the first one only, so each
- * gets a decoder of its own.
+ * Reads an answer in a client's format, choice by choice: a decoder of a format with choices reads the first
+ * one only, so each gets a decoder of its own.
  */
 export class AnswerChoices implements EventDecoder {
   readonly #format: ClientAnswerFormat

@@ -11,7 +11,10 @@ export interface CopiedAnswer {
   isCut: boolean
 }
 
-/** A copy of the bytes of one answer, from its beginning, while they go to the client. It never holds more than its bound. */
+/**
+ * A copy of the bytes of one answer, from its beginning, while they go to the client. It never holds more
+ * than its bound.
+ */
 export class AnswerCopy {
   readonly #takeMemory: TakeMemory
   readonly #bytesMax: number
@@ -57,7 +60,10 @@ export class AnswerCopy {
       this.#onEnd({ pieces, bytesTaken: this.#bytesTaken, isCut: this.#isCut })
   }
 
-  /** There is room for a byte, perhaps in a piece that begins now. False: the rest of the answer is not copied. */
+  /**
+   * There is room for a byte, perhaps in a piece that begins now. False: the rest of the answer is not
+   * copied.
+   */
   #hasRoom(): boolean {
     if (this.#hasEnded || this.#bytes >= this.#bytesMax) return false
     if (this.#used < this.#last.length) return true

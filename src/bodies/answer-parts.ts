@@ -31,8 +31,8 @@ interface Block {
 }
 
 /**
- * Puts the events of one choice together. Signatures and encrypted thoughts are left out: they are no text, and clients send
- * them back.
+ * Puts the events of one choice together. Signatures and encrypted thoughts are left out: they are no text,
+ * and clients send them back.
  */
 export class AnswerParts {
   readonly #blocks = new Map<number, Block>()
@@ -66,8 +66,8 @@ export class AnswerParts {
   }
 
   /**
-   * The choice without secrets. `cutBytes`: so much of a text that has not ended is left out, because we do not have what
-   * follows it, and a part of a secret may stand there.
+   * The choice without secrets. `cutBytes`: so much of a text that has not ended is left out, because we do
+   * not have what follows it, and a part of a secret may stand there.
    */
   choice(exact: readonly string[], cutBytes: number): AnswerChoice {
     const content = [...this.#blocks.values()].flatMap((block) => partOf(block, exact, cutBytes) ?? [])

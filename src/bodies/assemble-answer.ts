@@ -26,8 +26,8 @@ export interface AssembledAnswer {
 }
 
 /**
- * The text, the tool calls and the reasoning that a client got, put together from the bytes that went to it, and without
- * secrets. Undefined: it got nothing that can be kept. Never throws for what stands in the bytes.
+ * The text, the tool calls and the reasoning that a client got, put together from the bytes that went to it,
+ * and without secrets. Undefined: it got nothing that can be kept. Never throws for what stands in the bytes.
  */
 export function assembleAnswer(
   { pieces, format, streams, isCut, exact, bytesMax }: AssembleInput,

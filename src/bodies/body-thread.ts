@@ -2,8 +2,8 @@ import { setPriority } from 'node:os'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import type { KeyRing } from '../canonical/key-ring.ts'
 import { makeEnvelope } from '../protocols/envelope.ts'
-import { type JobName, type JobSettings, jobs, type ThreadJob, type ThreadJobs } from './jobs.ts'
 import type { ReadSettings } from './read-body.ts'
+import { type JobName, type JobSettings, jobs, type ThreadJob, type ThreadJobs } from './thread-jobs.ts'
 import { type WireError, wireErrorOf } from './wire-error.ts'
 
 export interface BodyThreadData extends ReadSettings {

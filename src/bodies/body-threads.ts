@@ -1,10 +1,10 @@
 import type { Worker } from 'node:worker_threads'
 import { gatewayError } from '../canonical/error.ts'
 import { Bulkhead, type BulkheadEntry } from '../runtime/bulkhead.ts'
-import { startThread } from '../start-thread.ts'
+import { startThread } from '../runtime/start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { BodyThreadData, LearnedKeys, ThreadReply } from './body-thread.ts'
-import type { JobName, ThreadJob, ThreadJobs } from './jobs.ts'
+import type { JobName, ThreadJob, ThreadJobs } from './thread-jobs.ts'
 import { errorFrom } from './wire-error.ts'
 
 export interface BodyThreadsOptions {
@@ -23,13 +23,17 @@ export interface BodyThreadsOptions {
 /** A job that was asked for. */
 export interface RunningJob<Output> {
   readonly done: Promise<Output>
-  /** Nobody wants the result any more: `done` rejects with the reason. A thread that has begun the job ends it. */
+  /**
+   * Nobody wants the result any more: `done` rejects with the reason. A thread that has begun the job ends
+   * it.
+   */
   abort(reason: Error): void
 }
 
 /**
- * The threads that work on large bodies, so that no body holds up the event loop. Each does one job at a time. The jobs of
- * keys take turns: many large bodies of one key keep those of another waiting for one job at most.
+ * The threads that work on large bodies, so that no body holds up the event loop. Each does one job at a
+ * time. The jobs of keys take turns: many large bodies of one key keep those of another waiting for one job
+ * at most.
  */
 export class BodyThreads {
   readonly #options: BodyThreadsOptions
@@ -60,18 +64,27 @@ export class BodyThreads {
     return { threads: this.#all.size, waiting: this.#turns.waiting, done: this.#done }
   }
 
-  /** Open envelopes with these keys from now on. A thread ends the job that it has begun with the keys of before. */
+  /**
+   * Open envelopes with these keys from now on. A thread ends the job that it has begun with the keys of
+   * before.
+   */
   learn(keys: LearnedKeys): void {
     this.#data = { ...this.#data, ...keys }
     for (const thread of this.#all) thread.learn(keys)
   }
 
-  /** Throws when another body of this key would wait too long: `rate_limited` for its own bodies, `unavailable` for all. */
+  /**
+   * Throws when another body of this key would wait too long: `rate_limited` for its own bodies,
+   * `unavailable` for all.
+   */
   requireRoom(keyId: string): void {
     this.#turns.requireRoom(keyId)
   }
 
-  /** Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies of it. */
+  /**
+   * Do a job of a key in a thread. `done` rejects as the job throws, and with `internal` when the thread dies
+   * of it.
+   */
   run<Name extends JobName>(keyId: string, job: ThreadJob<Name>): RunningJob<ThreadJobs[Name]['output']> {
     const { promise, resolve, reject } = Promise.withResolvers<ThreadJobs[Name]['output']>()
     const turn: Turn = {

@@ -6,8 +6,8 @@ export const rowNotesMax = 64
 const pathsMax = 256
 
 /**
- * The notes that a row or a header can show: a large body may have very many. The first ones, and of each action the first
- * paths.
+ * The notes that a row or a header can show: a large body may have very many. The first ones, and of each
+ * action the first paths.
  */
 export function boundedNotes(notes: TranslationNote[]): TranslationNote[] {
   if (notes.length <= rowNotesMax) return notes

@@ -22,8 +22,9 @@ export interface BegunAnswer {
 }
 
 /**
- * Captures the answers of keys that ask for it: a copy of the bytes while they go to the client, and after the last byte a
- * thread that puts text, tool calls and reasoning together. Neither the client nor the row waits for it.
+ * Captures the answers of keys that ask for it: a copy of the bytes while they go to the client, and after
+ * the last byte a thread that puts text, tool calls and reasoning together. Neither the client nor the row
+ * waits for it.
  */
 export class CapturedAnswers {
   readonly #options: CapturedAnswersOptions

@@ -21,8 +21,9 @@ export const ownFileId = /^file-tg[0-9a-f]{32}$/
 export const fileMark = '"file-tg'
 
 /**
- * The places of a body that name files of ours, in their order. `body`: a scan has checked it. Throws `invalid_request` where a
- * file stands in a place that cannot take its bytes, and for more than `most` places.
+ * The places of a body that name files of ours, in their order. `body`: a scan has checked it. Throws
+ * `invalid_request` where a file stands in a place that cannot take its bytes, and for more than `most`
+ * places.
  */
 export function fileUsesIn(body: Buffer, client: ProtocolName, most: number): FileUse[] {
   const places = placesIn(body)

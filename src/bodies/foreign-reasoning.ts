@@ -5,8 +5,9 @@ import { notOurs, summaryText } from '../protocols/compacted.ts'
 import { type Envelope, type RemovedKind, withoutEnvelopes } from '../protocols/envelope.ts'
 
 /**
- * A body without the reasoning and the web searches that other channels gave this client with our envelopes, and with the text of
- * conversations that this gateway compacted. Throws `invalid_request` for one that it did not compact.
+ * A body without the reasoning and the web searches that other channels gave this client with our envelopes,
+ * and with the text of conversations that this gateway compacted. Throws `invalid_request` for one that it
+ * did not compact.
  */
 export function withoutForeignReasoning(
   body: Json,

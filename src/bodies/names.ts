@@ -35,8 +35,8 @@ function textIn(body: Buffer, span: ByteRange | undefined): string | undefined {
 }
 
 /**
- * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, since 2.1.78 JSON.
- * https://github.com/coder/aibridge/pull/241, read 2026-11-22.
+ * Claude Code writes its session into the id of its user: `user_HASH_account_UUID_session_UUID`, since 2.1.78
+ * JSON. https://github.com/coder/aibridge/pull/241, read 2026-11-22.
  */
 function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
   const [, user, session] = /^(user_.*)_session_([0-9a-f-]{36})$/.exec(userId) ?? []
@@ -47,10 +47,15 @@ function agentsUser(userId: string): Pick<Names, 'endUser' | 'session'> {
   return { endUser: known === undefined ? undefined : String(known), session: ids.session_id }
 }
 
-/** Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped. */
+/**
+ * Vendors take 16 members of 64 and 512 characters. They fit into this, even with every character escaped.
+ */
 const metadataBytesMax = 64 * 1024
 
-/** `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the vendor. */
+/**
+ * `key:value` for each text in an object. Ignores a text that is too long for a tag: the object is for the
+ * vendor.
+ */
 function tagsIn(body: Buffer, { start, end }: ByteRange): string[] {
   if (end - start > metadataBytesMax) return []
   return Object.entries(parseObject(body.toString('utf8', start, end)) ?? {}).flatMap(([key, value]) => {

@@ -7,8 +7,8 @@ export type SignedNeed = Exclude<NeedName, 'streaming'>
 const quoted = (word: string) => `"${word}"`
 
 /**
- * Signs of a need in the bytes of a body. Without one of them the request certainly does not have the need. Other spellings
- * of these names, with escapes, are left to the upstream.
+ * Signs of a need in the bytes of a body. Without one of them the request certainly does not have the need.
+ * Other spellings of these names, with escapes, are left to the upstream.
  */
 const signs: Readonly<Record<SignedNeed, readonly string[]>> = {
   imageInput: mediaWords.imageInput.map(quoted),

@@ -22,7 +22,8 @@ import { type SeenOfRefused, seenOfRefused } from './refused-body.ts'
 import { vendorStateIn } from './vendor-state.ts'
 import { errorFrom, type WireError, wireErrorOf } from './wire-error.ts'
 
-// What a large body is read for, all in one go. A small body goes through the same functions, each when its result is needed.
+// What a large body is read for, all in one go. A small body goes through the same functions, each when its
+// result is needed.
 
 /** How to read the body of an endpoint. */
 export type BodyFormat =

@@ -15,8 +15,8 @@ export interface SeenOfRefused {
 }
 
 /**
- * Read a body that its format refuses, for its row: all members of a whole document, and of a broken one those before the fault.
- * Never throws.
+ * Read a body that its format refuses, for its row: all members of a whole document, and of a broken one
+ * those before the fault. Never throws.
  */
 export function seenOfRefused(body: Buffer, protocol: ProtocolName | null, depthMax: number): SeenOfRefused {
   const found: Found = {}

@@ -6,8 +6,8 @@ import type { ClientSide } from '../protocols/protocol.ts'
 import type { Need, NeedName } from '../traits/needs.ts'
 
 /**
- * What a request needs an offer to be able to do: each need once, with the first place that has it. Empty for a request
- * that our decoder does not know in full: then nobody can say.
+ * What a request needs an offer to be able to do: each need once, with the first place that has it. Empty for
+ * a request that our decoder does not know in full: then nobody can say.
  */
 export function requestNeeds(client: ClientSide, body: Json, envelope: Envelope): Need[] {
   let request: ChatRequest

@@ -19,7 +19,10 @@ export interface TranslationInput {
   /** The gateway keeps the answer. Default false. */
   isKept?: boolean
   maxOutputTokensDefault: number
-  /** Names the session to a cache of prompts. Upstreams that take such a key get it, unless the client gives one. */
+  /**
+   * Names the session to a cache of prompts. Upstreams that take such a key get it, unless the client gives
+   * one.
+   */
   cacheKey?: string | undefined
 }
 
@@ -46,8 +49,8 @@ export interface AskedAnswer {
 }
 
 /**
- * Translate a request into the format of a target.
- * Throws GatewayError `invalid_request` or `unsupported_parameter`, which names the path in the client's request.
+ * Translate a request into the format of a target. Throws GatewayError `invalid_request` or
+ * `unsupported_parameter`, which names the path in the client's request.
  */
 export function translateRequest(input: TranslationInput, target: TranslationTarget): TranslatedRequest {
   const { client, maxOutputTokensDefault } = input

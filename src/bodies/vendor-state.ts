@@ -4,10 +4,14 @@ import { type ByteRange, scanElements, scanMembers } from '../protocols/json-sca
 import type { RequestFacts } from '../protocols/protocol.ts'
 import { ownFileId } from './file-uses.ts'
 
-// Ids of what a vendor keeps: files, vector stores, containers, skills, items, prompts, cached contents, recordings. From the types of
-// openai and @anthropic-ai/sdk as they are pinned, and https://ai.google.dev/api/caching, read 2026-11-28.
+// Ids of what a vendor keeps: files, vector stores, containers, skills, items, prompts, cached contents,
+// recordings. From the types of openai and @anthropic-ai/sdk as they are pinned, and
+// https://ai.google.dev/api/caching, read 2026-11-28.
 
-/** Members with a client's own data, such as arguments of its tools and their schemas, and what the vendor wrote in an earlier answer. */
+/**
+ * Members with a client's own data, such as arguments of its tools and their schemas, and what the vendor
+ * wrote in an earlier answer.
+ */
 const ownMembers: ReadonlySet<string> = new Set([
   'metadata',
   'parameters',
@@ -25,8 +29,8 @@ const urlMembers: ReadonlySet<string> = new Set(['url', 'file_url', 'image_url',
 const vendorFile = /^https:\/\/generativelanguage\.googleapis\.com\/(?:[^?#]*\/)?files\//i
 
 /**
- * The path of the first id of a vendor's own state in a body, such as `input[0].id`; undefined: it names none. `body`: a scan has checked
- * it, and found nearly all bodies to name none.
+ * The path of the first id of a vendor's own state in a body, such as `input[0].id`; undefined: it names
+ * none. `body`: a scan has checked it, and found nearly all bodies to name none.
  */
 export function vendorStateIn(
   body: Buffer,
@@ -44,7 +48,10 @@ export function vendorStateOf(body: Json): string | undefined {
   return inMembers(body, '')
 }
 
-/** An item of Responses that has an id, no type and no role is a reference. Messages of the other formats have roles. */
+/**
+ * An item of Responses that has an id, no type and no role is a reference. Messages of the other formats have
+ * roles.
+ */
 function hasBareItem(body: Buffer, conversation: ByteRange | undefined): boolean {
   if (conversation === undefined || !isInput(body, conversation.start) || !body.includes('"id"')) return false
   return scanElements(body, conversation, unbounded).some((element) => {
@@ -124,8 +131,8 @@ function isForeign(value: unknown): boolean {
 const typedPlace = /^(?:input\[\d+\]|messages\[\d+\]\.content\[\d+\])$/
 
 /**
- * A call of the vendor's tools or its result, as an earlier answer had it. The vendor reads it as text of the conversation, and opens
- * nothing by its ids.
+ * A call of the vendor's tools or its result, as an earlier answer had it. The vendor reads it as text of the
+ * conversation, and opens nothing by its ids.
  */
 function isEcho({ type }: Json, path: string): boolean {
   return typeof type === 'string' && /(?:_call|_tool_result)$/.test(type) && typedPlace.test(path)

@@ -2,9 +2,10 @@ import type { GatewayErrorOptions } from './error.ts'
 import type { Json } from './json.ts'
 
 /**
- * A chat request in no vendor's format. A translation decodes the client's format into it and encodes the upstream's
- * format from it. Turns are lists of typed blocks, in order. Each part keeps its `path` in the client's body, such as
- * `messages[2].content[0]`, so that notes and errors name it in the client's own words.
+ * A chat request in no vendor's format. A translation decodes the client's format into it and encodes the
+ * upstream's format from it. Turns are lists of typed blocks, in order. Each part keeps its `path` in the
+ * client's body, such as `messages[2].content[0]`, so that notes and errors name it in the client's own
+ * words.
  */
 export interface ChatRequest {
   /** The public name that the client asked for. */
@@ -13,10 +14,15 @@ export interface ChatRequest {
   /** Instructions keep their place among the turns. Neighbours of one role are kept as they came. */
   turns: Turn[]
   tools: Tool[]
-  /** The vendor may search the web for the answer. It is none of `tools`, because some formats have no tool for it. */
+  /**
+   * The vendor may search the web for the answer. It is none of `tools`, because some formats have no tool
+   * for it.
+   */
   webSearch?: WebSearch | undefined
   toolChoice: ToolChoice | undefined
-  /** False: at most one tool call in an answer. Undefined: the format's default, which is to allow several. */
+  /**
+   * False: at most one tool call in an answer. Undefined: the format's default, which is to allow several.
+   */
   parallelToolCalls: boolean | undefined
   maxOutputTokens: number | undefined
   /** Number of answers that the client wants. Default 1. */
@@ -56,8 +62,9 @@ export type ChatField = Exclude<keyof ChatRequest, 'unmapped' | 'names' | 'turns
 export interface UnmappedField {
   path: string
   /**
-   * `refuse`: without it the answer would not be what the client asked for. `drop`: the answer is as good without it,
-   * and a note says so. `map`: the client gets what it asked for in another way, and a note says how.
+   * `refuse`: without it the answer would not be what the client asked for. `drop`: the answer is as good
+   * without it, and a note says so. `map`: the client gets what it asked for in another way, and a note says
+   * how.
    */
   verdict: 'drop' | 'refuse' | 'map'
   /** A sentence for people, without the path. */
@@ -132,8 +139,8 @@ export interface ReasoningBlock extends FromBody {
 }
 
 /**
- * A vendor's opaque signature of its reasoning, or the reasoning in encrypted form. It goes back only to the protocol
- * and model that made it. A client of another format carries it in an envelope that we sign.
+ * A vendor's opaque signature of its reasoning, or the reasoning in encrypted form. It goes back only to the
+ * protocol and model that made it. A client of another format carries it in an envelope that we sign.
  */
 export interface ReasoningSignature {
   /** A name of protocols/protocol.ts. */

@@ -4,8 +4,9 @@ import { anyOf, invalid, kindOf, quoted } from './field-error.ts'
 import { isRecord } from './json.ts'
 
 /**
- * The value as the schema reads it. Throws GatewayError `invalid_request` that names the path of the first bad field,
- * as in `messages[2].content: expected a string, got number`. A schema may have messages of its own.
+ * The value as the schema reads it. Throws GatewayError `invalid_request` that names the path of the first
+ * bad field, as in `messages[2].content: expected a string, got number`. A schema may have messages of its
+ * own.
  */
 export function checked<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
   const result = schema.safeParse(value, { error: problemOf })
@@ -99,7 +100,10 @@ function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyK
   return branches.reduce((best, branch) => (branch.path.length > best.path.length ? branch : best), first)
 }
 
-/** A client's name of a field as it may stand in a message: enough to recognise it, and nothing that breaks a line. */
+/**
+ * A client's name of a field as it may stand in a message: enough to recognise it, and nothing that breaks a
+ * line.
+ */
 function shownName(name: string): string {
   return name.replace(/[^\x20-\x7e]/g, '?').slice(0, 64)
 }

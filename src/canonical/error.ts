@@ -13,9 +13,15 @@ export interface GatewayErrorOptions {
   fault?: Fault | undefined
   /** The upstream's HTTP status, if it answered. */
   upstreamStatus?: number | undefined
-  /** A code that the client's software acts on, such as `context_length_exceeded`. The default is the reason's. */
+  /**
+   * A code that the client's software acts on, such as `context_length_exceeded`. The default is the
+   * reason's.
+   */
   code?: string | undefined
-  /** More facts for the client's software, for formats whose errors have a place for them. They hold no secret. */
+  /**
+   * More facts for the client's software, for formats whose errors have a place for them. They hold no
+   * secret.
+   */
   details?: Json | undefined
 }
 

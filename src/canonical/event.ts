@@ -7,11 +7,13 @@ import type { Usage } from './usage.ts'
  *
  *   stream = start block* (finish | error)      block = block-start block-delta* block-end
  *
- * `index` counts the blocks from 0 in the order of their start. Blocks may interleave, as parallel tool calls do; an
- * encoder whose format forbids it writes them one after the other. `error` may come anywhere and ends the answer.
+ * `index` counts the blocks from 0 in the order of their start. Blocks may interleave, as parallel tool calls
+ * do; an encoder whose format forbids it writes them one after the other. `error` may come anywhere and ends
+ * the answer.
  *
- * A block takes only its own kinds of deltas: a text has pieces and citations, a thought has pieces and at most one signature,
- * a refusal and a call have pieces. A web search has queries, then sources, then at most one failure.
+ * A block takes only its own kinds of deltas: a text has pieces and citations, a thought has pieces and at
+ * most one signature, a refusal and a call have pieces. A web search has queries, then sources, then at most
+ * one failure.
  */
 export type ChatEvent = Start | BlockStart | BlockDelta | BlockEnd | Finish | Failure
 
@@ -38,7 +40,10 @@ export type AnswerBlock =
   | { type: 'reasoning'; summary: boolean }
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }
-  /** A search of the web that the vendor ran. It may stand behind the text that it served: some vendors tell it last. */
+  /**
+   * A search of the web that the vendor ran. It may stand behind the text that it served: some vendors tell
+   * it last.
+   */
   | { type: 'web-search'; id: string }
 
 export interface BlockDelta {
@@ -52,7 +57,9 @@ export type Delta =
   | { type: 'text'; text: string }
   /** The whole signature of a reasoning block, at most once. */
   | { type: 'signature'; signature: ReasoningSignature }
-  /** A source of a text block. Offsets count UTF-16 code units of the block's text, if the upstream gives any. */
+  /**
+   * A source of a text block. Offsets count UTF-16 code units of the block's text, if the upstream gives any.
+   */
   | Citation
   /** What the vendor searched for. Never empty. */
   | { type: 'query'; query: string }
@@ -61,7 +68,10 @@ export type Delta =
   /** The search failed. The vendor's word for the reason. */
   | { type: 'search-failure'; code: string }
 
-/** `citedText`: the words of the source, if the upstream gives them. Without offsets it is about the whole block. */
+/**
+ * `citedText`: the words of the source, if the upstream gives them. Without offsets it is about the whole
+ * block.
+ */
 export interface Citation {
   type: 'citation'
   url: string

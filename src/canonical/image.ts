@@ -22,7 +22,10 @@ export interface ImageRequest {
   stream: boolean
   /** Previews of each image while the upstream makes it, 0 to 3; only with `stream`. */
   partialImages: number
-  /** The client's whole body, for upstreams that speak its format. It has the members that we do not know, too. */
+  /**
+   * The client's whole body, for upstreams that speak its format. It has the members that we do not know,
+   * too.
+   */
   body: Json
 }
 
@@ -42,8 +45,8 @@ export interface ImageTraits {
 /** Where an upstream's answer has the bytes of an image. */
 export type ImageSource =
   /**
-   * The number of an image that protocols/base64-extractor.ts took out of the answer. Decoders see a placeholder and
-   * return it as `base64`; the reader of the answer turns the placeholder into the number.
+   * The number of an image that protocols/base64-extractor.ts took out of the answer. Decoders see a
+   * placeholder and return it as `base64`; the reader of the answer turns the placeholder into the number.
    */
   | { kind: 'extracted'; index: number }
   /** An image small enough to stay in the answer, or a placeholder. Without the head of a `data:` URL. */

@@ -7,11 +7,12 @@ if (endianness() !== 'LE')
   throw new Error('Tollgate reads memory in words and needs a little-endian machine.')
 
 /**
- * Offset of the quote that closes the JSON string whose text begins at `from`; -1 when none does before `end`.
- * `words` are `wordsOf(bytes)`.
+ * Offset of the quote that closes the JSON string whose text begins at `from`; -1 when none does before
+ * `end`. `words` are `wordsOf(bytes)`.
  *
- * For long strings. It looks at four bytes in one step, which is three times as fast as a loop over bytes. It is also
- * three times as fast as native searches if the text is full of escaped quotes, each of which ends a search.
+ * For long strings. It looks at four bytes in one step, which is three times as fast as a loop over bytes. It
+ * is also three times as fast as native searches if the text is full of escaped quotes, each of which ends a
+ * search.
  */
 export function closingQuote(bytes: Buffer, words: Int32Array, from: number, end: number): number {
   const offset = bytes.byteOffset
@@ -42,7 +43,10 @@ export function wordsOf(bytes: Buffer): Int32Array {
   return new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >> 2)
 }
 
-/** A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte behind a quote. */
+/**
+ * A word with the top bit set in each byte that is a quote. A borrow may also set it in a byte behind a
+ * quote.
+ */
 function quoteMarks(word: number): number {
   const zeroed = word ^ 0x22222222
   return (zeroed - 0x01010101) & ~zeroed & 0x80808080

@@ -1,4 +1,6 @@
-/** The keys of one purpose. It changes while the process runs: read it at each use, and keep none of its keys. */
+/**
+ * The keys of one purpose. It changes while the process runs: read it at each use, and keep none of its keys.
+ */
 export interface KeyRing {
   /** Seals and signs. */
   readonly current: Buffer

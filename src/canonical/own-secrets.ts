@@ -1,4 +1,7 @@
-/** How our own secrets begin. Whoever makes one takes its beginning from this list, and redaction knows them all. */
+/**
+ * How our own secrets begin. Whoever makes one takes its beginning from this list, and redaction knows them
+ * all.
+ */
 export const ownSecrets = {
   key: 'tg-',
   apiToken: 'tga_',

@@ -1,8 +1,8 @@
 import type { ReasoningEffort } from './chat.ts'
 
 /**
- * What an offer takes and gives in one protocol. An absent trait is not known: then the protocol's own default holds, and
- * nothing is changed or refused because of it.
+ * What an offer takes and gives in one protocol. An absent trait is not known: then the protocol's own
+ * default holds, and nothing is changed or refused because of it.
  *
  * The names are those of `traits` in gateway.yaml, there with `_` between words.
  */
@@ -46,7 +46,10 @@ export interface Traits {
   thinkingOff?: boolean
   /** It thinks in a request that has no word about thinking. */
   thinkingDefault?: boolean
-  /** The member of a Chat Completions request that turns its thinking on and off. Absent: the effort `none` turns it off. */
+  /**
+   * The member of a Chat Completions request that turns its thinking on and off. Absent: the effort `none`
+   * turns it off.
+   */
   thinkingSwitch?: 'thinking' | 'enable_thinking'
   /** Bounds of `thinking: budget`, in tokens. */
   thinkingBudgetMin?: number
@@ -74,13 +77,15 @@ export interface Traits {
   /** It takes a user turn right after tool results. */
   userAfterToolResults?: boolean
   /**
-   * The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs the member, each needs it
-   * with a text, or none may have it.
+   * The thoughts of earlier turns in assistant messages of Chat Completions: each with calls needs the
+   * member, each needs it with a text, or none may have it.
    */
   thoughtsInHistory?: 'required' | 'text' | 'refused'
   /** The ids of calls that it takes: any, or only those of nine letters and digits. */
   callIds?: 'any' | 'nine'
-  /** How it caches a prefix: where the request marks it, there in OpenAI's words, by itself, or not at all. */
+  /**
+   * How it caches a prefix: where the request marks it, there in OpenAI's words, by itself, or not at all.
+   */
   caching?: 'marks' | 'breakpoints' | 'automatic' | 'none'
   /** It fetches pictures and documents from their https URL. */
   fetchesUrls?: boolean
@@ -102,13 +107,15 @@ export const modalities = ['text', 'image', 'document', 'audio', 'video'] as con
 export type Modality = (typeof modalities)[number]
 
 /**
- * How a model is told to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an effort. `effort`: a
- * word. `switch`: it thinks, or it does not.
+ * How a model is told to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an
+ * effort. `effort`: a word. `switch`: it thinks, or it does not.
  */
 export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort', 'switch'] as const
 export type ThinkingStyle = (typeof thinkingStyles)[number]
 
-/** Sets of JSON Schema that vendors take: `src/protocols/schema-subset.ts` rewrites a schema to one of them. */
+/**
+ * Sets of JSON Schema that vendors take: `src/protocols/schema-subset.ts` rewrites a schema to one of them.
+ */
 export const schemaSubsets = ['any', 'anthropic', 'openai-strict', 'gemini', 'none'] as const
 export type SchemaSubset = (typeof schemaSubsets)[number]
 
@@ -134,7 +141,10 @@ export const optionalParameters = [
 ] as const
 export type OptionalParameter = (typeof optionalParameters)[number]
 
-/** Whether a model can be made to call a tool; undefined: not known. One that always thinks may have to be let to think. */
+/**
+ * Whether a model can be made to call a tool; undefined: not known. One that always thinks may have to be let
+ * to think.
+ */
 export function canForceTools(traits: Traits): boolean | undefined {
   const { tools, forcedTools, forcedToolsWhileThinking, thinkingOff } = traits
   if (tools === false || (thinkingOff === false && forcedToolsWhileThinking === false)) return false

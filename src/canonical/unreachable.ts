@@ -1,6 +1,9 @@
 import type { GatewayError } from './error.ts'
 
-/** Why a server could not be reached: nothing listens, no name server knows it, nothing comes back, or TLS failed. */
+/**
+ * Why a server could not be reached: nothing listens, no name server knows it, nothing comes back, or TLS
+ * failed.
+ */
 export type ReachFailure = 'refused' | 'name' | 'silent' | 'tls'
 
 /** Undefined: the code is none of a connection, so the server was reached. */
@@ -29,7 +32,10 @@ const words: Readonly<Record<ReachFailure, string>> = {
   tls: 'TLS failed',
 }
 
-/** The message of an upstream's error for operators: it ends with the cause if the upstream could not be reached. */
+/**
+ * The message of an upstream's error for operators: it ends with the cause if the upstream could not be
+ * reached.
+ */
 export function messageWithCause({ message, cause }: GatewayError): string {
   const code = codeOf(cause)
   const failure = reachFailureOf(code)

@@ -2,7 +2,8 @@
  * Token counts of one request. Each count excludes the others, so they sum to the bill:
  * total input = input + cacheRead + cacheWrite, total output = output + reasoning.
  *
- * The optional members refine the counts for prices. They are absent when the upstream did not report them, or reported 0.
+ * The optional members refine the counts for prices. They are absent when the upstream did not report them,
+ * or reported 0.
  */
 export interface Usage {
   /** Input tokens at the full rate: neither read from nor written to a cache. */
@@ -77,8 +78,8 @@ function sum(one: number | undefined, other: number | undefined): number {
 }
 
 /**
- * Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere. `implausible`: the upstream
- * reported more than the request can have used.
+ * Where the counts come from: the upstream, in part the upstream, our own estimate, or nowhere.
+ * `implausible`: the upstream reported more than the request can have used.
  */
 export type UsageSource = 'upstream' | 'partial' | 'estimated' | 'none' | 'implausible'
 
@@ -92,7 +93,10 @@ export type StreamEnd = 'complete' | 'client_gone' | 'upstream_cut' | 'timeout' 
  */
 export type Outcome = 'succeeded' | 'refused' | 'failed' | 'cancelled' | 'orphaned'
 
-/** A count that an upstream leaves out, from its total and the other count; undefined where they do not give it: it is never 0. */
+/**
+ * A count that an upstream leaves out, from its total and the other count; undefined where they do not give
+ * it: it is never 0.
+ */
 export function missingCount(total: number | undefined, other: number | undefined): number | undefined {
   return total === undefined || other === undefined || other > total ? undefined : total - other
 }

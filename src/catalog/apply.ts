@@ -41,9 +41,10 @@ import {
 } from './queries.ts'
 
 /**
- * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of every group by
- * name, what it changed, and `retire`, which disables the rows of an earlier file that this one leaves out, and counts them
- * too. Call `retire` last: until then keys may refer to such groups. For an admin, do not call it.
+ * Write the models, channels and groups of a gateway file. Changes only rows that differ. Answers the id of
+ * every group by name, what it changed, and `retire`, which disables the rows of an earlier file that this
+ * one leaves out, and counts them too. Call `retire` last: until then keys may refer to such groups. For an
+ * admin, do not call it.
  */
 export async function applyCatalog(
   tx: Transaction,
@@ -82,7 +83,8 @@ async function applyModels(tx: Transaction, rows: Rows, models: ModelEntry[], no
     const isOther = existing === undefined || members.length > 0
     if (isOther) await putModel(tx, wanted)
 
-    // A model without a price gets a row without one only where an older row has a price. For an admin it keeps that price.
+    // A model without a price gets a row without one only where an older row has a price. For an admin it
+    // keeps that price.
     const price = priceRow(model.price)
     const newest = priceOf.get(model.id)
     const isRepriced =
@@ -111,7 +113,10 @@ interface Prices {
   writing: Writing
 }
 
-/** Put the library's prices in force. An import without prices of its own only adds the providers of its channels. */
+/**
+ * Put the library's prices in force. An import without prices of its own only adds the providers of its
+ * channels.
+ */
 async function applyPrices(
   tx: Transaction,
   rows: Rows,

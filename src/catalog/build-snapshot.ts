@@ -99,8 +99,8 @@ export function soleTenantsOf({
 }
 
 /**
- * The model of each name. A file gives no name twice, but rows of different origins may: then an id has precedence over an
- * alias, and of two models with the same alias the one whose id sorts first has it.
+ * The model of each name. A file gives no name twice, but rows of different origins may: then an id has
+ * precedence over an alias, and of two models with the same alias the one whose id sorts first has it.
  */
 function ownersOf(models: CatalogRows['models']): Map<string, string> {
   const owners = new Map(models.map(({ id }) => [id, id]))

@@ -33,7 +33,9 @@ export class Catalog {
     return new Catalog(await read(), read)
   }
 
-  /** The result of the last load that succeeded. Take it once for each request: later it may be another one. */
+  /**
+   * The result of the last load that succeeded. Take it once for each request: later it may be another one.
+   */
   get snapshot(): Snapshot {
     return this.#snapshot
   }
@@ -63,7 +65,10 @@ export function findModel(snapshot: Snapshot, name: string): Model | undefined {
   return snapshot.models.get(name) ?? snapshot.anyModel
 }
 
-/** The id of the model that `findModel` found by this name: its own, or the name itself where the model is `*`. */
+/**
+ * The id of the model that `findModel` found by this name: its own, or the name itself where the model is
+ * `*`.
+ */
 export function modelIdOf(model: Model, name: string): string {
   return model.id === '*' ? name : model.id
 }

@@ -23,7 +23,9 @@ import {
 } from './queries.ts'
 import type { Price } from './snapshot.ts'
 
-/** All rows of the catalog, for a change of some. Other changes wait: what was read is true until the commit. */
+/**
+ * All rows of the catalog, for a change of some. Other changes wait: what was read is true until the commit.
+ */
 export async function rowsToChange(tx: Transaction): Promise<AllRows> {
   await lockRows(tx)
   return await readAllRows(tx)
@@ -73,7 +75,10 @@ function attempt<T>(work: () => T): T | undefined {
   }
 }
 
-/** Write a channel. The row, if there is one, becomes the admin's. `isAddressBounded`: its addresses are within PRIVATE_ADDRESSES. */
+/**
+ * Write a channel. The row, if there is one, becomes the admin's. `isAddressBounded`: its addresses are
+ * within PRIVATE_ADDRESSES.
+ */
 export async function writeChannel(
   tx: Transaction,
   channel: ChannelEntry,

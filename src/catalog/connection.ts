@@ -50,7 +50,10 @@ export interface EgressProxy {
 /** How the columns of a channel keep it: what may be shown, and the rest encrypted. */
 type ConnectionColumns = Pick<ChannelRow, 'connection' | 'connectionKeyId' | 'connectionSealed'>
 
-/** The columns for an entry. Encrypting gives other bytes each time, so it keeps the stored bytes where they mean the same. */
+/**
+ * The columns for an entry. Encrypting gives other bytes each time, so it keeps the stored bytes where they
+ * mean the same.
+ */
 export function connectionColumns(
   entry: ConnectionEntry | undefined,
   channelId: string,
@@ -97,7 +100,9 @@ export function openConnection(
   }
 }
 
-/** The channel of an API caller: its proxy may have no private address but those that the channel may call. */
+/**
+ * The channel of an API caller: its proxy may have no private address but those that the channel may call.
+ */
 export function boundAddresses<
   Bound extends { connection?: Connection | undefined; allowPrivateAddress: boolean | readonly string[] },
 >(channel: Bound): Bound {
@@ -169,7 +174,9 @@ function secretsOfHeader(value: string): string[] {
   return credential === undefined ? [value] : [value, credential]
 }
 
-/** Every form in which an error could quote the password, or the token that stands alone in place of a user. */
+/**
+ * Every form in which an error could quote the password, or the token that stands alone in place of a user.
+ */
 function secretsOfUrl(text: string): string[] {
   const { username, password } = new URL(text)
   if (username + password === '') return []

@@ -7,7 +7,10 @@ const prefix = 'file:'
 /** Whether a credential names the file that has it: `file:/run/secrets/vendor`. */
 export const namesFile = (credential: string): boolean => credential.startsWith(prefix)
 
-/** The credentials of a channel, with those in files read from them. Reports files that have none, and never what they contain. */
+/**
+ * The credentials of a channel, with those in files read from them. Reports files that have none, and never
+ * what they contain.
+ */
 export function readCredentials(
   reader: EntryReader,
   { entry, path }: Entry<{ credentials: string[] }>,

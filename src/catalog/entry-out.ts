@@ -8,8 +8,8 @@ import type { Price, PriceTier, Rates } from './snapshot.ts'
 import { traitsInWords } from './trait-entry.ts'
 import { usd } from './usd.ts'
 
-// Rows in the words of gateway.yaml: the way back from what apply.ts writes. The admin API answers with these words, and an
-// export is made of them.
+// Rows in the words of gateway.yaml: the way back from what apply.ts writes. The admin API answers with these
+// words, and an export is made of them.
 
 type ModelRow = CatalogRows['models'][number]
 type OfferRow = Pick<CatalogRows['offers'][number], 'modelId' | 'upstreamModel' | 'traits'>

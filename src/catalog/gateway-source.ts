@@ -14,7 +14,10 @@ export interface GatewaySource {
   place: FilePlace
   /** Absolute paths of the files that it names. */
   files: readonly string[]
-  /** Equal when the file means the same: the same text, and the same values of the variables and files that it names. */
+  /**
+   * Equal when the file means the same: the same text, and the same values of the variables and files that it
+   * names.
+   */
   hashWith(key: Buffer): Buffer
   /** Check it, once. Throws one Error with a line for each problem. */
   parse(): GatewayFile
@@ -27,12 +30,17 @@ export interface FilePlace {
   pid: number
 }
 
-/** Raise it when the same text makes other rows than before, as by another default: every start then applies its file. */
+/**
+ * Raise it when the same text makes other rows than before, as by another default: every start then applies
+ * its file.
+ */
 const readerVersion = 1
 
 type Environment = Record<string, string | undefined>
 
-/** Read the file. Throws an Error for the operator when it cannot be read. `bounds` are those of this process. */
+/**
+ * Read the file. Throws an Error for the operator when it cannot be read. `bounds` are those of this process.
+ */
 export function readGatewaySource(path: string, env: Environment, bounds?: TimeoutBounds): GatewaySource {
   let text: string
   try {
@@ -69,7 +77,10 @@ export function gatewaySource(
   }
 }
 
-/** Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one master key from another. */
+/**
+ * Keyed, because the file has secrets that could be guessed from a plain hash; so it also tells one master
+ * key from another.
+ */
 function hashOf(text: string, env: Environment, key: Buffer, contents: readonly string[]): Buffer {
   const names = new Set([...text.matchAll(/\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g)].map(([, name]) => name ?? ''))
   const variables = [...names].sort().map((name) => [name, env[name] ?? null])

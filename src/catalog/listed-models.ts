@@ -8,10 +8,16 @@ export interface ListedModel {
   maxOutputTokens: number | undefined
 }
 
-/** The upstreams' own lists of models, by channel id, as they were last read. A changed list is another object. */
+/**
+ * The upstreams' own lists of models, by channel id, as they were last read. A changed list is another
+ * object.
+ */
 export type ModelLists = ReadonlyMap<string, ReadonlyMap<string, ListedModel>>
 
-/** A model that only upstreams' lists name: the model `*` under that name, on the channels whose lists have it. */
+/**
+ * A model that only upstreams' lists name: the model `*` under that name, on the channels whose lists have
+ * it.
+ */
 export interface ModelOfList extends Model {
   listed: ListedModel
 }
@@ -19,8 +25,8 @@ export interface ModelOfList extends Model {
 export const noLists: ModelLists = new Map()
 
 /**
- * The models of the lists by name, without names that the catalog has itself. Only channels that pass any name through
- * count. The answer is kept for as long as lists and catalog are the same.
+ * The models of the lists by name, without names that the catalog has itself. Only channels that pass any
+ * name through count. The answer is kept for as long as lists and catalog are the same.
  */
 export function listedModels(
   { anyModel, models }: Snapshot,

@@ -3,7 +3,10 @@ import { readFileSync, statSync } from 'node:fs'
 /** Larger ones are not read: a certificate or a credential is far smaller. */
 const bytesMax = 1024 * 1024
 
-/** The text of a file that gateway.yaml names. Throws an Error with the `code` of the system; EFBIG for a file that is too large. */
+/**
+ * The text of a file that gateway.yaml names. Throws an Error with the `code` of the system; EFBIG for a file
+ * that is too large.
+ */
 export function readNamedFile(path: string): string {
   const found = statSync(path)
   // A pipe would keep the reader waiting.
@@ -20,8 +23,8 @@ export function whyUnreadable(error: unknown): string {
 }
 
 /**
- * The files that a gateway.yaml may name, as it names them, found without parsing it: that takes long for a large file, and most
- * starts need it not. Those that are found in vain, as in a comment, do no harm.
+ * The files that a gateway.yaml may name, as it names them, found without parsing it: that takes long for a
+ * large file, and most starts need it not. Those that are found in vain, as in a comment, do no harm.
  */
 export function namedFilesIn(text: string, env: Readonly<Record<string, string | undefined>>): string[] {
   const substituted = (name: string) =>

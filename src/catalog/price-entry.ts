@@ -101,7 +101,9 @@ function contextTiersOf(base: Rates, tiers: ContextTiers, when: PriceCondition =
   }))
 }
 
-/** A multiplied tier has the steps of the price itself; one with prices of its own has only steps of its own. */
+/**
+ * A multiplied tier has the steps of the price itself; one with prices of its own has only steps of its own.
+ */
 function serviceTierOf(
   when: PriceCondition,
   settings: ServiceTier,

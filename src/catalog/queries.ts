@@ -31,8 +31,8 @@ type Id = string
 const readsMax = 20
 
 /**
- * All rows as of one revision, and its number. Disabled models and channels are left out. When the revision rises
- * meanwhile, it reads again: a transaction would pin a connection.
+ * All rows as of one revision, and its number. Disabled models and channels are left out. When the revision
+ * rises meanwhile, it reads again: a transaction would pin a connection.
  */
 export async function readCatalogRows(db: TypedQueries) {
   for (let read = 1; ; read++) {
@@ -64,7 +64,10 @@ async function readRows(db: TypedQueries) {
   }
 }
 
-/** The first and the last tenant with keys in each group: they differ where there are several. Each is one look at an index. */
+/**
+ * The first and the last tenant with keys in each group: they differ where there are several. Each is one
+ * look at an index.
+ */
 function readGroupTenants(db: TypedQueries) {
   // Named with its table: a bare name would be that of the key.
   const tenantAt = (order: 'asc' | 'desc') => sql<string | null>`(
@@ -93,8 +96,8 @@ export function readTenants(db: Queries) {
 }
 
 /**
- * Change catalog and access rows in one transaction. It locks the revision, which every change of such a row raises:
- * other changes wait, so what the transaction has read is still true when it writes.
+ * Change catalog and access rows in one transaction. It locks the revision, which every change of such a row
+ * raises: other changes wait, so what the transaction has read is still true when it writes.
  */
 export function changeRows<T>(
   { db }: Pick<Connections, 'db'>,
@@ -112,9 +115,9 @@ export async function lockRows(tx: Transaction): Promise<void> {
 }
 
 /**
- * Block all charges until the end of the transaction. A new budget takes this lock at the end of its transaction, to
- * count what was spent. A transaction that also locks accounts must take it first: charges lock in that order, and it
- * would deadlock with them.
+ * Block all charges until the end of the transaction. A new budget takes this lock at the end of its
+ * transaction, to count what was spent. A transaction that also locks accounts must take it first: charges
+ * lock in that order, and it would deadlock with them.
  */
 export async function holdCharges(tx: Transaction): Promise<void> {
   await tx.execute(sql`SELECT hold_charges()`)
@@ -196,7 +199,8 @@ export function readGroups(tx: Transaction) {
   return tx.select().from(groups)
 }
 
-// Statement triggers raise the revision even where no row changes: call these functions only with a change to make.
+// Statement triggers raise the revision even where no row changes: call these functions only with a change to
+// make.
 
 export async function putModel(tx: Transaction, row: typeof models.$inferInsert) {
   await tx.insert(models).values(row).onConflictDoUpdate({ target: models.id, set: row })

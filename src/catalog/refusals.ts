@@ -11,8 +11,9 @@ export interface Refusals {
 }
 
 /**
- * Each write makes every process read the catalog again. So of many refusals of one member at once, this process writes one,
- * and none for a minute once it is proved: gateway.yaml may state that the offer takes what its upstream refuses.
+ * Each write makes every process read the catalog again. So of many refusals of one member at once, this
+ * process writes one, and none for a minute once it is proved: gateway.yaml may state that the offer takes
+ * what its upstream refuses.
  */
 export function rememberRefusals({ state }: Pick<Database, 'state'>, log: Log): Refusals {
   const quiet = new LRUCache<string, true>({ max: quietMax, ttl: quietMs })

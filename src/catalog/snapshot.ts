@@ -47,7 +47,10 @@ export interface Model {
   contextLength: number | undefined
   maxOutputTokens: number | undefined
   price: Price | undefined
-  /** The image requests that it takes; undefined: not known, so only channels that speak the format are called. */
+  /**
+   * The image requests that it takes; undefined: not known, so only channels that speak the format are
+   * called.
+   */
   images: ImageTraits | undefined
   /** Enabled channels that serve it, highest priority first, then by name. */
   offers: readonly Offer[]
@@ -80,13 +83,19 @@ export interface Channel {
   weight: number
   /** A list: only private addresses within these CIDR blocks. */
   allowPrivateAddress: boolean | readonly string[]
-  /** Whether requests may name what the vendor keeps. Absent: `allow` where one tenant alone reaches it, else `own`. */
+  /**
+   * Whether requests may name what the vendor keeps. Absent: `allow` where one tenant alone reaches it, else
+   * `own`.
+   */
   sharedState?: 'allow' | 'own' | undefined
   /** Decrypted; at least one, in the order of the file. An empty string: the upstream wants no credential. */
   credentials: readonly string[]
   /** The most calls that a process runs on it at once; undefined: half of IN_FLIGHT_MAX. */
   concurrency: number | undefined
-  /** The most image jobs that it gets at once, and in a minute, from all processes together; undefined: unbounded. */
+  /**
+   * The most image jobs that it gets at once, and in a minute, from all processes together; undefined:
+   * unbounded.
+   */
   imageConcurrency: number | undefined
   imagesPerMinute: number | undefined
   /** The same for the requests on this channel. */
@@ -170,7 +179,10 @@ export interface PriceCondition {
   serviceTier?: string
   /** From this moment on, in ms since the epoch. */
   since?: number
-  /** Every day between two times, in seconds since midnight UTC. From the later to the earlier one: over midnight. */
+  /**
+   * Every day between two times, in seconds since midnight UTC. From the later to the earlier one: over
+   * midnight.
+   */
   daily?: { from: number; to: number }
 }
 

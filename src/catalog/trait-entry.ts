@@ -15,7 +15,10 @@ const yesOrNo = z.boolean().exactOptional()
 const tokens = wholeNumber(1, 2_147_483_647).exactOptional()
 const kinds = z.array(z.enum(modalities)).min(1).exactOptional()
 
-/** `traits` of gateway.yaml, in the words of the file. Absent ones stay absent: the result is compared with rows. */
+/**
+ * `traits` of gateway.yaml, in the words of the file. Absent ones stay absent: the result is compared with
+ * rows.
+ */
 const inFile = {
   input: kinds,
   output: kinds,

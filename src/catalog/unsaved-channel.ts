@@ -9,14 +9,17 @@ import type { AllRows } from './queries.ts'
 import type { TimeoutBounds } from './read-connection.ts'
 import type { Channel } from './snapshot.ts'
 
-/** All of them have one id: the connections to where one of them led are closed when the next one leads elsewhere. */
+/**
+ * All of them have one id: the connections to where one of them led are closed when the next one leads
+ * elsewhere.
+ */
 const id = '00000000-0000-0000-0000-000000000000'
 const name = 'a channel that is not saved'
 
 /**
- * A channel as it would be with these words, which stand nowhere: it can be called, and requests never come to it. The words need no name and
- * no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a caller's. Throws GatewayError `invalid_request` that names the
- * field.
+ * A channel as it would be with these words, which stand nowhere: it can be called, and requests never come
+ * to it. The words need no name and no models. `privateAddresses`: PRIVATE_ADDRESSES, where the words are a
+ * caller's. Throws GatewayError `invalid_request` that names the field.
  */
 export function unsavedChannel(
   words: Json,

@@ -40,7 +40,9 @@ export interface ProbeVerdict extends VerdictSubject {
   expiresAt: Date | undefined
 }
 
-/** So many refusals of different requests prove a trait. One may be a mistake, or the fault of that request. */
+/**
+ * So many refusals of different requests prove a trait. One may be a mistake, or the fault of that request.
+ */
 const refusalsNeeded = 2
 /** A refusal counts for a day: vendors change what their models take. */
 const refusalSeconds = 24 * 60 * 60
@@ -50,9 +52,9 @@ const requestIdsMax = 8
 const refusalKeptSeconds = 7 * 24 * 60 * 60
 
 /**
- * Count a refusal. The trait is proved, and in force for a day, when two refusals of different requests came within a day.
- * Returns whether it is proved now. One statement, so that refusals of several processes at once all count. Triggers raise
- * the revision of the catalog: all processes read the verdict within a second.
+ * Count a refusal. The trait is proved, and in force for a day, when two refusals of different requests came
+ * within a day. Returns whether it is proved now. One statement, so that refusals of several processes at
+ * once all count. Triggers raise the revision of the catalog: all processes read the verdict within a second.
  */
 export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence): Promise<boolean> {
   const { channelId, upstreamModel, protocol, subject, requestId } = refusal
@@ -96,9 +98,9 @@ export async function rememberRefusal(db: TypedQueries, refusal: RefusalEvidence
 }
 
 /**
- * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer one, and one that
- * found nothing out replaces none that did. One statement, because each raises the revision of the catalog, which all
- * processes then read.
+ * Write what a probe has found, in place of its earlier verdicts. An older result does not replace a newer
+ * one, and one that found nothing out replaces none that did. One statement, because each raises the revision
+ * of the catalog, which all processes then read.
  */
 export async function putProbeVerdicts(db: TypedQueries, found: readonly ProbeVerdict[]): Promise<void> {
   if (found.length === 0) return

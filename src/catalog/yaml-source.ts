@@ -18,8 +18,9 @@ export interface YamlProblem {
 }
 
 /**
- * Parse one YAML document, and replace `${NAME}` in strings by the value of the environment; `$${` stands for `${`.
- * A variable that is unset or empty is a problem, and so is every error of the YAML itself. Never throws.
+ * Parse one YAML document, and replace `${NAME}` in strings by the value of the environment; `$${` stands for
+ * `${`. A variable that is unset or empty is a problem, and so is every error of the YAML itself. Never
+ * throws.
  */
 export function readYaml(text: string, env: Record<string, string | undefined>): YamlSource {
   const counter = new LineCounter()

@@ -55,7 +55,10 @@ export function sizeOf(bytes: number): string {
   return `${unit === 0 ? size : size.toFixed(1)} ${units[unit]}`
 }
 
-/** The error of a backup or restore as one of the command, which begins with `what`. A fault of ours stays what it is. */
+/**
+ * The error of a backup or restore as one of the command, which begins with `what`. A fault of ours stays
+ * what it is.
+ */
 export function copyFailure(what: string, error: unknown): unknown {
   if (error instanceof CommandError) return error
   const code = codeOf(reasonOf(error))

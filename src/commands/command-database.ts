@@ -30,9 +30,10 @@ export function commandConfig(env: Caller['env']): Config {
 }
 
 /**
- * Do some work on the database of the configuration, by one connection, named `tollgate <name>`. It starts the embedded Postgres
- * where that is the database and is there, and waits up to DATABASE_WAIT_MS until the database answers. Rejects with a CommandError when it
- * cannot be reached or has no tables of this release; else as the work does.
+ * Do some work on the database of the configuration, by one connection, named `tollgate <name>`. It starts
+ * the embedded Postgres where that is the database and is there, and waits up to DATABASE_WAIT_MS until the
+ * database answers. Rejects with a CommandError when it cannot be reached or has no tables of this release;
+ * else as the work does.
  */
 export async function withDatabase<Result>(
   name: string,

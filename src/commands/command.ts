@@ -13,7 +13,9 @@ export interface Option<Value> {
   repeats: boolean
   /** What a shell completes. */
   completes: Completion
-  /** Of all texts that were given; a switch gets one empty text. Throws an Error that says what they must be. */
+  /**
+   * Of all texts that were given; a switch gets one empty text. Throws an Error that says what they must be.
+   */
   read(texts: readonly string[]): Value
 }
 
@@ -57,12 +59,16 @@ interface Definition<
   /** More, in its own help. */
   details?: string
   /**
-   * It changes something, so it goes on to its end when nobody reads its output any more. Any other command ends then.
+   * It changes something, so it goes on to its end when nobody reads its output any more. Any other command
+   * ends then.
    */
   changes?: boolean
   options: Options
   arguments: Arguments
-  /** The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not above. */
+  /**
+   * The exit code. A CommandError ends it with its code and message. Heavy modules are imported here, not
+   * above.
+   */
   run(call: CommandCall<Options, Arguments>): Promise<number>
 }
 

@@ -1,4 +1,7 @@
-/** What the exit codes of all commands mean. docs/reference/command-line.md shows this table, and a test compares them. */
+/**
+ * What the exit codes of all commands mean. docs/reference/command-line.md shows this table, and a test
+ * compares them.
+ */
 export const exitCodes = {
   done: 0,
   notWell: 1,

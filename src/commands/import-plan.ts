@@ -15,7 +15,10 @@ interface Asked {
   signal: AbortSignal
 }
 
-/** Show the plan, and write it where the caller has agreed: the exit code. The plan goes to stdout, all else to stderr. */
+/**
+ * Show the plan, and write it where the caller has agreed: the exit code. The plan goes to stdout, all else
+ * to stderr.
+ */
 export async function planAndWrite(
   connections: Connections,
   imported: Imported,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Backoff } from '../backoff.ts'
 import { EventReader, type ServerEvent } from '../protocols/event-reader.ts'
+import { Backoff } from '../runtime/backoff.ts'
 import { command } from './command.ts'
 import { CommandError, codeOfSignal, exitCodes } from './exit-codes.ts'
 import { GatewayClient, gatewayOptions } from './gateway.ts'

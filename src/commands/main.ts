@@ -17,7 +17,10 @@ const loss = new OutputLoss(stdout)
 // What is told beside the result may get lost.
 stderr.on('error', () => {})
 
-/** A command that has not ended so long after a signal is ended. Postgres rolls back what it had not committed. */
+/**
+ * A command that has not ended so long after a signal is ended. Postgres rolls back what it had not
+ * committed.
+ */
 const endMs = 2_000
 
 const controller = new AbortController()
@@ -31,6 +34,7 @@ const streams = { env, stdin, stdout, stderr }
 const code = await runCommand(commands, argv.slice(2), streams, controller.signal, loss.signal)
 // A library may hold something open. What was printed is written before: a pipe's reader may be slow.
 const leave = () => process.exit(loss.codeAfter(code, (line) => stderr.write(`${line}\n`)))
-// A stream that has failed does not call back. Of the last write the event comes a little later than the call.
+// A stream that has failed does not call back. Of the last write the event comes a little later than the
+// call.
 if (loss.signal.aborted) leave()
 else stdout.end(() => setImmediate(leave))

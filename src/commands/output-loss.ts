@@ -18,7 +18,10 @@ export class OutputLoss {
     return this.#lost.signal
   }
 
-  /** The exit code of a command that has ended with `code`. Whoever called it must not take a lost output for success. */
+  /**
+   * The exit code of a command that has ended with `code`. Whoever called it must not take a lost output for
+   * success.
+   */
   codeAfter(code: number, tell: (line: string) => void): number {
     if (this.#error === undefined) return code
     const hasReader = !('code' in this.#error && this.#error.code === 'EPIPE')

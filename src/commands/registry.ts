@@ -24,8 +24,8 @@ import { verify } from './verify.ts'
 import { worker } from './worker.ts'
 
 /**
- * Every command, in the order of the help. Help, shell completion and the table in docs/reference/command-line.md follow from
- * this list. A new command is a file here, and a line in it.
+ * Every command, in the order of the help. Help, shell completion and the table in
+ * docs/reference/command-line.md follow from this list. A new command is a file here, and a line in it.
  */
 export const commands: readonly Command[] = [
   start,

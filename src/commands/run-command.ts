@@ -7,8 +7,8 @@ import { HelpShown, programOf, valuesOf } from './program.ts'
 import { type Streams, Terminal } from './terminal.ts'
 
 /**
- * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong stands on stderr, as what happened and
- * what to do. `lost` aborts when what it prints cannot be written any more.
+ * Run `tollgate` with these arguments and commands: the exit code. It never rejects: what went wrong stands
+ * on stderr, as what happened and what to do. `lost` aborts when what it prints cannot be written any more.
  */
 export async function runCommand(
   commands: readonly Command[],
@@ -47,7 +47,10 @@ export async function runCommand(
   }
 }
 
-/** Ends a command that only looks, as SIGPIPE would. The process ends then, and with it what the command has begun. */
+/**
+ * Ends a command that only looks, as SIGPIPE would. The process ends then, and with it what the command has
+ * begun.
+ */
 function whenLost(signal: AbortSignal): Promise<number> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(exitCodes.done)

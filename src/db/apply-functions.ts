@@ -23,8 +23,9 @@ const ownFunctions: FunctionFolder = {
  * Create or replace the functions whose files have changed, all or none. Call it after the migrations,
  * under their lock. Returns the names of the changed functions.
  *
- * Does nothing when the database has functions of a newer version: in a rolling upgrade an old process may start after a
- * new one, and must not restore its old functions. The comment of each function says which version and text it has.
+ * Does nothing when the database has functions of a newer version: in a rolling upgrade an old process may
+ * start after a new one, and must not restore its old functions. The comment of each function says which
+ * version and text it has.
  */
 export async function applyFunctions(session: Sql, folder = ownFunctions): Promise<string[]> {
   const { version } = folder

@@ -1,7 +1,7 @@
 /**
- * The array types of our statements. Without them postgres.js asks the server for its array types on every connection.
- * We cannot catch an error of that question: a connection that breaks meanwhile ends the process (fetchArrayTypes in
- * connection.js, 3.4.9).
+ * The array types of our statements. Without them postgres.js asks the server for its array types on every
+ * connection. We cannot catch an error of that question: a connection that breaks meanwhile ends the process
+ * (fetchArrayTypes in connection.js, 3.4.9).
  */
 export const arrayTypes = Object.fromEntries(
   // https://www.postgresql.org/docs/18/catalog-pg-type.html: int4, text, int8, timestamptz, numeric, uuid.
@@ -11,7 +11,9 @@ export const arrayTypes = Object.fromEntries(
   ]),
 )
 
-/** https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. drizzle passes the text of an array as a string. */
+/**
+ * https://www.postgresql.org/docs/18/arrays.html#ARRAYS-IO. drizzle passes the text of an array as a string.
+ */
 export function arrayText(items: readonly unknown[] | string): string {
   if (typeof items === 'string') return items
   return `{${items.map(itemText).join(',')}}`

@@ -2,7 +2,10 @@ import { type Connections, openConnections } from './connections.ts'
 import { ownMigrations } from './migrate.ts'
 import { FormerSchemaError, isFormer, readSchemaVersion } from './schema-version.ts'
 
-/** Run a check of the start before anything in the database changes. Rejects with FormerSchemaError before the check. */
+/**
+ * Run a check of the start before anything in the database changes. Rejects with FormerSchemaError before the
+ * check.
+ */
 export async function checkFirst<T>(
   url: string,
   check: (connections: Connections) => Promise<T>,

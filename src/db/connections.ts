@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import postgres from 'postgres'
-import { pauseAfter } from '../backoff.ts'
+import { pauseAfter } from '../runtime/backoff.ts'
 import { arrayTypes } from './array-types.ts'
 import type { PostgresJsDatabase } from './drizzle.cjs'
 import { drizzle } from './drizzle.cjs'
@@ -9,8 +9,9 @@ import * as schema from './schema.ts'
 /** A few connections to Postgres. They open at their first use, and again after an outage. */
 export interface Connections {
   /**
-   * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number would
-   * lose digits: wrap money in BigInt(), and pass it as a string with `::bigint`. `timestamptz` is a Date.
+   * Raw statements, prepared on first use. `int8` and `numeric` arrive as decimal strings, because a number
+   * would lose digits: wrap money in BigInt(), and pass it as a string with `::bigint`. `timestamptz` is a
+   * Date.
    */
   sql: postgres.Sql
   /** Typed queries, prepared on first use as well. */
@@ -30,18 +31,22 @@ export interface ConnectionOptions {
   applicationName?: string
   /** The server ends a statement after this time. Absent: it ends none. */
   statementMs?: number
-  /** Postgres plans each statement for its values. Default: it keeps one plan of each statement for all values. */
+  /**
+   * Postgres plans each statement for its values. Default: it keeps one plan of each statement for all
+   * values.
+   */
   plansEach?: boolean
   /**
-   * The address is a pooler in transaction mode, where two statements may meet two sessions: nothing is prepared, and the session
-   * gets no settings. So it excludes `statementMs` and `plansEach`.
+   * The address is a pooler in transaction mode, where two statements may meet two sessions: nothing is
+   * prepared, and the session gets no settings. So it excludes `statementMs` and `plansEach`.
    */
   pooled?: boolean
 }
 
 /**
- * Open a separate pool. It makes no connection yet. Connecting takes `connectSeconds` at most, then it rejects the statement. If
- * Postgres goes away while a statement runs, it rejects the statement and never repeats it.
+ * Open a separate pool. It makes no connection yet. Connecting takes `connectSeconds` at most, then it
+ * rejects the statement. If Postgres goes away while a statement runs, it rejects the statement and never
+ * repeats it.
  */
 export function openConnections(url: string, options: ConnectionOptions = {}): Connections {
   const sql = postgres(url, clientSettings(options))
@@ -60,8 +65,8 @@ const endSeconds = 2
 
 /**
  * A view of the client for drizzle. drizzle changes the serializers of its client
- * (https://github.com/drizzle-team/drizzle-orm/issues/4426), so it gets a copy of them. It also asks for unprepared
- * statements, which Postgres would parse and plan each time, so we prepare them.
+ * (https://github.com/drizzle-team/drizzle-orm/issues/4426), so it gets a copy of them. It also asks for
+ * unprepared statements, which Postgres would parse and plan each time, so we prepare them.
  */
 function clientForDrizzle(client: postgres.Sql): postgres.Sql {
   const options = { ...client.options, parsers: {}, serializers: {} }
@@ -94,8 +99,8 @@ export function clientSettings({
   return {
     max,
     connect_timeout: connectSeconds,
-    // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends them too.
-    // To plan over all partitions, a new connection must first read what they are.
+    // Seconds. After the end of a pool, postgres.js may open connections for waiting statements: this ends
+    // them too. To plan over all partitions, a new connection must first read what they are.
     idle_timeout: plansEach ? 600 : 60,
     // Seconds. The default backs off to 20 seconds, by which it would prolong an outage.
     backoff: (retries: number) => pauseAfter(retries + 1, { least: 0.02, most: 1 }),

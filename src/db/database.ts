@@ -1,4 +1,4 @@
-import { LateError } from '../in-time.ts'
+import { LateError } from '../runtime/in-time.ts'
 import { openConnections } from './connections.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { type NotificationListener, Subscriptions } from './subscriptions.ts'
@@ -7,12 +7,13 @@ import { openTransactions, type Transactions } from './transactions.ts'
 /**
  * The only access to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
  *
- * Each purpose has connections of its own, so that many questions for one purpose do not delay those for another.
- * Connections are made when first used.
+ * Each purpose has connections of its own, so that many questions for one purpose do not delay those for
+ * another. Connections are made when first used.
  *
- * A serving process never pins a connection of postgres.js (`begin`, `transaction`, `reserve`): when a pinned one dies, postgres.js
- * 3.4.9 throws an error that we cannot catch, and the process ends (https://github.com/porsager/postgres/issues/1208). So
- * each transaction is one statement or one SQL function. Changes by admins are transactions on connections of `pg`: `admin`.
+ * A serving process never pins a connection of postgres.js (`begin`, `transaction`, `reserve`): when a pinned
+ * one dies, postgres.js 3.4.9 throws an error that we cannot catch, and the process ends
+ * (https://github.com/porsager/postgres/issues/1208). So each transaction is one statement or one SQL
+ * function. Changes by admins are transactions on connections of `pg`: `admin`.
  */
 export interface Database extends Record<PoolPurpose, Pick<Pool, 'ask'>> {
   /** Changes by admins, each with its audit lines. */
@@ -32,7 +33,10 @@ export type PoolPurpose =
   | 'state'
   /** Answers kept for an Idempotency-Key, and the channels that hold answers. */
   | 'answers'
-  /** Reads of tenants: usage log, budgets, lists. Each has a bound; the server ends a statement that takes too long. */
+  /**
+   * Reads of tenants: usage log, budgets, lists. Each has a bound; the server ends a statement that takes too
+   * long.
+   */
   | 'reads'
   /** Queries of admins over the usage log of all tenants. Postgres plans each for its values. */
   | 'log'
@@ -59,8 +63,8 @@ export interface DatabaseBounds {
 }
 
 /**
- * Open it. It makes no connection yet. `poolerUrl` leads to the same database through a pooler in transaction mode: questions
- * that need no session of their own go there.
+ * Open it. It makes no connection yet. `poolerUrl` leads to the same database through a pooler in transaction
+ * mode: questions that need no session of their own go there.
  */
 export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: string): Database {
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
@@ -75,7 +79,8 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
         poolerUrl !== undefined && pooledPurposes.has(purpose)
           ? openConnections(poolerUrl, { ...place, pooled: true })
           : openConnections(url, { ...place, ...limits }),
-      // With more questions than connections, postgres.js would pipeline them, and a slow one would delay those after it.
+      // With more questions than connections, postgres.js would pipeline them, and a slow one would delay
+      // those after it.
       atOnce: max,
       withinMs,
       onAnswer() {
@@ -87,7 +92,8 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const { admitMs, readsMs } = bounds
   const others = {
     money: pool('money', bounds.moneyConnections, admitMs),
-    // These questions use an index and wait for no lock: to pipeline them costs less than as many connections.
+    // These questions use an index and wait for no lock: to pipeline them costs less than as many
+    // connections.
     keys: pool('keys', bounds.keysConnections, keysMs, { atOnce: keysAtOnce }),
     answers: pool('answers', bounds.answersConnections, admitMs, {
       atOnce: bounds.answersConnections * answersPerConnection,
@@ -101,7 +107,8 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const pools = Object.values(others)
   const admin = openTransactions(url, bounds)
   const state = pool('state', bounds.stateConnections, stateMs, {
-    // We read revisions several times a second, so this pool is the first to see that Postgres does not answer.
+    // We read revisions several times a second, so this pool is the first to see that Postgres does not
+    // answer.
     onSilence(begunAt, late) {
       unansweredSince ??= begunAt
       if (late) {
@@ -128,8 +135,9 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
 }
 
 /**
- * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads have one that bounds
- * their time. `state` finds out first that Postgres does not answer, so it does not wait in a pooler's queue.
+ * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads
+ * have one that bounds their time. `state` finds out first that Postgres does not answer, so it does not wait
+ * in a pooler's queue.
  */
 export const pooledPurposes: ReadonlySet<PoolPurpose> = new Set(['money', 'keys', 'answers', 'jobs'])
 

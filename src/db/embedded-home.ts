@@ -36,8 +36,8 @@ export function postgresUser(cluster: string): SystemUser | undefined {
 }
 
 /**
- * Make the directory of a new cluster: `<dataDir>/postgres`. When the user of Postgres cannot enter that, it is a directory
- * elsewhere with a random name, so that a new dataDir never finds old data.
+ * Make the directory of a new cluster: `<dataDir>/postgres`. When the user of Postgres cannot enter that, it
+ * is a directory elsewhere with a random name, so that a new dataDir never finds old data.
  */
 export async function makeCluster(dataDir: string): Promise<string> {
   const inside = join(dataDir, 'postgres')
@@ -70,8 +70,8 @@ export function giveTo(user: SystemUser | undefined, path: string): void {
 }
 
 /**
- * The directory with the binaries `postgres` and `initdb` that the user of Postgres can run: the npm package, or a copy
- * beside the cluster when the package is below a closed directory, or incomplete and read-only.
+ * The directory with the binaries `postgres` and `initdb` that the user of Postgres can run: the npm package,
+ * or a copy beside the cluster when the package is below a closed directory, or incomplete and read-only.
  */
 export async function findBinaries(home: string, user: SystemUser | undefined): Promise<string> {
   const { root, version } = findPackage()
@@ -149,8 +149,8 @@ function open(path: string): void {
 }
 
 /**
- * Why the embedded Postgres cannot run as this user; undefined: it can, as it is or after the first start has set it up. It
- * changes nothing, unlike `findBinaries`.
+ * Why the embedded Postgres cannot run as this user; undefined: it can, as it is or after the first start has
+ * set it up. It changes nothing, unlike `findBinaries`.
  */
 export async function embeddedBinaries(dataDir: string): Promise<string | undefined> {
   try {

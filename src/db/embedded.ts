@@ -30,9 +30,14 @@ import {
 
 /** The Postgres of a data directory, kept running until `stop`. */
 export interface EmbeddedPostgres {
-  /** The address of the database `postgres`, with the superuser. It stays valid when Postgres is restarted. */
+  /**
+   * The address of the database `postgres`, with the superuser. It stays valid when Postgres is restarted.
+   */
   url: string
-  /** Stops Postgres if this process started it. Another process on the same data directory then starts it again. */
+  /**
+   * Stops Postgres if this process started it. Another process on the same data directory then starts it
+   * again.
+   */
   stop(): Promise<void>
 }
 
@@ -44,11 +49,12 @@ export interface EmbeddedOptions {
 }
 
 /**
- * Start the Postgres that came with the packages, or attach to the one that another process on this `dataDir` started.
+ * Start the Postgres that came with the packages, or attach to the one that another process on this `dataDir`
+ * started.
  *
- * It ends when its owner ends, even by kill -9; another process on the directory then starts it again. For development
- * and small installations: loopback only, one machine.
- * Throws an Error that says what to do when it cannot run here.
+ * It ends when its owner ends, even by kill -9; another process on the directory then starts it again. For
+ * development and small installations: loopback only, one machine. Throws an Error that says what to do when
+ * it cannot run here.
  */
 export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   mkdirSync(options.dataDir, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 })
@@ -98,15 +104,18 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedP
   }
 }
 
-/** The address of the Postgres that a process on this data directory keeps; undefined: it never had one. Starts nothing. */
+/**
+ * The address of the Postgres that a process on this data directory keeps; undefined: it never had one.
+ * Starts nothing.
+ */
 export function embeddedUrl(dataDir: string): string | undefined {
   const record = readRecord(dataDir)
   return record === undefined ? undefined : urlOf(record)
 }
 
 /**
- * The folder of the cluster of a data directory, and the text of the record that leads to it, which has its password. Throws an
- * Error where there is none.
+ * The folder of the cluster of a data directory, and the text of the record that leads to it, which has its
+ * password. Throws an Error where there is none.
  */
 export function embeddedCluster(dataDir: string): { cluster: string; record: string } {
   const record = readRecord(dataDir)
@@ -115,8 +124,9 @@ export function embeddedCluster(dataDir: string): { cluster: string; record: str
 }
 
 /**
- * Make a new folder for a cluster of this data directory, which has none, and have `fill` put a cluster into it that was copied
- * together with `record`. Then write the record. Nothing starts here. When `fill` rejects, the folder is removed.
+ * Make a new folder for a cluster of this data directory, which has none, and have `fill` put a cluster into
+ * it that was copied together with `record`. Then write the record. Nothing starts here. When `fill` rejects,
+ * the folder is removed.
  */
 export async function placeCluster(
   dataDir: string,
@@ -151,7 +161,10 @@ const startMs = 30_000
 interface ClusterRecord {
   port: number
   password: string
-  /** Absolute here. In the file it is relative when it is in the data directory, so that the directory may move. */
+  /**
+   * Absolute here. In the file it is relative when it is in the data directory, so that the directory may
+   * move.
+   */
   cluster: string
   initialized: boolean
 }
@@ -193,7 +206,9 @@ async function prepareCluster(dataDir: string, log: Log): Promise<ClusterRecord>
   return record
 }
 
-/** Run initdb in a draft directory and rename that: if this process dies, the cluster is complete or absent. */
+/**
+ * Run initdb in a draft directory and rename that: if this process dies, the cluster is complete or absent.
+ */
 async function initialize(record: ClusterRecord): Promise<void> {
   const draft = `${record.cluster}.new`
   const passwordFile = `${record.cluster}.password`

@@ -24,9 +24,9 @@ export async function makeEntryMonths(sql: Sql): Promise<PartitionCounts> {
 }
 
 /**
- * One pass: make the months that are missing, close those that ended a week ago, and prune
- * closed ones of more than `retentionMonths`; 0: none. Each step is one transaction, which never waits long for a lock, because
- * all writers would wait behind it. Any number of processes may make a pass at once.
+ * One pass: make the months that are missing, close those that ended a week ago, and prune closed ones of
+ * more than `retentionMonths`; 0: none. Each step is one transaction, which never waits long for a lock,
+ * because all writers would wait behind it. Any number of processes may make a pass at once.
  */
 export async function keepEntryMonths(sql: Sql, retentionMonths: number): Promise<EntryPass> {
   const pass: EntryPass = { made: 0, closed: 0, pruned: 0, postponed: 0 }

@@ -1,9 +1,12 @@
 import type { GatewayError } from '../canonical/error.ts'
 import { storageFull } from '../canonical/storage-full.ts'
-import { LateError } from '../in-time.ts'
+import { LateError } from '../runtime/in-time.ts'
 import { DrizzleQueryError } from './drizzle.cjs'
 
-/** The error behind an error of drizzle, whose message has the parameters of the statement, which may be secrets. */
+/**
+ * The error behind an error of drizzle, whose message has the parameters of the statement, which may be
+ * secrets.
+ */
 export function reasonOf(error: unknown): unknown {
   return error instanceof DrizzleQueryError ? error.cause : error
 }
@@ -62,12 +65,14 @@ const askedBy = new Map([
 ])
 
 /**
- * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout, errors of
- * the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * Lost connections, deadlocks, read-only standbys, missing resources, locks, shutdowns and statement_timeout,
+ * errors of the disk. https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 const passingStates = /^(08|40|25006|53|55P03|57|58)/
 
-/** Codes of the system, such as ECONNREFUSED, and of postgres.js, such as CONNECT_TIMEOUT or CONNECTION_ENDED. */
+/**
+ * Codes of the system, such as ECONNREFUSED, and of postgres.js, such as CONNECT_TIMEOUT or CONNECTION_ENDED.
+ */
 const brokenConnection = /^(E[A-Z]+$|CONNECT)/
 
 /** `pg` has no code for a connection that ended, or could not be made in time. */

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { linkSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { livesHere, ownerIn, ownerText } from '../owner.ts'
+import { livesHere, ownerIn, ownerText } from '../runtime/owner.ts'
 
 /**
  * Run `work` while no other process of this machine runs work under the same lock file.
@@ -39,8 +39,8 @@ function tryLock(path: string): boolean {
 }
 
 /**
- * Remove the lock of a dead holder. Only the process that makes a directory named for this holder may do so, and only while
- * the file still names it: a slow process cannot remove the lock of the next holder.
+ * Remove the lock of a dead holder. Only the process that makes a directory named for this holder may do so,
+ * and only while the file still names it: a slow process cannot remove the lock of the next holder.
  */
 function breakLock(path: string, holder: string): void {
   const claim = `${path}.${createHash('sha256').update(holder).digest('hex').slice(0, 8)}.broken`
@@ -56,7 +56,9 @@ function breakLock(path: string, holder: string): void {
   rmdirSync(claim)
 }
 
-/** A lock excludes the processes that see each other. One of another machine or container does not keep it. */
+/**
+ * A lock excludes the processes that see each other. One of another machine or container does not keep it.
+ */
 function lives(holder: string): boolean {
   const owner = ownerIn(holder)
   return owner !== undefined && livesHere(owner)

@@ -8,7 +8,10 @@ export function requireNoFormerJournals(dataDir: string): void {
   if (found.length > 0) throw new FormerSchemaError(`not shipped: ${found.join(', ')}`)
 }
 
-/** The folders of journals that versions before the first release have left in DATA_DIR, and that are not shipped. */
+/**
+ * The folders of journals that versions before the first release have left in DATA_DIR, and that are not
+ * shipped.
+ */
 export function formerJournals(dataDir: string): string[] {
   const root = join(dataDir, 'journal')
   // Where it is a file, the start says so.

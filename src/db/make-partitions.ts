@@ -4,7 +4,9 @@ import { isLocked } from './failures.ts'
 /** A change of partitions, and the table that it locks. */
 export interface PartitionChange {
   parent: string
-  /** One transaction that raises 55P03 when a lock is not free soon. It answers whether it changed anything. */
+  /**
+   * One transaction that raises 55P03 when a lock is not free soon. It answers whether it changed anything.
+   */
   make(): PromiseLike<readonly { done: boolean }[]>
 }
 
@@ -15,8 +17,8 @@ export interface PartitionCounts {
 }
 
 /**
- * Make the daily partitions of the usage log that are missing: of today, of the days ahead, and of rows without one. Until
- * their partition is made, rows go to the DEFAULT partition.
+ * Make the daily partitions of the usage log that are missing: of today, of the days ahead, and of rows
+ * without one. Until their partition is made, rows go to the DEFAULT partition.
  */
 export async function makePartitions(sql: Sql, daysAhead: number): Promise<PartitionCounts> {
   const missing = await sql<{ parent: string; day: string }[]>`
@@ -30,8 +32,8 @@ export async function makePartitions(sql: Sql, daysAhead: number): Promise<Parti
 }
 
 /**
- * Make each change in a transaction of its own. All writers of a table wait while a change waits for its lock, so a table whose
- * lock was not free is left for the next pass.
+ * Make each change in a transaction of its own. All writers of a table wait while a change waits for its
+ * lock, so a table whose lock was not free is left for the next pass.
  */
 export async function changePartitions(changes: readonly PartitionChange[]): Promise<PartitionCounts> {
   const locked = new Set<string>()

@@ -26,12 +26,12 @@ import {
 } from './schema-version.ts'
 
 /**
- * Migrate the database to this release, then run `then`, which may write the catalog. `functions` and `migrations` replace
- * the SQL functions and the folder of migrations of this release.
+ * Migrate the database to this release, then run `then`, which may write the catalog. `functions` and
+ * `migrations` replace the SQL functions and the folder of migrations of this release.
  *
- * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others find the work
- * done. Throws when another process holds the lock for two minutes, SchemaTooNewError and FormerSchemaError before it changes
- * anything, and SchemaTooOldError when this user may not migrate.
+ * Any number of processes may call it at once. One works at a time, under an advisory lock, and the others
+ * find the work done. Throws when another process holds the lock for two minutes, SchemaTooNewError and
+ * FormerSchemaError before it changes anything, and SchemaTooOldError when this user may not migrate.
  */
 export async function prepareDatabase(
   url: string,
@@ -81,8 +81,8 @@ async function migrateSchema(session: postgres.Sql, migrationsFolder: string): P
 }
 
 /**
- * All migrations are one transaction. Writers wait behind a lock that it waits for, as while a backup reads the table, so it does
- * not wait for long: it gives up all its locks, and begins anew a little later.
+ * All migrations are one transaction. Writers wait behind a lock that it waits for, as while a backup reads
+ * the table, so it does not wait for long: it gives up all its locks, and begins anew a little later.
  */
 async function migrateWhenUnlocked(session: postgres.Sql, migrationsFolder: string): Promise<void> {
   const endAt = performance.now() + longestTryMs
@@ -116,9 +116,10 @@ async function withConnections(
 }
 
 /**
- * Do the work of a start once the database answers, for which it waits at most `waitMs`. It begins the work again when the
- * database cannot go on with it now, as when it takes no more connections. A wrong password or database name fails at once:
- * waiting cannot help. The Error says in one line what is wrong and where, never with the password.
+ * Do the work of a start once the database answers, for which it waits at most `waitMs`. It begins the work
+ * again when the database cannot go on with it now, as when it takes no more connections. A wrong password or
+ * database name fails at once: waiting cannot help. The Error says in one line what is wrong and where, never
+ * with the password.
  */
 export async function whenReachable<T>(
   url: string,

@@ -1,4 +1,6 @@
-/** The first and the last moment that Postgres reads in the form of JavaScript: those of the years 1 to 9999. */
+/**
+ * The first and the last moment that Postgres reads in the form of JavaScript: those of the years 1 to 9999.
+ */
 export const earliestMs = Date.parse('0001-01-01')
 export const latestMs = Date.UTC(9999, 11, 31, 23, 59, 59, 999)
 

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
-import { LateError } from '../in-time.ts'
 import { Bulkhead, type BulkheadEntry } from '../runtime/bulkhead.ts'
+import { LateError } from '../runtime/in-time.ts'
 import type { Connections } from './connections.ts'
 import { asStorageFull, isAnswer, isPassing, reasonOf } from './failures.ts'
 
 /**
- * One statement, or a few that belong together. It runs when a connection is free for it, at most once. `Terms.signal` ends it
- * on the server if it returns the statement itself.
+ * One statement, or a few that belong together. It runs when a connection is free for it, at most once.
+ * `Terms.signal` ends it on the server if it returns the statement itself.
  */
 export type PoolQuery<T> = (connections: Connections) => PromiseLike<T>
 
@@ -20,7 +20,10 @@ export interface Terms {
   retryAfterSeconds?: number
   /** The tenant that asks, where `PoolOptions.perOwner` bounds the questions of each. */
   owner?: string
-  /** The caller has left. A question that waits is never sent; a running one ends on the server. `ask` rejects its reason. */
+  /**
+   * The caller has left. A question that waits is never sent; a running one ends on the server. `ask` rejects
+   * its reason.
+   */
   signal?: AbortSignal
 }
 
@@ -30,9 +33,15 @@ export interface PoolOptions {
   atOnce: number
   /** Default of `Terms.withinMs`. */
   withinMs: number
-  /** The server ends a statement after this time. Until then, a late answer does not mean that the connection is dead. */
+  /**
+   * The server ends a statement after this time. Until then, a late answer does not mean that the connection
+   * is dead.
+   */
   statementMs?: number
-  /** Bounds the questions of each owner. Beyond `waitingMax` that wait for their turn, a question is `rate_limited`. */
+  /**
+   * Bounds the questions of each owner. Beyond `waitingMax` that wait for their turn, a question is
+   * `rate_limited`.
+   */
   perOwner?: { atOnce: number; waitingMax: number }
   /** Postgres answered, if only with an error. */
   onAnswer?(): void
@@ -62,12 +71,13 @@ export class Pool {
   }
 
   /**
-   * Ask, and wait no longer than the terms allow. A question that still waits for its turn then is never sent. Postgres may
-   * still run one that was sent. After a connection that does not answer, later questions get new connections.
+   * Ask, and wait no longer than the terms allow. A question that still waits for its turn then is never
+   * sent. Postgres may still run one that was sent. After a connection that does not answer, later questions
+   * get new connections.
    *
-   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and `rate_limited` when too
-   * many questions of the owner wait, or the storage of the tenant is full. Rejects with the error of
-   * Postgres when the statement itself is wrong, which is a bug of ours.
+   * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and
+   * `rate_limited` when too many questions of the owner wait, or the storage of the tenant is full. Rejects
+   * with the error of Postgres when the statement itself is wrong, which is a bug of ours.
    */
   ask<T>(question: PoolQuery<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs, owner, signal } = terms
@@ -107,8 +117,8 @@ export class Pool {
   }
 
   /**
-   * Give later questions new connections, at most once a second. Statements on the old connections may end: we do not cut
-   * off a statement that is only slow.
+   * Give later questions new connections, at most once a second. Statements on the old connections may end:
+   * we do not cut off a statement that is only slow.
    */
   renew(): void {
     if (this.#current.used) this.#renew(this.#current)
@@ -245,7 +255,10 @@ interface PendingQuestion extends BulkheadEntry {
   refuse(cause: unknown, reason?: Away): void
   /** The caller's signal no longer matters. */
   forget(): void
-  /** What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or has ended. */
+  /**
+   * What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or
+   * has ended.
+   */
   statement: unknown
   /** Set when the caller has left: resolves when the server has been told to end the statement. */
   cancelling: Promise<void> | undefined
@@ -277,12 +290,13 @@ function unavailable(
 }
 
 /**
- * End a statement of postgres.js on the server, if it is one. Calls `isRunning` until Postgres has the statement: a statement
- * that postgres.js still keeps cannot be taken back without losing its connection. Resolves when the server has the order, so
- * that it cannot hit the next statement of the connection; never rejects.
+ * End a statement of postgres.js on the server, if it is one. Calls `isRunning` until Postgres has the
+ * statement: a statement that postgres.js still keeps cannot be taken back without losing its connection.
+ * Resolves when the server has the order, so that it cannot hit the next statement of the connection; never
+ * rejects.
  *
- * We do not call `Query.cancel()`: it drops a promise that rejects when the server cannot be reached, which would end the
- * process.
+ * We do not call `Query.cancel()`: it drops a promise that rejects when the server cannot be reached, which
+ * would end the process.
  */
 async function cancelStatement(statement: unknown, isRunning: () => boolean): Promise<void> {
   if (typeof statement !== 'object' || statement === null) return

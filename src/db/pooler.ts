@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { inTime, LateError } from '../in-time.ts'
+import { inTime, LateError } from '../runtime/in-time.ts'
 import { clientSettings } from './connections.ts'
 
 /** Why an address of Postgres cannot be used. `final`: to wait cannot help. */
@@ -17,8 +17,9 @@ export const unknownSetting = /unsupported startup parameter/
 export const refusesSettings = `it is a PgBouncer, which refuses the settings of a session. ${advice}`
 
 /**
- * Why DATABASE_URL cannot be used, where it leads to a pooler: its sessions must belong to one client each. Undefined: it can be
- * used. `session` has one connection, with our settings. Throws the error of a connection that fails.
+ * Why DATABASE_URL cannot be used, where it leads to a pooler: its sessions must belong to one client each.
+ * Undefined: it can be used. `session` has one connection, with our settings. Throws the error of a
+ * connection that fails.
  */
 export async function findPoolerProblem(
   url: string,

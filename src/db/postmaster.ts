@@ -17,7 +17,9 @@ export interface Launch {
   settings: Record<string, string>
 }
 
-/** A running Postgres: its process, and the pipe that stops it when it ends, where this process started it. */
+/**
+ * A running Postgres: its process, and the pipe that stops it when it ends, where this process started it.
+ */
 export interface Postmaster {
   pid: number
   port: number
@@ -33,8 +35,8 @@ export class StartError extends Error {
   }
 }
 
-// A Ctrl-C in the terminal does not reach Postgres, which has a session of its own. But it ends with its owner: fd 3 is a
-// pipe that closes when the owner ends, even by SIGKILL.
+// A Ctrl-C in the terminal does not reach Postgres, which has a session of its own. But it ends with its
+// owner: fd 3 is a pipe that closes when the owner ends, even by SIGKILL.
 const leashed = `
 "$@" 3<&- &
 postgres=$!
@@ -86,7 +88,8 @@ export async function startPostmaster(launch: Launch): Promise<Postmaster> {
   throw new StartError(`Postgres did not start: ${said}`, passing.test(said))
 }
 
-// Lines of ERROR and DETAIL may quote rows, and with them texts of people: the server logs only its own state.
+// Lines of ERROR and DETAIL may quote rows, and with them texts of people: the server logs only its own
+// state.
 const quiet = {
   max_connections: '100',
   timezone: 'UTC',
@@ -97,7 +100,8 @@ const quiet = {
   log_checkpoints: 'off',
 }
 
-// Backends of a killed postmaster hold its shared memory for a moment; a postmaster that starts has an empty file.
+// Backends of a killed postmaster hold its shared memory for a moment; a postmaster that starts has an empty
+// file.
 const passing = /still in use|lock file .* (?:already exists|is empty)|could not bind|Address already in use/
 
 /** The live Postgres of this cluster, by its pid file. Undefined: there is none, or only an old file. */
@@ -162,8 +166,9 @@ export function isFree(port: number): Promise<boolean> {
 }
 
 /**
- * Postgres refuses to start while any process has the pid of its pid file, even a zombie or another program. Write a pid
- * that cannot exist. Keep the rest of the file: Postgres needs it to find backends that still hold the shared memory.
+ * Postgres refuses to start while any process has the pid of its pid file, even a zombie or another program.
+ * Write a pid that cannot exist. Keep the rest of the file: Postgres needs it to find backends that still
+ * hold the shared memory.
  */
 function replaceDeadPid(cluster: string): void {
   const path = join(cluster, 'postmaster.pid')
@@ -173,7 +178,9 @@ function replaceDeadPid(cluster: string): void {
   writeFileSync(path, ['4194305', ...lines.slice(1)].join('\n'))
 }
 
-/** Postgres fills its pid file as soon as it has made it. A file that stays empty is left from a killed start. */
+/**
+ * Postgres fills its pid file as soon as it has made it. A file that stays empty is left from a killed start.
+ */
 function isRemnant(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   return found?.size === 0 && Date.now() - found.mtimeMs > remnantMs

@@ -18,7 +18,9 @@ export const tenants = pgTable('tenants', {
   name: text('name').notNull().unique(),
   /** Bounds of all its keys together. */
   ...limits(),
-  /** Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all. */
+  /**
+   * Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all.
+   */
   rowsDays: integer('rows_days'),
   bodiesDays: integer('bodies_days'),
   answersDays: integer('answers_days'),
@@ -65,7 +67,10 @@ export const groups = pgTable('key_groups', {
   imagePriority: smallint('image_priority').notNull().default(0),
   /** True: the usage log keeps the answers that its keys get. A key may say otherwise. */
   captureAnswers: boolean('capture_answers').notNull().default(false),
-  /** Days for which answers are kept, so that later requests continue them; 0: none is kept. A key may say otherwise. */
+  /**
+   * Days for which answers are kept, so that later requests continue them; 0: none is kept. A key may say
+   * otherwise.
+   */
   keptDays: smallint('kept_days').notNull().default(0),
   /** The model that is asked for the summary of a conversation, in place of the client's. */
   compactModel: text('compact_model'),
@@ -115,7 +120,10 @@ export const keys = pgTable(
     /** NULL: any address. */
     allowedCidrs: text('allowed_cidrs').array(),
     expiresAt: moment('expires_at'),
-    /** The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a file made it. */
+    /**
+     * The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a
+     * file made it.
+     */
     parentId: uuid('parent_id'),
     /** How many sub-keys it may have at once; NULL: it may make none. */
     subKeysMax: integer('sub_keys_max'),

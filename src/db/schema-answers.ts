@@ -2,8 +2,9 @@ import { boolean, pgTable, primaryKey, text, uuid } from './drizzle.cjs'
 import { moment } from './schema-types.ts'
 
 /**
- * The answers that clients got, redacted, where a key or its group asks for them. STORAGE EXTERNAL, with partitions by day and a
- * retention of its own. An answer may come before the row of its request, after it, or never.
+ * The answers that clients got, redacted, where a key or its group asks for them. STORAGE EXTERNAL, with
+ * partitions by day and a retention of its own. An answer may come before the row of its request, after it,
+ * or never.
  */
 export const requestAnswers = pgTable(
   'request_answers',

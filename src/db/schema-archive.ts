@@ -2,8 +2,8 @@ import { bigint, date, integer, jsonb, pgTable, primaryKey, text } from './drizz
 import { moment } from './schema-types.ts'
 
 /**
- * The files of the archive: one row for each Parquet file, which has rows of one table and one day (UTC). A day has more than
- * one file when rows came late, or when a file was written anew.
+ * The files of the archive: one row for each Parquet file, which has rows of one table and one day (UTC). A
+ * day has more than one file when rows came late, or when a file was written anew.
  */
 export const archivedDays = pgTable(
   'archived_days',
@@ -14,8 +14,9 @@ export const archivedDays = pgTable(
     /** From 0. No two attempts to write a file have the same number. */
     part: integer('part').notNull(),
     /**
-     * `writing`: the file may be there, whole or not. `verified`: it is whole, and Postgres still has its rows. `dropped`:
-     * only the archive has its rows. `abandoned`: nobody may read the file, and it is deleted.
+     * `writing`: the file may be there, whole or not. `verified`: it is whole, and Postgres still has its
+     * rows. `dropped`: only the archive has its rows. `abandoned`: nobody may read the file, and it is
+     * deleted.
      */
     state: text('state', { enum: ['writing', 'verified', 'dropped', 'abandoned'] }).notNull(),
     /** Its name below the archive's directory or prefix; NULL: it has no rows, so there is no file. */

@@ -35,7 +35,9 @@ export const models = pgTable('models', {
   createdAt: moment('created_at').notNull().default(sql`now()`),
 })
 
-/** Append-only: a new price is a new row; the newest row of a model is in force. Nano-USD per million tokens. */
+/**
+ * Append-only: a new price is a new row; the newest row of a model is in force. Nano-USD per million tokens.
+ */
 export const prices = pgTable(
   'prices',
   {
@@ -68,8 +70,8 @@ export const prices = pgTable(
 )
 
 /**
- * The prices of the library that are in force: of the providers of our channels, where gateway.yaml asks for them. A model's
- * name is looked up among a provider's entries in the order of `ordinal`.
+ * The prices of the library that are in force: of the providers of our channels, where gateway.yaml asks for
+ * them. A model's name is looked up among a provider's entries in the order of `ordinal`.
  */
 export const libraryPrices = pgTable(
   'library_prices',
@@ -112,9 +114,14 @@ export const channels = pgTable('channels', {
   priority: integer('priority').notNull().default(0),
   weight: integer('weight').notNull().default(1),
   allowPrivateAddress: boolean('allow_private_address').notNull().default(false),
-  /** CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says. */
+  /**
+   * CIDR blocks that are allowed beside public addresses; NULL: all or none, as `allowPrivateAddress` says.
+   */
   privateAddresses: text('private_addresses').array(),
-  /** True: the admin API has set its addresses within PRIVATE_ADDRESSES, and its proxy may have no other private address either. */
+  /**
+   * True: the admin API has set its addresses within PRIVATE_ADDRESSES, and its proxy may have no other
+   * private address either.
+   */
   isAddressBounded: boolean('is_address_bounded').notNull().default(false),
   /** Whether requests may name what the vendor keeps; NULL: where one tenant alone reaches the channel. */
   sharedState: text('shared_state', { enum: ['allow', 'own'] }),
@@ -127,7 +134,10 @@ export const channels = pgTable('channels', {
   plainMembers: text('plain_members').array().notNull().default(sql`'{}'`),
   /** A name of src/traits/vendors.ts; NULL: not stated. */
   vendor: text('vendor'),
-  /** Providers of `library_prices` that sell what it serves, in this order; NULL: the library's prices do not apply. */
+  /**
+   * Providers of `library_prices` that sell what it serves, in this order; NULL: the library's prices do not
+   * apply.
+   */
   libraryProviders: text('library_providers').array(),
   /** Of all its offers, as stated. */
   traits: jsonb('traits').$type<Traits>(),
@@ -142,7 +152,10 @@ export const channels = pgTable('channels', {
   managedBy: managedBy(),
 })
 
-/** Upstream secrets, AES-256-GCM: nonce (12) | tag (16) | ciphertext, with the channel's id as associated data. */
+/**
+ * Upstream secrets, AES-256-GCM: nonce (12) | tag (16) | ciphertext, with the channel's id as associated
+ * data.
+ */
 export const channelCredentials = pgTable(
   'channel_credentials',
   {
@@ -172,7 +185,10 @@ export const offers = pgTable(
   (t) => [primaryKey({ columns: [t.channelId, t.modelId] })],
 )
 
-/** What probes and refusals of upstreams have proved about an offer in one protocol. One row for each trait and origin. */
+/**
+ * What probes and refusals of upstreams have proved about an offer in one protocol. One row for each trait
+ * and origin.
+ */
 export const verdicts = pgTable(
   'verdicts',
   {
@@ -201,8 +217,8 @@ export const verdicts = pgTable(
 )
 
 /**
- * One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all else. Statements that
- * change a master key raise `masters` themselves.
+ * One row. Triggers raise its numbers in the transaction of a change: `keys` for a key, `catalog` for all
+ * else. Statements that change a master key raise `masters` themselves.
  */
 export const revision = pgTable('revision', {
   id: smallint('id').primaryKey().default(1),
@@ -219,8 +235,8 @@ export interface ImageRateRow {
 }
 
 /**
- * One row: the gateway.yaml that was applied last. A start that finds its own file here, and no change of catalog and keys
- * since, has nothing to do.
+ * One row: the gateway.yaml that was applied last. A start that finds its own file here, and no change of
+ * catalog and keys since, has nothing to do.
  */
 export const gatewayFile = pgTable('gateway_file', {
   id: smallint('id').primaryKey().default(1),
@@ -238,7 +254,9 @@ export const gatewayFile = pgTable('gateway_file', {
   keysRevision: bigint('keys_revision', { mode: 'number' }).notNull(),
 })
 
-/** One row: the oldest releases that may run on this schema. A migration that takes something away raises it. */
+/**
+ * One row: the oldest releases that may run on this schema. A migration that takes something away raises it.
+ */
 export const schemaState = pgTable('schema_state', {
   id: smallint('id').primaryKey().default(1),
   /** A release must know so many migrations, or more. */

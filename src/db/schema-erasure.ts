@@ -13,7 +13,10 @@ import {
 } from './drizzle.cjs'
 import { bytea, moment } from './schema-types.ts'
 
-/** Jobs that remove the content, or the rows, of a tenant or of one of its end users. One works at a time, the oldest first. */
+/**
+ * Jobs that remove the content, or the rows, of a tenant or of one of its end users. One works at a time, the
+ * oldest first.
+ */
 export const erasures = pgTable(
   'erasures',
   {
@@ -43,7 +46,10 @@ export const erasures = pgTable(
     fence: bigint('fence', { mode: 'number' }).notNull().default(0),
     /** Passes over the rows that have ended. The last one found nothing. */
     passes: smallint('passes').notNull().default(0),
-    /** The place of the pass: a partition, and the last row of it that was looked at. NULL: the pass has not begun. */
+    /**
+     * The place of the pass: a partition, and the last row of it that was looked at. NULL: the pass has not
+     * begun.
+     */
     placeTable: text('place_table'),
     placeAt: moment('place_at'),
     placeId: uuid('place_id'),
@@ -61,9 +67,9 @@ export const erasures = pgTable(
 )
 
 /**
- * The sums of rows of the usage log that were deleted while their day is kept: by an erasure, or because their tenant keeps rows
- * for fewer days. Sums and charges of such days still add up. In the shape of `rollup_deltas`; rows of older days are summed by
- * hour.
+ * The sums of rows of the usage log that were deleted while their day is kept: by an erasure, or because
+ * their tenant keeps rows for fewer days. Sums and charges of such days still add up. In the shape of
+ * `rollup_deltas`; rows of older days are summed by hour.
  */
 export const deletedSums = pgTable(
   'deleted_sums',

@@ -2,8 +2,9 @@ import { bigint, index, pgTable, sql, text, uuid } from './drizzle.cjs'
 import { bytea, moment } from './schema-types.ts'
 
 /**
- * Files that clients have uploaded. The bytes are in the storage under `object`. The row is there before its object and goes after
- * it: a process that dies leaves no object without a row. begin_file and finish_file write rows within the bounds of a tenant.
+ * Files that clients have uploaded. The bytes are in the storage under `object`. The row is there before its
+ * object and goes after it: a process that dies leaves no object without a row. begin_file and finish_file
+ * write rows within the bounds of a tenant.
  */
 export const files = pgTable(
   'files',

@@ -2,9 +2,10 @@ import { boolean, index, integer, pgTable, primaryKey, smallint, sql, text, uuid
 import { bytea, moment, nano } from './schema-types.ts'
 
 /**
- * Jobs: images, and answers that are made in the background. The table has the name of the first kind; a job that has a row of
- * `background_answers` is of the other. It has the state of a job; the queue has only its id, which is the id of its request.
- * finish_image_job ends a job and writes the row of its request in one transaction.
+ * Jobs: images, and answers that are made in the background. The table has the name of the first kind; a job
+ * that has a row of `background_answers` is of the other. It has the state of a job; the queue has only its
+ * id, which is the id of its request. finish_image_job ends a job and writes the row of its request in one
+ * transaction.
  */
 export const imageJobs = pgTable(
   'image_jobs',
@@ -26,7 +27,10 @@ export const imageJobs = pgTable(
     /** Redacted; NULL where no body is kept, and once it is in request_payloads. */
     body: text('body'),
     createdAt: moment('created_at').notNull(),
-    /** The time at which the queue got it; NULL: it waits outside, because the queue has enough jobs of its tenant. */
+    /**
+     * The time at which the queue got it; NULL: it waits outside, because the queue has enough jobs of its
+     * tenant.
+     */
     enqueuedAt: moment('enqueued_at'),
     /** The job must not run before this time; NULL: it may run at once. */
     notBefore: moment('not_before'),
@@ -72,8 +76,8 @@ export const imageJobs = pgTable(
 )
 
 /**
- * What an answer that is made in the background has beside its job. A table of its own: to change `image_jobs`, a migration would have to
- * wait for those who write to it and to the usage log.
+ * What an answer that is made in the background has beside its job. A table of its own: to change
+ * `image_jobs`, a migration would have to wait for those who write to it and to the usage log.
  */
 export const backgroundAnswers = pgTable('background_answers', {
   jobId: uuid('job_id').primaryKey(),

@@ -12,7 +12,10 @@ import {
 } from './drizzle.cjs'
 import { bytea, moment } from './schema-types.ts'
 
-/** Answers that clients had kept, so that later requests continue them. Each has the items of its own turn, not those before it. */
+/**
+ * Answers that clients had kept, so that later requests continue them. Each has the items of its own turn,
+ * not those before it.
+ */
 export const keptAnswers = pgTable(
   'kept_answers',
   {
@@ -30,7 +33,10 @@ export const keptAnswers = pgTable(
     createdAt: moment('created_at').notNull(),
     /** An answer that others continue stays longer: as long as one of them does. */
     expiresAt: moment('expires_at').notNull(),
-    /** The process whose request continues it now; only one request may continue an answer of `anthropic-messages`. */
+    /**
+     * The process whose request continues it now; only one request may continue an answer of
+     * `anthropic-messages`.
+     */
     claimedBy: uuid('claimed_by'),
     claimedFor: uuid('claimed_for'),
     /** A request has continued it. */
@@ -83,7 +89,9 @@ export const conversationItems = pgTable(
     /** A client may give the same id twice. */
     itemId: text('item_id').notNull(),
     createdAt: moment('created_at').notNull(),
-    /** False: clients see it, but requests do not send it, such as reasoning that only its vendor can look up. */
+    /**
+     * False: clients see it, but requests do not send it, such as reasoning that only its vendor can look up.
+     */
     isSent: boolean('is_sent').notNull(),
     /** Of `content`. */
     bytes: integer('bytes').notNull(),

@@ -17,9 +17,9 @@ import {
 import { bytea, moment, nano } from './schema-types.ts'
 
 /**
- * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on created_at,
- * and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds its partition.
- * ledger/row.ts has the meaning, the bound and the source of each column.
+ * The usage log: one row for each client call, append-only. The migration makes RANGE partitions by day on
+ * created_at, and a default one. `created_at` is the millisecond inside the uuidv7 `id`, so an id alone finds
+ * its partition. ledger/row.ts has the meaning, the bound and the source of each column.
  */
 export const requests = pgTable(
   'requests',
@@ -81,7 +81,8 @@ export const requests = pgTable(
     primaryKey({ columns: [t.id, t.createdAt] }),
     // With the key: for a key that sees only its own rows, the index alone skips the rows of others.
     index('requests_tenant').on(t.tenantId, t.createdAt, t.keyId),
-    // One for each filter of the usage log, in the order of the list. The partial indexes omit the most frequent value.
+    // One for each filter of the usage log, in the order of the list. The partial indexes omit the most
+    // frequent value.
     index('requests_model').on(t.tenantId, t.requestedModel, t.createdAt),
     index('requests_served_model')
       .on(t.tenantId, t.servedModel, t.createdAt)
@@ -98,8 +99,8 @@ export const requests = pgTable(
 )
 
 /**
- * The tags of requests in the order of the list, which no index on an array has. A trigger of `requests` writes it. It is
- * partitioned by day, as `requests`.
+ * The tags of requests in the order of the list, which no index on an array has. A trigger of `requests`
+ * writes it. It is partitioned by day, as `requests`.
  */
 export const requestTags = pgTable(
   'request_tags',
@@ -112,7 +113,10 @@ export const requestTags = pgTable(
   (t) => [primaryKey({ columns: [t.tenantId, t.tag, t.createdAt, t.requestId] })],
 )
 
-/** Redacted bodies, apart from the rows that people page through. STORAGE EXTERNAL, partitions and retention of its own. */
+/**
+ * Redacted bodies, apart from the rows that people page through. STORAGE EXTERNAL, partitions and retention
+ * of its own.
+ */
 export const requestPayloads = pgTable(
   'request_payloads',
   {
@@ -151,9 +155,9 @@ export const attempts = pgTable(
 )
 
 /**
- * Immutable money movements. A charge has the id of its request and its moment, so it cannot be booked twice. The upkeep moves
- * the table into RANGE partitions by month on created_at, and a default one: each has `id` as its own primary key, and the index
- * of ledger/entry-indexes.ts.
+ * Immutable money movements. A charge has the id of its request and its moment, so it cannot be booked twice.
+ * The upkeep moves the table into RANGE partitions by month on created_at, and a default one: each has `id`
+ * as its own primary key, and the index of ledger/entry-indexes.ts.
  */
 export const entries = pgTable('entries', {
   id: uuid('id').primaryKey(),
@@ -182,8 +186,8 @@ export const entryMonths = pgTable('entry_months', {
 })
 
 /**
- * Sums of the entries of an account in a month. The checkpoint is the sum of its rows: each late entry adds one. Rows of an open
- * month do not count.
+ * Sums of the entries of an account in a month. The checkpoint is the sum of its rows: each late entry adds
+ * one. Rows of an open month do not count.
  */
 export const entryCheckpoints = pgTable(
   'entry_checkpoints',
@@ -197,7 +201,9 @@ export const entryCheckpoints = pgTable(
   (t) => [index('entry_checkpoints_account').on(t.month, t.accountId)],
 )
 
-/** The money that a key or a group with a budget has spent in one period, and that its running requests hold. */
+/**
+ * The money that a key or a group with a budget has spent in one period, and that its running requests hold.
+ */
 export const budgetPeriods = pgTable(
   'budget_periods',
   {
@@ -243,7 +249,10 @@ export const instances = pgTable('instances', {
   pid: integer('pid').notNull(),
   startedAt: moment('started_at').notNull(),
   heartbeatAt: moment('heartbeat_at').notNull(),
-  /** `lost`: silent for long. What it held is released. Its journal is shipped all the same where one is found. */
+  /**
+   * `lost`: silent for long. What it held is released. Its journal is shipped all the same where one is
+   * found.
+   */
   state: text('state', { enum: ['live', 'closed', 'adopted', 'lost'] }).notNull(),
   /** The columns of its halves in `open_requests`; NULL: its running requests are only in its journal. */
   openColumns: text('open_columns').array(),
@@ -274,15 +283,18 @@ export const breakerReports = pgTable(
 )
 
 /**
- * The running requests of processes with DURABILITY=postgres: what stands in their journals, and must not go with them. The
- * transaction that writes the row of a request deletes it here.
+ * The running requests of processes with DURABILITY=postgres: what stands in their journals, and must not go
+ * with them. The transaction that writes the row of a request deletes it here.
  */
 export const openRequests = pgTable(
   'open_requests',
   {
     instanceId: uuid('instance_id').notNull(),
     requestId: uuid('request_id').notNull(),
-    /** The columns of its row that are known, in the binary format of COPY. `instances.open_columns` names them. */
+    /**
+     * The columns of its row that are known, in the binary format of COPY. `instances.open_columns` names
+     * them.
+     */
     half: bytea('half').notNull(),
   },
   (t) => [primaryKey({ columns: [t.instanceId, t.requestId] })],

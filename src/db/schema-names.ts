@@ -2,8 +2,9 @@ import { index, pgTable, primaryKey, text, uuid } from './drizzle.cjs'
 import { moment } from './schema-types.ts'
 
 /**
- * Every name that a tenant, a key or a group has had. Rows of the usage log have ids, and are shown under the name of their
- * time, also when what they belong to has been renamed or deleted since. Triggers of the three tables write it.
+ * Every name that a tenant, a key or a group has had. Rows of the usage log have ids, and are shown under the
+ * name of their time, also when what they belong to has been renamed or deleted since. Triggers of the three
+ * tables write it.
  */
 export const names = pgTable(
   'names',

@@ -2,8 +2,9 @@ import { bigint, boolean, index, pgTable, uuid } from './drizzle.cjs'
 import { moment } from './schema-types.ts'
 
 /**
- * Rows of the usage log that were just written, for tails: those that came more than a day after the day on which their request
- * began, and all while a tail is open. The transaction that writes a row notes it here, by a trigger of `requests`.
+ * Rows of the usage log that were just written, for tails: those that came more than a day after the day on
+ * which their request began, and all while a tail is open. The transaction that writes a row notes it here,
+ * by a trigger of `requests`.
  */
 export const notedRequests = pgTable(
   'noted_requests',

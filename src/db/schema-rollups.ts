@@ -14,7 +14,10 @@ const parts = () => ({
 
 const count = (name: string) => bigint(name, { mode: 'bigint' }).notNull()
 
-/** Sums of requests. A histogram is one number: the count of bucket b stands in its 12 decimal digits from 10^(12 b) on. */
+/**
+ * Sums of requests. A histogram is one number: the count of bucket b stands in its 12 decimal digits from
+ * 10^(12 b) on.
+ */
 const sums = () => ({
   /** Rows of the usage log. */
   rows: count('rows'),
@@ -37,8 +40,9 @@ const sums = () => ({
 })
 
 /**
- * What rows of the usage log add to the sums. The transaction that writes the rows appends it, by a trigger of `requests`;
- * fold_rollups takes it away. Without an index, and in no order. Sums of deleted rows are negative.
+ * What rows of the usage log add to the sums. The transaction that writes the rows appends it, by a trigger
+ * of `requests`; fold_rollups takes it away. Without an index, and in no order. Sums of deleted rows are
+ * negative.
  */
 export const rollupDeltas = pgTable('rollup_deltas', {
   minute: moment('minute').notNull(),
@@ -88,8 +92,8 @@ export const rollupDays = pgTable(
 )
 
 /**
- * Sums by month (UTC) for the cuts of `rollup_days` that have one part: a year of them is read in a moment. The cuts of two
- * parts would be as many upserts again.
+ * Sums by month (UTC) for the cuts of `rollup_days` that have one part: a year of them is read in a moment.
+ * The cuts of two parts would be as many upserts again.
  */
 export const rollupMonths = pgTable(
   'rollup_months',
@@ -110,5 +114,8 @@ export const rollupMonths = pgTable(
   ],
 )
 
-/** Days whose rows were there before the sums, and that the upkeep has not counted yet. Their deltas do not count. */
+/**
+ * Days whose rows were there before the sums, and that the upkeep has not counted yet. Their deltas do not
+ * count.
+ */
 export const rollupBackfill = pgTable('rollup_backfill', { day: date('day').primaryKey() })

@@ -1,7 +1,10 @@
 import { pgTable, primaryKey, text } from './drizzle.cjs'
 import { bytea, moment } from './schema-types.ts'
 
-/** The master keys, from which all other keys derive. The one with the latest `usedFrom` seals; the others only read. */
+/**
+ * The master keys, from which all other keys derive. The one with the latest `usedFrom` seals; the others
+ * only read.
+ */
 export const masterKeys = pgTable('master_keys', {
   /** Eight hex digits that do not reveal the master key. */
   id: text('id').primaryKey(),
@@ -10,7 +13,10 @@ export const masterKeys = pgTable('master_keys', {
   usedFrom: moment('used_from'),
 })
 
-/** Each master key, encrypted with a key that derives from a SECRET_KEY. AES-256-GCM: nonce (12) | tag (16) | ciphertext. */
+/**
+ * Each master key, encrypted with a key that derives from a SECRET_KEY. AES-256-GCM: nonce (12) | tag (16) |
+ * ciphertext.
+ */
 export const masterKeyWrappings = pgTable(
   'master_key_wrappings',
   {

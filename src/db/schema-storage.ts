@@ -1,8 +1,9 @@
 import { bigint, boolean, pgTable, uuid } from './drizzle.cjs'
 
 /**
- * What each tenant leaves in storage: the sum of `bytes` over its kept_answers, conversations, files, idempotency_keys and
- * background_answers. book_storage, a trigger of these tables, moves it in the statement that stores or deletes.
+ * What each tenant leaves in storage: the sum of `bytes` over its kept_answers, conversations, files,
+ * idempotency_keys and background_answers. book_storage, a trigger of these tables, moves it in the statement
+ * that stores or deletes.
  */
 export const tenantStorage = pgTable('tenant_storage', {
   tenantId: uuid('tenant_id').primaryKey(),

@@ -1,7 +1,9 @@
 import { bigint, boolean, integer, jsonb, pgTable, text, uuid } from './drizzle.cjs'
 import { moment } from './schema-types.ts'
 
-/** The verification of the ledger that an admin has started last: one row at most, so that one runs at a time. */
+/**
+ * The verification of the ledger that an admin has started last: one row at most, so that one runs at a time.
+ */
 export const ledgerVerifications = pgTable('ledger_verifications', {
   /** True in the one row. */
   only: boolean('only').primaryKey(),

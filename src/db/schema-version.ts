@@ -4,8 +4,8 @@ import type { ISql } from 'postgres'
 import { z } from 'zod'
 
 /**
- * A later release has taken away what this one needs. Each migration that does so says in `schema_state` how many migrations
- * a release must know to run on its schema.
+ * A later release has taken away what this one needs. Each migration that does so says in `schema_state` how
+ * many migrations a release must know to run on its schema.
  */
 export class SchemaTooNewError extends Error {
   override readonly name = 'SchemaTooNewError'

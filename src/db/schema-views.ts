@@ -2,7 +2,10 @@ import { boolean, index, jsonb, pgTable, sql, text, uuid } from './drizzle.cjs'
 import { tenants } from './schema-access.ts'
 import { moment } from './schema-types.ts'
 
-/** Filters of a page that people keep. Each belongs to one user; a shared one is shown to the others of its tenant too. */
+/**
+ * Filters of a page that people keep. Each belongs to one user; a shared one is shown to the others of its
+ * tenant too.
+ */
 export const savedViews = pgTable(
   'saved_views',
   {

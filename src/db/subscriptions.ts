@@ -1,5 +1,5 @@
 import postgres from 'postgres'
-import { inTime } from '../in-time.ts'
+import { inTime } from '../runtime/in-time.ts'
 import { type ConnectionOptions, clientSettings } from './connections.ts'
 
 /** A listener of a channel's notifications. */
@@ -7,15 +7,17 @@ export interface NotificationListener {
   /** Called with the payload of every notification. */
   onNotify(payload: string): void
   /**
-   * Called whenever the subscription begins, also after an outage. Notifications during the outage are lost, so read the
-   * state again here.
+   * Called whenever the subscription begins, also after an outage. Notifications during the outage are lost,
+   * so read the state again here.
    */
   onListening?(): void
   /** Called when the subscription cannot begin, once for each outage. We try again. */
   onRefused?(error: unknown): void
 }
 
-/** LISTEN, on one connection for all channels. A subscription survives every outage, until its caller ends it. */
+/**
+ * LISTEN, on one connection for all channels. A subscription survives every outage, until its caller ends it.
+ */
 export class Subscriptions {
   readonly #open: () => postgres.Sql
   readonly #subscriptions = new Set<Subscription>()

@@ -20,8 +20,9 @@ const gone = [
 ]
 
 /**
- * Have the database of `formerCommit` count as one that the first migration has made: all or nothing. It does not raise the
- * functions to ours, as `prepareDatabase` does next. Rejects with FormerSchemaError, having changed nothing, where there is a problem.
+ * Have the database of `formerCommit` count as one that the first migration has made: all or nothing. It does
+ * not raise the functions to ours, as `prepareDatabase` does next. Rejects with FormerSchemaError, having
+ * changed nothing, where there is a problem.
  */
 export async function takeOver(url: string): Promise<void> {
   const session = postgres(url, clientSettings({ max: 1, applicationName: 'tollgate take over' }))

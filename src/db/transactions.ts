@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Pool, PoolClient } from 'pg'
 import { gatewayError } from '../canonical/error.ts'
-import { LateError } from '../in-time.ts'
+import { LateError } from '../runtime/in-time.ts'
 import type { ExtractTablesWithRelations, PgDatabase, PgQueryResultHKT, PgTransaction } from './drizzle.cjs'
 import type { NodePgQueryResultHKT } from './drizzle-pg.cjs'
 import { isConflict, isPassing, reasonOf } from './failures.ts'
@@ -26,9 +26,10 @@ export interface TransactionTerms {
 /** Transactions of a serving process, for changes that admins make. */
 export interface Transactions {
   /**
-   * Run `work` in one transaction (READ COMMITTED), and commit it. `work` changes nothing but rows: when two transactions
-   * block each other, or a connection is found dead, it runs again, up to three times. Rejects with what `work` throws, after a rollback, and with
-   * GatewayError `unavailable` when Postgres does not answer in time: whether it has committed is then not known.
+   * Run `work` in one transaction (READ COMMITTED), and commit it. `work` changes nothing but rows: when two
+   * transactions block each other, or a connection is found dead, it runs again, up to three times. Rejects
+   * with what `work` throws, after a rollback, and with GatewayError `unavailable` when Postgres does not
+   * answer in time: whether it has committed is then not known.
    */
   transact<T>(work: (tx: TypedTransaction) => Promise<T>, terms?: TransactionTerms): Promise<T>
   /** For libraries that take a pool. */
@@ -41,8 +42,9 @@ const withinMsDefault = 5_000
 const connectMs = 2_000
 
 /**
- * Open it. It makes no connection yet. The pool is one of `pg`: when a pinned connection dies, its client gets an error that
- * we can catch, which postgres.js does not promise (docs/decisions/0037-admin-transactions.md).
+ * Open it. It makes no connection yet. The pool is one of `pg`: when a pinned connection dies, its client
+ * gets an error that we can catch, which postgres.js does not promise
+ * (docs/decisions/0037-admin-transactions.md).
  */
 export function openTransactions(
   url: string,
@@ -58,7 +60,8 @@ export function openTransactions(
       const { pool, over } = await opened()
       const late = AbortSignal.timeout(withinMs)
       for (let tries = 1; ; tries++) {
-        // A connection that waited in the pool may be dead before the pool knows it. Nothing has been done then.
+        // A connection that waited in the pool may be dead before the pool knows it. Nothing has been done
+        // then.
         let mayRepeat = false
         const begin = (client: PoolClient) => {
           mayRepeat = true
@@ -113,7 +116,10 @@ async function open(url: string, max: number): Promise<Opened> {
   return { pool, over: (client) => drizzle({ client, schema }) }
 }
 
-/** Run `work` on one connection. One that does not answer in time is closed, and its server ends the transaction. */
+/**
+ * Run `work` on one connection. One that does not answer in time is closed, and its server ends the
+ * transaction.
+ */
 async function runIn<T>(
   pool: Pool,
   work: (client: PoolClient) => Promise<T>,

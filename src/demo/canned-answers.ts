@@ -44,8 +44,8 @@ export function tokensOf(text: string): number {
 }
 
 /**
- * The client's choice names a tool or asks for any; otherwise the user's text has to name one. The demo answers tool
- * results in text, so that an agent's loop ends.
+ * The client's choice names a tool or asks for any; otherwise the user's text has to name one. The demo
+ * answers tool results in text, so that an agent's loop ends.
  */
 function toolToCall({ tools, toolChoice, turns }: DemoRequest): DemoTool | undefined {
   if (toolChoice === 'none' || lastResults(turns).length > 0) return undefined

@@ -2,7 +2,8 @@ import type { Json } from '../canonical/json.ts'
 import type { Answer } from './canned-answers.ts'
 
 /**
- * How a wire format writes answers and errors. It shares no code with `protocols/`: a mistake made twice would look right.
+ * How a wire format writes answers and errors. It shares no code with `protocols/`: a mistake made twice
+ * would look right.
  */
 export interface DemoFormat {
   whole(answer: Answer, head: Head): Json

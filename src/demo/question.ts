@@ -87,7 +87,8 @@ function fromOf({ role, type }: Json, part: Json): DemoTurn['from'] {
   const isResult = part.type === 'tool_result' || part.functionResponse !== undefined
   if (isResult || role === 'tool' || String(type).endsWith('_call_output')) return 'tool'
   if (role === 'system' || role === 'developer') return 'system'
-  // Items without a role are calls and reasoning in Responses; Gemini's contents without a role are the user's.
+  // Items without a role are calls and reasoning in Responses; Gemini's contents without a role are the
+  // user's.
   const isModel = role === 'assistant' || role === 'model' || (role === undefined && type !== undefined)
   return isModel ? 'model' : 'user'
 }

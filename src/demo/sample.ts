@@ -9,7 +9,10 @@ interface Sampling {
   valuesLeft: number
 }
 
-/** A small value for a JSON Schema, with the properties that the schema requires, or with all where it requires none. */
+/**
+ * A small value for a JSON Schema, with the properties that the schema requires, or with all where it
+ * requires none.
+ */
 export function sampleOf(schema: unknown): unknown {
   return sample(schema, 0, { root: schema, valuesLeft: valuesMax })
 }

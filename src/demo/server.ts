@@ -19,9 +19,10 @@ export interface Demo {
 }
 
 /**
- * Start the upstream behind the demo channel: a small server on the loopback address, with canned answers instead of a
- * model, so that a first run needs no account anywhere. It speaks every upstream format, and reads of a request only
- * what it needs. `eventDelayMs` is the pause between the events of a stream; default 5.
+ * Start the upstream behind the demo channel: a small server on the loopback address, with canned answers
+ * instead of a model, so that a first run needs no account anywhere. It speaks every upstream format, and
+ * reads of a request only what it needs. `eventDelayMs` is the pause between the events of a stream; default
+ * 5.
  */
 export async function startDemo({ eventDelayMs = 5 } = {}): Promise<Demo> {
   const server = createServer((request, response) => void serve(request, response, eventDelayMs))

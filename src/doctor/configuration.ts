@@ -8,8 +8,8 @@ const { well, warning, wrong } = findingsOf('configuration')
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * What is wrong with the variables, and the configuration without the wrong ones, so that the other checks can go on. Undefined: it cannot be
- * had.
+ * What is wrong with the variables, and the configuration without the wrong ones, so that the other checks
+ * can go on. Undefined: it cannot be had.
  */
 export function checkConfiguration(env: Environment): { findings: Finding[]; config: Config | undefined } {
   const faults = wrongVariables(env)

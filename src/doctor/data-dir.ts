@@ -133,7 +133,10 @@ function checkSpace(folder: string, { bounds }: Config): Finding[] {
 const syncs = 9
 const slowMs = 20
 
-/** Measures on a file that has no name any more. Some file systems sync nothing: what they are decides, not their speed. */
+/**
+ * Measures on a file that has no name any more. Some file systems sync nothing: what they are decides, not
+ * their speed.
+ */
 function checkSync(folder: string, { durability }: Config): Finding[] {
   const system = volatile.get(statfsSync(folder).type)
   const gone = system !== undefined && durability === 'journal'

@@ -5,7 +5,10 @@ import { networkFailure } from './network-failure.ts'
 const { wrong } = findingsOf('database')
 const docs = 'docs/reference/deployment.md#a-postgres-of-your-own'
 
-/** Why no connection could be made, by what the server or the system says. `name` is the database without its password. */
+/**
+ * Why no connection could be made, by what the server or the system says. `name` is the database without its
+ * password.
+ */
 export function connectionFailure(error: unknown, url: string, name: string): Finding {
   const { hostname, port, pathname, username } = new URL(url)
   const [user, database] = [decodeURIComponent(username), decodeURIComponent(pathname.slice(1))]

@@ -8,7 +8,7 @@ import { embeddedBinaries } from '../db/embedded-home.ts'
 import { isForbidden } from '../db/failures.ts'
 import { databaseNamed } from '../db/migrate.ts'
 import { answers } from '../db/postmaster.ts'
-import { inTime } from '../in-time.ts'
+import { inTime } from '../runtime/in-time.ts'
 import { connectionFailure } from './database-failure.ts'
 import { checkRights } from './database-rights.ts'
 import {
@@ -27,7 +27,9 @@ const { well, skipped, wrong } = findingsOf('database')
 /** The longest that one step waits for Postgres. */
 const answerMs = 10_000
 
-/** Look at the database of this configuration. Nothing is written, and the embedded Postgres is not started. */
+/**
+ * Look at the database of this configuration. Nothing is written, and the embedded Postgres is not started.
+ */
 export async function checkDatabase(config: Config): Promise<Finding[]> {
   const { databaseUrl } = config
   if (databaseUrl !== undefined) return await checkAt(databaseUrl, config)

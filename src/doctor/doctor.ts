@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import type { Config } from '../config.ts'
-import { inTime } from '../in-time.ts'
 import { areFresh, whyNotBuilt } from '../pages/build.ts'
+import { inTime } from '../runtime/in-time.ts'
 import { checkCertificate } from './certificate.ts'
 import { checkChannelRows } from './channel-rows.ts'
 import { checkChannels } from './channels.ts'
@@ -30,8 +30,9 @@ const areaMs = 45_000
 const root = join(import.meta.dirname, '../..')
 
 /**
- * Look at everything that a gateway with this environment would need. The areas are looked at side by side, none waits for another, and
- * all is left as it was. The findings come in the order of the areas. Never rejects.
+ * Look at everything that a gateway with this environment would need. The areas are looked at side by side,
+ * none waits for another, and all is left as it was. The findings come in the order of the areas. Never
+ * rejects.
  */
 export async function examine({ env, offline, signal }: Installation): Promise<Finding[]> {
   const { findings, config } = checkConfiguration(env)

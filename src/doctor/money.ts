@@ -8,8 +8,8 @@ type Model = StoredRows['models'][number]
 type Group = Pick<StoredGroup, 'name' | 'policy' | 'seconds' | 'unseen' | 'isMoneyLimited'>
 
 /**
- * Where money is limited: what a request may cost, and what leaving costs. An entry of the file counts before the row of its name,
- * which a start replaces. Undefined: there is no file, or there are no rows.
+ * Where money is limited: what a request may cost, and what leaving costs. An entry of the file counts before
+ * the row of its name, which a start replaces. Undefined: there is no file, or there are no rows.
  */
 export function checkMoney(file: GatewayFile | undefined, rows: StoredRows | undefined): Finding[] {
   const models = mergedBy(({ id }) => id, rows?.models ?? [], modelsOf(file))

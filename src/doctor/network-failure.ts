@@ -9,7 +9,10 @@ export interface NetworkFailure {
   run: string
 }
 
-/** Undefined: the error is not of the network, so the server was reached. `place` is a host, with its port where it has one. */
+/**
+ * Undefined: the error is not of the network, so the server was reached. `place` is a host, with its port
+ * where it has one.
+ */
 export function networkFailure(error: unknown, place: string): NetworkFailure | undefined {
   const code = codeOf(error)
   const kind = reachFailureOf(code)

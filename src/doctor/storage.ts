@@ -100,7 +100,9 @@ async function tryObject({ sdk, client, name, prefix }: Bucket): Promise<Finding
 const done: Readonly<Record<string, string>> = { write: 'written', read: 'read', delete: 'deleted' }
 const rights = 's3:PutObject, s3:GetObject, s3:DeleteObject and s3:AbortMultipartUpload'
 
-/** Compares the time in each answer with ours. The SDK puts itself right after a refusal, and does not say so. */
+/**
+ * Compares the time in each answer with ours. The SDK puts itself right after a refusal, and does not say so.
+ */
 function watchClock({ client }: Bucket): { apartMs(): number | undefined } {
   let apartMs: number | undefined
   client.middlewareStack.add(

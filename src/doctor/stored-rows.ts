@@ -3,11 +3,11 @@ import type { Sql } from 'postgres'
 import type { Config } from '../config.ts'
 import { type Connections, openConnections } from '../db/connections.ts'
 import { embeddedUrl } from '../db/embedded.ts'
-import { inTime } from '../in-time.ts'
+import { inTime } from '../runtime/in-time.ts'
 
 /**
- * What the database has of channels, groups and models. The statements name no column of the newest releases: an operator may ask
- * before the upgrade, and the database then has the former schema.
+ * What the database has of channels, groups and models. The statements name no column of the newest releases:
+ * an operator may ask before the upgrade, and the database then has the former schema.
  */
 export interface StoredRows {
   channels: CheckedChannel[]

@@ -35,8 +35,8 @@ export function subjectOf({ tenant_id, end_user, from_at, to_at }: Erasure): Sub
 }
 
 /**
- * Take the oldest job that may go on. Undefined: there is none, or another process works on one. A job that waits does not keep
- * others from running.
+ * Take the oldest job that may go on. Undefined: there is none, or another process works on one. A job that
+ * waits does not keep others from running.
  */
 export async function claimErasure(sql: Sql, leaseMs: number): Promise<Erasure | undefined> {
   const [row] = await sql<Erasure[]>`

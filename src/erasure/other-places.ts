@@ -15,7 +15,9 @@ interface JobFiles {
   partials: string
 }
 
-/** Delete the stored images of the ended jobs of a batch, before their jobs go. Answers how many there were. */
+/**
+ * Delete the stored images of the ended jobs of a batch, before their jobs go. Answers how many there were.
+ */
 export async function removeImagesOf(
   sql: Sql,
   storage: Pick<ImageStorage, 'remove'>,
@@ -39,9 +41,9 @@ async function removeFiles(
 }
 
 /**
- * Remove what the subject has left beside rows of Postgres, in bounded steps: its image jobs, whose rows may be archived or
- * missing, its kept answers and files, and, of a whole tenant, its answers to repeats and the places of answers that upstreams hold. Calls
- * `onRemoved` after each step, which may reject to stop it.
+ * Remove what the subject has left beside rows of Postgres, in bounded steps: its image jobs, whose rows may
+ * be archived or missing, its kept answers and files, and, of a whole tenant, its answers to repeats and the
+ * places of answers that upstreams hold. Calls `onRemoved` after each step, which may reject to stop it.
  */
 export async function removeLeftovers(
   { ask, storage, files }: Places,

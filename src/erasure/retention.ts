@@ -20,9 +20,10 @@ interface Due {
 type Ask = <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>
 
 /**
- * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that use an index of the
- * tenant. Partitions are dropped for all tenants as before. Each day is swept once, and the newest three of these days again, for late
- * rows. Kept answers and files go first. Returns the number of deleted rows, bodies and answers.
+ * Delete what tenants keep for fewer days than all: day by day, the oldest first, in bounded statements that
+ * use an index of the tenant. Partitions are dropped for all tenants as before. Each day is swept once, and
+ * the newest three of these days again, for late rows. Kept answers and files go first. Returns the number of
+ * deleted rows, bodies and answers.
  */
 export async function sweepTenants(
   ask: Ask,
@@ -94,8 +95,9 @@ async function isUncounted(sql: Sql, table: string): Promise<boolean> {
 }
 
 /**
- * Delete kept answers that are older than the days of their tenant, also those that others continue, and have its files expire in these
- * days. A turn has the request and the answer, a file is a part of requests. New ones know the days; these were set later.
+ * Delete kept answers that are older than the days of their tenant, also those that others continue, and have
+ * its files expire in these days. A turn has the request and the answer, a file is a part of requests. New
+ * ones know the days; these were set later.
  */
 export async function endKept(ask: <T>(question: (sql: Sql) => PromiseLike<T>) => Promise<T>): Promise<void> {
   for (;;) {

@@ -45,10 +45,16 @@ export const countNames = [
 ] as const
 type CountName = (typeof countNames)[number]
 
-/** `content`: the rows stay without it. `rows`: they go. `bodies` and `answers`: these alone, at the end of their retention. */
+/**
+ * `content`: the rows stay without it. `rows`: they go. `bodies` and `answers`: these alone, at the end of
+ * their retention.
+ */
 export type What = 'content' | 'rows' | 'bodies' | 'answers'
 
-/** The partitions of `requests` with rows of this time, by day. The default one comes last: its rows move to the others. */
+/**
+ * The partitions of `requests` with rows of this time, by day. The default one comes last: its rows move to
+ * the others.
+ */
 export async function partitionsOf(sql: Sql, { from, to }: Pick<Subject, 'from' | 'to'>): Promise<string[]> {
   const rows = await sql<{ name: string }[]>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
@@ -59,7 +65,10 @@ export async function partitionsOf(sql: Sql, { from, to }: Pick<Subject, 'from' 
   return rows.map(({ name }) => name)
 }
 
-/** The next rows of a subject in a partition, by an index of the tenant or of its end users. Undefined: there are no more. */
+/**
+ * The next rows of a subject in a partition, by an index of the tenant or of its end users. Undefined: there
+ * are no more.
+ */
 export async function nextBatch(
   sql: Sql,
   table: string,
@@ -88,8 +97,9 @@ export interface CountedFor {
 }
 
 /**
- * Remove a batch in one statement, which is one transaction: after a kill all of it is gone or nothing is. It names partitions
- * of `requests`, not the parent: sums stay when rows go. Answers the counts; undefined: the job is no longer ours.
+ * Remove a batch in one statement, which is one transaction: after a kill all of it is gone or nothing is. It
+ * names partitions of `requests`, not the parent: sums stay when rows go. Answers the counts; undefined: the
+ * job is no longer ours.
  */
 export async function eraseBatch(
   sql: Sql,
@@ -142,8 +152,8 @@ function leaseQuery(job: CountedFor | undefined): string {
 }
 
 /**
- * The rows as they are before the statement. A row of a day whose sums wait to be counted stays where rows are deleted: it would
- * be missing from them.
+ * The rows as they are before the statement. A row of a day whose sums wait to be counted stays where rows
+ * are deleted: it would be missing from them.
  */
 function batchQuery(table: string): string {
   return `SELECT id, created_at, tenant_id, key_id, tags, idempotency_key FROM ${table}

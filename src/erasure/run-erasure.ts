@@ -16,9 +16,9 @@ import { outOfReach, type Readiness, readinessOf } from './what-blocks.ts'
 import type { ErasureNeeds, Work } from './work.ts'
 
 /**
- * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process, each batch is done
- * or not done; the next call goes on behind it once the lease has ended. After `signal` it waits for no statement. Rejects only
- * when no job can be claimed.
+ * Work on one job for as long as it can go on. False: there is none to work on. Whatever kills the process,
+ * each batch is done or not done; the next call goes on behind it once the lease has ended. After `signal` it
+ * waits for no statement. Rejects only when no job can be claimed.
  */
 export async function runErasure(needs: ErasureNeeds, signal?: AbortSignal): Promise<boolean> {
   const ask = <T>(question: (sql: Sql) => PromiseLike<T>) =>
@@ -77,7 +77,8 @@ async function erase(work: Work): Promise<void> {
   }
   let { passes, counts_before: before } = job
   if (job.state === 'waiting') await note(work, { state: 'running', leaseMs })
-  // A pass that finds nothing is the last one: rows may have come, or moved to a partition of their own, behind the one before.
+  // A pass that finds nothing is the last one: rows may have come, or moved to a partition of their own,
+  // behind the one before.
   for (;;) {
     await pass(work, subjectOf(job))
     const counts = (await ask((sql) => readErasure(sql, job.id)))?.counts ?? {}

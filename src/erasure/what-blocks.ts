@@ -11,8 +11,9 @@ export interface Readiness {
 }
 
 /**
- * All that a request of the job's time leaves must be in Postgres: it has ended, its process has shipped its journal, or another
- * one has adopted that. Without the name of the end user, a row could not be found again when its answer comes late.
+ * All that a request of the job's time leaves must be in Postgres: it has ended, its process has shipped its
+ * journal, or another one has adopted that. Without the name of the end user, a row could not be found again
+ * when its answer comes late.
  */
 export async function readinessOf(
   work: Pick<Work, 'ask' | 'job' | 'settleMs' | 'silentMs' | 'shipAll'>,

@@ -4,7 +4,10 @@ import type { Database } from '../db/database.ts'
 import type { ImageStorage } from '../images/storage/storage.ts'
 import type { Erasure } from './erasure-queries.ts'
 
-/** Removes from the archive of the usage log, as removeArchived(). Null: the archive is busy, so call it again later. */
+/**
+ * Removes from the archive of the usage log, as removeArchived(). Null: the archive is busy, so call it again
+ * later.
+ */
 export type RemoveArchived = (
   days: { from: string; to: string },
   removals: readonly Removal[],

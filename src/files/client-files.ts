@@ -52,7 +52,10 @@ export class ClientFiles {
     this.#options = options
   }
 
-  /** Rejects `request_too_large` where the tenant has no room for so many bytes, and `invalid_request` for too many files. */
+  /**
+   * Rejects `request_too_large` where the tenant has no room for so many bytes, and `invalid_request` for too
+   * many files.
+   */
   async begin(tenantId: string, keyId: string, declaredBytes: number): Promise<BegunFile> {
     const { database, bounds } = this.#options
     const writer = this.storage.create()
@@ -128,14 +131,20 @@ export class ClientFiles {
     return row === undefined ? undefined : this.fileOf(row)
   }
 
-  /** Undefined: its object is gone, or stands on another machine. Its reader must read the stream or destroy it. */
+  /**
+   * Undefined: its object is gone, or stands on another machine. Its reader must read the stream or destroy
+   * it.
+   */
   async open({ object }: { object: string }): Promise<StoredImage | undefined> {
     const stored = await this.storage.open(object)
     if (stored !== undefined) adopt(stored.stream)
     return stored
   }
 
-  /** From now on the file exists for nobody. A request that reads it reads it to its end. False: there was none. */
+  /**
+   * From now on the file exists for nobody. A request that reads it reads it to its end. False: there was
+   * none.
+   */
   async remove({ id, object }: Pick<ClientFile, 'id' | 'object'>): Promise<boolean> {
     const { database } = this.#options
     if (!(await database.answers.ask(({ db }) => hideFile(db, id), away))) return false
@@ -156,7 +165,10 @@ export class ClientFiles {
     }
   }
 
-  /** Remove what has expired, what was deleted, and what uploads left that ended before their end. Answers how many. */
+  /**
+   * Remove what has expired, what was deleted, and what uploads left that ended before their end. Answers how
+   * many.
+   */
   async sweep(uploadMs: number, signal: AbortSignal): Promise<number> {
     let removed = 0
     while (!signal.aborted) {

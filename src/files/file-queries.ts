@@ -83,7 +83,9 @@ export interface LeftFile {
   object: string
 }
 
-/** Files whose objects may go: expired and deleted ones, and those whose upload has not ended in `uploadMs`. */
+/**
+ * Files whose objects may go: expired and deleted ones, and those whose upload has not ended in `uploadMs`.
+ */
 export async function listLeftFiles(db: TypedQueries, uploadMs: number, most: number): Promise<LeftFile[]> {
   const since = sql`now() - ${uploadMs}::double precision * interval '1 ms'`
   return await db

@@ -34,7 +34,10 @@ export function fileScopeOf({ tenantId, keyId, usageScope }: Identity): FileScop
   return { tenantId, keyId: usageScope === 'key' ? keyId : null }
 }
 
-/** The ids are in the order of time. No vendor has ids of this form, so that a request's own ids show by their form. */
+/**
+ * The ids are in the order of time. No vendor has ids of this form, so that a request's own ids show by their
+ * form.
+ */
 export function newFileId(): string {
   return `file-tg${randomUUIDv7().replaceAll('-', '')}`
 }

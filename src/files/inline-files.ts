@@ -13,10 +13,11 @@ import { fileScopeOf } from './file.ts'
 import { type FileEncoding, partWith } from './part-with-file.ts'
 
 /**
- * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a request whose client has
- * sent the bytes: its targets, its cost and its bounds. The row keeps the body as it came. `left`: the client has gone meanwhile. Undefined,
- * without a promise: it names none.
- * Rejects `invalid_request` for a file that this key does not have, `request_too_large`, `unavailable`, and as reading a body does.
+ * Put the bytes of the tenant's files in the places of the request that name them. What follows sees a
+ * request whose client has sent the bytes: its targets, its cost and its bounds. The row keeps the body as it
+ * came. `left`: the client has gone meanwhile. Undefined, without a promise: it names none. Rejects
+ * `invalid_request` for a file that this key does not have, `request_too_large`, `unavailable`, and as
+ * reading a body does.
  */
 export function inlineFiles(
   gateway: Gateway,

@@ -16,8 +16,8 @@ interface PartWithFile {
 }
 
 /**
- * A content part with the bytes of a file in place of its id, as the client's format has it. Its other members stay. Throws
- * `invalid_request` where that part cannot hold such a file.
+ * A content part with the bytes of a file in place of its id, as the client's format has it. Its other
+ * members stay. Throws `invalid_request` where that part cannot hold such a file.
  */
 export function partWith(use: FileUse, file: SourceFile): PartWithFile {
   const given: unknown = JSON.parse(use.part)

@@ -20,9 +20,9 @@ const filenameCharactersMax = 255
 const uploadBytes = 16 * 1024 * 1024
 
 /**
- * Reads a multipart form with a file, and stores the file while it comes. When this rejects, nothing of it is left. Rejects
- * `invalid_request`, `request_too_large`, `unavailable`, and as `BodyShare.grow` does. `hasNoPurpose`: the client's format has
- * none.
+ * Reads a multipart form with a file, and stores the file while it comes. When this rejects, nothing of it is
+ * left. Rejects `invalid_request`, `request_too_large`, `unavailable`, and as `BodyShare.grow` does.
+ * `hasNoPurpose`: the client's format has none.
  */
 export async function receiveUpload(
   gateway: FileGateway,
@@ -162,7 +162,10 @@ function parserOf(type: string | undefined, headers: Identified['request']['head
   }
 }
 
-/** A pipe whose parser may throw: what it does not understand then ends the upload. Each piece waits until the one before is read. */
+/**
+ * A pipe whose parser may throw: what it does not understand then ends the upload. Each piece waits until the
+ * one before is read.
+ */
 function feed(request: Readable, parser: BusboyInstance, fail: (cause: unknown) => void): void {
   const next = () => void request.resume()
   request.on(

@@ -3,7 +3,10 @@ import { gatewayError } from '../canonical/error.ts'
 import type { Json } from '../canonical/json.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 
-/** Throws `unsupported_parameter` for a body that names a file of ours, where nobody reads files. `who`: the start of the sentence that says so. */
+/**
+ * Throws `unsupported_parameter` for a body that names a file of ours, where nobody reads files. `who`: the
+ * start of the sentence that says so.
+ */
 export function refuseFiles(body: Json, client: ProtocolName, who: string): void {
   const text = JSON.stringify(body)
   if (!text.includes(fileMark)) return

@@ -35,9 +35,9 @@ export interface BackgroundAsked {
 }
 
 /**
- * Where the gateway keeps answers for this key, it makes those in the background itself, over any upstream: from here on the request is
- * the one that makes the answer. Undefined: it asks for none, or continues one that a channel keeps, and that channel may do it.
- * Rejects `invalid_request`, and `unavailable`.
+ * Where the gateway keeps answers for this key, it makes those in the background itself, over any upstream:
+ * from here on the request is the one that makes the answer. Undefined: it asks for none, or continues one
+ * that a channel keeps, and that channel may do it. Rejects `invalid_request`, and `unavailable`.
  */
 export async function asBackground(
   gateway: Gateway,
@@ -66,8 +66,8 @@ async function isKeptHere(gateway: Gateway, { identity }: Asked, id: string): Pr
 }
 
 /**
- * Turn the request into a job. From then on the job holds the money and will write the row, and workers make the answer even if this
- * process dies. The client gets the answer as it is now, or its events as they come.
+ * Turn the request into a job. From then on the job holds the money and will write the row, and workers make
+ * the answer even if this process dies. The client gets the answer as it is now, or its events as they come.
  * Rejects `rate_limited`, `insufficient_credit`, `permission_denied`, `invalid_request` or `unavailable`.
  */
 export async function acceptBackground(
@@ -126,7 +126,10 @@ export async function acceptBackground(
   else send(asked, now.answer)
 }
 
-/** Answer a repeat of the request that became this job: as the answer is now, or with its events from the first one on. */
+/**
+ * Answer a repeat of the request that became this job: as the answer is now, or with its events from the
+ * first one on.
+ */
 export async function repeatBackground(gateway: Gateway, repeat: Received, jobId: string): Promise<void> {
   const [job] = await gateway.background.jobs.read([jobId])
   const answer = job === undefined ? undefined : await answerNow(gateway, job)
@@ -174,7 +177,10 @@ function jobOf(
   }
 }
 
-/** Of these the request that makes the answer has none: they name the caller, or describe another body or another answer. */
+/**
+ * Of these the request that makes the answer has none: they name the caller, or describe another body or
+ * another answer.
+ */
 const leftOut: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',

@@ -14,7 +14,8 @@ interface AnswerHead {
 }
 
 /**
- * The only headers of an upstream that a client gets: clients of the format use them, and they do not identify our account.
+ * The only headers of an upstream that a client gets: clients of the format use them, and they do not
+ * identify our account.
  */
 const forwardedHeaders = ['content-type', 'openai-processing-ms', 'openai-version', 'openai-model']
 

@@ -6,11 +6,20 @@ export interface AnswerReader {
   readonly contentType: string | undefined
   /** For an answer that the upstream streams. */
   stream(): StreamWatcher
-  /** For an answer that came whole. Never throws: `observation.error` is set, or `complete` false, if something is wrong. */
+  /**
+   * For an answer that came whole. Never throws: `observation.error` is set, or `complete` false, if
+   * something is wrong.
+   */
   whole(body: Buffer): WholeAnswer
-  /** Whether `whole` changes an answer that begins so: then it has to be held, however large it is. Absent: it does not. */
+  /**
+   * Whether `whole` changes an answer that begins so: then it has to be held, however large it is. Absent: it
+   * does not.
+   */
   rewrites?(begin: Buffer): boolean
-  /** The reader for an answer of the other kind than asked for, streamed or whole: the client gets the kind it asked for. */
+  /**
+   * The reader for an answer of the other kind than asked for, streamed or whole: the client gets the kind it
+   * asked for.
+   */
   forOtherKind(): AnswerReader
 }
 

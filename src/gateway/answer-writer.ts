@@ -8,7 +8,10 @@ interface Writer {
   push(event: ChatEvent): string
 }
 
-/** A writer that never throws: an event that it cannot write becomes an error of the upstream. It redacts errors. */
+/**
+ * A writer that never throws: an event that it cannot write becomes an error of the upstream. It redacts
+ * errors.
+ */
 export class SafeWriter {
   readonly #writer: Writer
   readonly #wanted: AnswerForm

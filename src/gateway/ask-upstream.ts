@@ -18,10 +18,10 @@ export type SmallCall = Pick<UpstreamRequest, 'method' | 'path' | 'body' | 'head
 const refusalBytesMax = 64 * 1024
 
 /**
- * Make one small call to an upstream for a request that is in the journal, such as fetching a kept answer. The call is an
- * attempt of the request, and ends when the client leaves. `read` decodes the answer, which comes whole; an error that it
- * throws counts as the upstream's failure. Rejects GatewayError when there is no answer, with the upstream's own error if it
- * sent one.
+ * Make one small call to an upstream for a request that is in the journal, such as fetching a kept answer.
+ * The call is an attempt of the request, and ends when the client leaves. `read` decodes the answer, which
+ * comes whole; an error that it throws counts as the upstream's failure. Rejects GatewayError when there is
+ * no answer, with the upstream's own error if it sent one.
  */
 export async function askUpstream<T>(
   gateway: Gateway,
@@ -78,8 +78,8 @@ export async function askUpstream<T>(
 }
 
 /**
- * The credential that holds the wanted answer, else one without a cooldown, else any. The outcome of a small call does not
- * count for the channel's health: some upstreams do not support all of these calls.
+ * The credential that holds the wanted answer, else one without a cooldown, else any. The outcome of a small
+ * call does not count for the channel's health: some upstreams do not support all of these calls.
  */
 function credentialFor(
   { routing }: Gateway,

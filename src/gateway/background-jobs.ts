@@ -9,7 +9,9 @@ import type { Gateway } from '../stages/gateway.ts'
 /** Longest wait for the worker of an answer that is cancelled. The client then gets the answer as it is. */
 const cancelMs = 10_000
 
-/** The job of an answer in the background. Undefined: this caller has none of this id. Rejects `unavailable`. */
+/**
+ * The job of an answer in the background. Undefined: this caller has none of this id. Rejects `unavailable`.
+ */
 export async function backgroundJobOf(
   { background: { jobs } }: Pick<Gateway, 'background'>,
   identity: Identity,
@@ -31,13 +33,16 @@ export async function answerNow(
   return answer?.status === 'queued' && state === 'running' ? { ...answer, status: 'in_progress' } : answer
 }
 
-/** Cancel an answer: at once if it waits, or as soon as its worker sees it. One that has ended stays as it is. */
+/**
+ * Cancel an answer: at once if it waits, or as soon as its worker sees it. One that has ended stays as it is.
+ */
 export async function cancelAnswer(gateway: Pick<Gateway, 'background'>, id: string): Promise<void> {
   const { jobs, answers, watch } = gateway.background
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return
-    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round then tries the other.
+    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round
+    // then tries the other.
     if (job.state === 'queued') {
       const row = unmadeRow(job, { status: 499, outcome: 'cancelled', costNano: 0n, error: null })
       const answer = (await answers.answerOf(id)) ?? {}

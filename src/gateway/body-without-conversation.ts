@@ -3,8 +3,8 @@ import type { RequestFacts } from '../protocols/protocol.ts'
 import { splice } from '../protocols/splice.ts'
 
 /**
- * A body with one short turn in place of its conversation, which is what is large in a large body. Its other members are the
- * client's own.
+ * A body with one short turn in place of its conversation, which is what is large in a large body. Its other
+ * members are the client's own.
  */
 export function bodyWithoutConversation(
   body: Buffer,

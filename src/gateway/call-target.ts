@@ -32,7 +32,10 @@ import type { RelayedAnswer, RelayResult } from './relay-options.ts'
 import { setRouteHeaders } from './route-headers.ts'
 import { meterUnseen } from './unseen.ts'
 
-/** `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target answered. */
+/**
+ * `untranslatable`: the target's format cannot express the request, so we sent nothing. `reached`: the target
+ * answered.
+ */
 export type CallResult =
   | { kind: 'answered' }
   | { kind: 'untranslatable'; error: GatewayError }
@@ -165,7 +168,10 @@ function bothOf(one: Copy, other: Copy): Copy {
   }
 }
 
-/** Keep the answer where its client asked for that, then write the row. Resolves as `RelayOptions.settle` does. */
+/**
+ * Keep the answer where its client asked for that, then write the row. Resolves as `RelayOptions.settle`
+ * does.
+ */
 async function settle(
   gateway: Gateway,
   admitted: Admitted,
@@ -220,8 +226,8 @@ function recordAnswer(
 }
 
 /**
- * A stream that ran for all of `upstreamTotalMs` had a slow client, not a slow upstream: a silent upstream is aborted after
- * `upstreamIdleMs`.
+ * A stream that ran for all of `upstreamTotalMs` had a slow client, not a slow upstream: a silent upstream is
+ * aborted after `upstreamIdleMs`.
  */
 function isSlowlyRead(
   { bounds }: Gateway,

@@ -27,8 +27,9 @@ import { nobodyCan, withEndpoints } from './refusals-that-help.ts'
 import { isCostBounded, worstCaseOf } from './worst-case.ts'
 
 /**
- * A text request from its first byte to its row: identify the caller, read the request, plan its targets, hold its cost; then
- * call one target after the other until the client has an answer. `plain` endpoints do the same, without translation.
+ * A text request from its first byte to its row: identify the caller, read the request, plan its targets,
+ * hold its cost; then call one target after the other until the client has an answer. `plain` endpoints do
+ * the same, without translation.
  */
 export function chat(gateway: Gateway, endpoint: ModelEndpoint) {
   const format = formatOf(endpoint)
@@ -119,7 +120,10 @@ async function planAble(gateway: Gateway, asked: Asked, plan: Plan): Promise<rea
   throw nobodyCan(gateway, asked, able)
 }
 
-/** The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer has no fallbacks. */
+/**
+ * The models that may answer: the requested one, then its fallbacks. A request that continues a kept answer
+ * has no fallbacks.
+ */
 async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<ModelCandidates[]> {
   const { facts } = asked
   const { model } = plan
@@ -140,8 +144,8 @@ async function planModels(gateway: Gateway, asked: Asked, plan: Plan): Promise<M
 }
 
 /**
- * Where the group has a model for summaries: channels with a compaction of their own, then that model. A key that may not use it, or
- * whose money it cannot be bounded by, has its own model asked.
+ * Where the group has a model for summaries: channels with a compaction of their own, then that model. A key
+ * that may not use it, or whose money it cannot be bounded by, has its own model asked.
  */
 function withSummaries(asked: Asked, plan: Plan, planned: ModelCandidates[]): ModelCandidates[] {
   const { compactModel } = asked.group

@@ -50,7 +50,10 @@ export class ClientAnswer {
     this.#copy = this.#capture(isEventStream(head))
   }
 
-  /** Write bytes, and pause the upstream until the client has read them. Does nothing when the client has left. */
+  /**
+   * Write bytes, and pause the upstream until the client has read them. Does nothing when the client has
+   * left.
+   */
   write(upstream: UpstreamCall, chunk: Buffer): void {
     const { response, life } = this.#admitted
     if (life.clientGone) return
@@ -66,7 +69,10 @@ export class ClientAnswer {
     cutWhenStalled(response, this.#stallMs)
   }
 
-  /** End the answer with its last bytes. An error ends a stream with an error event, unless `last` has one already. */
+  /**
+   * End the answer with its last bytes. An error ends a stream with an error event, unless `last` has one
+   * already.
+   */
   finish(error: GatewayError | null, last: Buffer | undefined): void {
     this.#finish(error, last)
     this.#copy?.end()

@@ -9,12 +9,13 @@ import { keptTurns } from './kept-turns.ts'
 import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
- * Where the gateway keeps answers for this key: note whether it keeps this one, and put the kept turns into the request in place of
- * `previous_response_id`. From here on the request is as if the client had sent the whole conversation, so that money, limits, routing
- * and translation see all of it. An id that the gateway does not keep is left for the channel that may hold it.
+ * Where the gateway keeps answers for this key: note whether it keeps this one, and put the kept turns into
+ * the request in place of `previous_response_id`. From here on the request is as if the client had sent the
+ * whole conversation, so that money, limits, routing and translation see all of it. An id that the gateway
+ * does not keep is left for the channel that may hold it.
  *
- * Undefined, without a promise: the request is none of a format whose answers are kept. 'left': the client has left. Rejects
- * `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
+ * Undefined, without a promise: the request is none of a format whose answers are kept. 'left': the client
+ * has left. Rejects `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
  */
 export function continueKept(
   gateway: Gateway,

@@ -11,10 +11,12 @@ import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import { itemsIn } from './turn-items.ts'
 
 /**
- * Message threads, where the gateway keeps answers for this key: the request becomes the one with the whole conversation and without a
- * thread, for any channel. Each answer is continued once. A thread that the gateway does not keep is left for the channel that may.
+ * Message threads, where the gateway keeps answers for this key: the request becomes the one with the whole
+ * conversation and without a thread, for any channel. Each answer is continued once. A thread that the
+ * gateway does not keep is left for the channel that may.
  *
- * 'left': the client has left. Rejects `invalid_request` with a code on which the vendor's SDKs send the whole conversation again.
+ * 'left': the client has left. Rejects `invalid_request` with a code on which the vendor's SDKs send the
+ * whole conversation again.
  */
 export async function continueThread(
   gateway: Gateway,
@@ -101,7 +103,10 @@ function removed(body: Buffer, { span }: ThreadFacts) {
   return removeMembers(body, [span]).map((each) => ({ ...each, bytes: Buffer.alloc(0) }))
 }
 
-/** The codes are those of `ThreadState` in @anthropic-ai/sdk 1.12, which then begins a new thread with the whole conversation. */
+/**
+ * The codes are those of `ThreadState` in @anthropic-ai/sdk 1.12, which then begins a new thread with the
+ * whole conversation.
+ */
 const refusals: Readonly<Record<Exclude<ClaimVerdict, 'claimed'>, () => GatewayError>> = {
   none: () => gatewayError('thread_not_found', {}, ofPrevious),
   continued: () => gatewayError('thread_already_continued', {}, ofPrevious),

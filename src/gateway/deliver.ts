@@ -60,7 +60,8 @@ export async function deliver(gateway: Gateway, admitted: Admitted, route: Route
     if (result.kind === 'untranslatable') {
       // A client that leaves ends the translation of its large body.
       if (life.clientGone) return left()
-      // Another format may express it. If none does, the client gets an upstream's error rather than this one.
+      // Another format may express it. If none does, the client gets an upstream's error rather than this
+      // one.
       if (last.target === null) last = { target, error: result.error, refusal: undefined }
       chosen = targets.next({ next: 'untranslatable', reached: true })
       continue
@@ -119,8 +120,8 @@ const allFull: Failure = {
 }
 
 /**
- * What a request without an answer costs: what the last attempt that reported its usage cost, else unknown where an attempt may
- * have cost something.
+ * What a request without an answer costs: what the last attempt that reported its usage cost, else unknown
+ * where an attempt may have cost something.
  */
 function dearer(before: Metered, last: Metered): Metered {
   return last.usage !== null || (last.costNano === null && before.usage === null) ? last : before

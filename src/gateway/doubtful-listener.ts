@@ -4,8 +4,8 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Listener, ResponseHeaders, UpstreamCall } from '../upstream/upstreams.ts'
 
 /**
- * Holds the events of an upstream back while this process may have been taken for dead, because another process may have
- * recorded the request as orphaned: its client must then see nothing more but an error.
+ * Holds the events of an upstream back while this process may have been taken for dead, because another
+ * process may have recorded the request as orphaned: its client must then see nothing more but an error.
  */
 export class DoubtfulListener implements Listener {
   readonly #ledger: Pick<Ledger, 'doubtOf'>

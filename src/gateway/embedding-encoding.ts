@@ -4,9 +4,10 @@ import type { AnswerReader } from './answer-reader.ts'
 type EmbeddingEncoding = 'base64' | 'float'
 
 /**
- * A reader of embeddings that come in the encoding that was asked for. SDKs ask for base64 by themselves, and servers that do not
- * know `encoding_format` answer with numbers, of which some SDKs make wrong vectors without an error:
- * https://github.com/openai/openai-node/issues/1542. An answer in the right encoding passes unchanged.
+ * A reader of embeddings that come in the encoding that was asked for. SDKs ask for base64 by themselves, and
+ * servers that do not know `encoding_format` answer with numbers, of which some SDKs make wrong vectors
+ * without an error: https://github.com/openai/openai-node/issues/1542. An answer in the right encoding passes
+ * unchanged.
  */
 export function readEmbeddings(reader: AnswerReader, wanted: EmbeddingEncoding): AnswerReader {
   return {

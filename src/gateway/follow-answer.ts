@@ -10,8 +10,9 @@ import { requestLog } from '../telemetry/log.ts'
 const againMs = 1_000
 
 /**
- * Send the events of an answer that is made in the background, from a sequence number on, as they are kept, to its end. Nothing that
- * happens here changes the answer: the client may leave and come back. A stream that this process ends has no last event.
+ * Send the events of an answer that is made in the background, from a sequence number on, as they are kept,
+ * to its end. Nothing that happens here changes the answer: the client may leave and come back. A stream that
+ * this process ends has no last event.
  */
 export async function followAnswer(
   gateway: Pick<Gateway, 'background' | 'bounds' | 'log'>,

@@ -39,8 +39,8 @@ export async function holdersOf(
 }
 
 /**
- * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id. Throws `unavailable`
- * while Postgres is away.
+ * The channel and credential that hold an answer which this key may use. Undefined: it has none of this id.
+ * Throws `unavailable` while Postgres is away.
  */
 export async function findHolder(
   gateway: Gateway,

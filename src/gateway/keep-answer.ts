@@ -6,7 +6,9 @@ import type { Keeping } from '../stages/keeping.ts'
 import { endUserOf } from '../stages/open-record.ts'
 import type { RelayedAnswer } from './relay-options.ts'
 
-/** The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound. */
+/**
+ * The bytes of an answer that is to be kept, while they go to the client. It holds no more than its bound.
+ */
 export class KeptCopy {
   readonly #bytesMax: number
   #pieces: Buffer[] = []
@@ -37,7 +39,10 @@ export function copyToKeep(gateway: Gateway, { kept, endpoint }: Admitted): Kept
   return new KeptCopy(gateway.bounds.keptAnswerBytesMax)
 }
 
-/** Whether the gateway keeps this answer. A channel of the client's own format keeps its answers itself, but for threads. */
+/**
+ * Whether the gateway keeps this answer. A channel of the client's own format keeps its answers itself, but
+ * for threads.
+ */
 export function isToKeep(
   { kept }: Pick<Admitted, 'kept'>,
   target: Pick<Target, 'native'>,
@@ -52,9 +57,9 @@ function isKeptHere({ days, always }: Keeping, { native }: Pick<Target, 'native'
 }
 
 /**
- * Keep a whole answer before its client gets the last bytes of it, so that the next request finds it wherever it runs. `last`: those
- * bytes. `copy`: those before them, where they are needed. Rejects `unavailable`, and as `KeptAnswers.add` does: then the client must not
- * believe that the answer is kept.
+ * Keep a whole answer before its client gets the last bytes of it, so that the next request finds it wherever
+ * it runs. `last`: those bytes. `copy`: those before them, where they are needed. Rejects `unavailable`, and
+ * as `KeptAnswers.add` does: then the client must not believe that the answer is kept.
  */
 export async function keepAnswer(
   gateway: Gateway,

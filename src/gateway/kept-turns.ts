@@ -5,8 +5,8 @@ import { redactText } from '../redaction/redact.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * The turns up to a kept answer, the oldest first. Undefined: the gateway keeps no such answer of this caller. Rejects
- * `invalid_request` where one of them was deleted or they are too many, and `unavailable`.
+ * The turns up to a kept answer, the oldest first. Undefined: the gateway keeps no such answer of this
+ * caller. Rejects `invalid_request` where one of them was deleted or they are too many, and `unavailable`.
  */
 export async function keptTurns(
   gateway: Pick<Gateway, 'kept' | 'heldAnswers'>,

@@ -11,8 +11,9 @@ import type { Asked } from '../stages/read.ts'
 import { cannotDo, lacking, type Need, type NeedName } from '../traits/needs.ts'
 
 /**
- * The same models without the candidates that cannot do what the request needs, or may not get it, each with the reason. We look into
- * the body only when a candidate certainly cannot do something, and when this request may need just that.
+ * The same models without the candidates that cannot do what the request needs, or may not get it, each with
+ * the reason. We look into the body only when a candidate certainly cannot do something, and when this
+ * request may need just that.
  */
 export async function leaveOutUnable(
   gateway: Gateway,
@@ -64,7 +65,8 @@ function isServed({ traits, protocol }: Candidate): boolean {
 }
 
 /**
- * Whether the request may not bring ids of what the vendor keeps to it. A translation brings none, but for addresses of Gemini's files.
+ * Whether the request may not bring ids of what the vendor keeps to it. A translation brings none, but for
+ * addresses of Gemini's files.
  */
 function isApart({ snapshot, identity }: Asked, { channel, native, protocol }: Candidate): boolean {
   return (native || protocol === 'gemini') && !mayNameState(snapshot, channel, identity.tenantId)

@@ -30,8 +30,8 @@ export interface Change extends TraitChange {
 }
 
 /**
- * Undefined: the upstream refuses nothing that the request means the same without, or also something that must stay and would be
- * refused again. `sent`: the members of our making.
+ * Undefined: the upstream refuses nothing that the request means the same without, or also something that
+ * must stay and would be refused again. `sent`: the members of our making.
  */
 export function leftOutAfter(
   { protocol, native, traits }: Pick<Target, 'protocol' | 'native' | 'traits'>,

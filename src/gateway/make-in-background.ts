@@ -53,8 +53,9 @@ export interface BackgroundRun {
 }
 
 /**
- * Make an answer for a job. The request goes the way of all, as if its client had made it now and streamed: routing, translation, the
- * upstream. Its limits were taken and its money is held by the job, and what would be its row is the result: the end of the job writes it.
+ * Make an answer for a job. The request goes the way of all, as if its client had made it now and streamed:
+ * routing, translation, the upstream. Its limits were taken and its money is held by the job, and what would
+ * be its row is the result: the end of the job writes it.
  */
 export function makeInBackground(
   gateway: Gateway,

@@ -4,8 +4,8 @@ import { splice } from '../protocols/splice.ts'
 import type { AnswerReader } from './answer-reader.ts'
 
 /**
- * A reader for a channel of the Responses format, whose answer runs in a conversation that the channel does not know: each response in its
- * answer gets the conversation's name. All other bytes stay as they came.
+ * A reader for a channel of the Responses format, whose answer runs in a conversation that the channel does
+ * not know: each response in its answer gets the conversation's name. All other bytes stay as they came.
  */
 export function namingConversation(
   reader: AnswerReader,

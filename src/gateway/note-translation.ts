@@ -15,8 +15,8 @@ export function noteTranslation(
 }
 
 /**
- * Add what the answer lost to the notes of its translation. The header tells the client too, unless the answer has begun:
- * that of a stream then lacks it.
+ * Add what the answer lost to the notes of its translation. The header tells the client too, unless the
+ * answer has begun: that of a stream then lacks it.
  */
 export function noteLosses(
   received: Pick<Received, 'row' | 'headers'>,

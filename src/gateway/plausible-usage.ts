@@ -6,9 +6,10 @@ import { hiddenInputIn } from '../protocols/hidden-input.ts'
 import type { Asked } from '../stages/read.ts'
 
 /**
- * False when a request cannot have used what its upstream reports. Input is at most the model's context, or as many tokens as
- * the body has bytes: some endpoints take many inputs at once, each with a context of its own. Output is at most what the model
- * can write. The client's bound only raises it: translations raise that bound, and some vendors leave reasoning out of it.
+ * False when a request cannot have used what its upstream reports. Input is at most the model's context, or
+ * as many tokens as the body has bytes: some endpoints take many inputs at once, each with a context of its
+ * own. Output is at most what the model can write. The client's bound only raises it: translations raise that
+ * bound, and some vendors leave reasoning out of it.
  */
 export function isPlausible(
   asked: Pick<Asked, 'body' | 'facts' | 'large' | 'endpoint'>,

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { withoutForeignReasoning } from '../bodies/foreign-reasoning.ts'
-import { ownBody, type Translated as ThreadTranslated } from '../bodies/jobs.ts'
+import { ownBody, type Translated as ThreadTranslated } from '../bodies/thread-jobs.ts'
 import type { TranslationTarget } from '../bodies/translate-request.ts'
 import type { TranslationNote } from '../canonical/chat.ts'
 import { GatewayError } from '../canonical/error.ts'
@@ -42,14 +42,17 @@ export interface Prepared {
   request: UpstreamRequest
   reader: AnswerReader
   notes: readonly TranslationNote[]
-  /** The parameters that are of our making: of a translation all, of the client's own bytes those that we added. */
+  /**
+   * The parameters that are of our making: of a translation all, of the client's own bytes those that we
+   * added.
+   */
   sent(): SentMembers
 }
 
 /**
- * Prepares a request for one target after the other: the client's own bytes for a target of the same format, otherwise a
- * translation. Parses the body only for a translation, and translates it once for each format and model. What a large body
- * needs is done in a thread: wait for `ahead` before `prepare`.
+ * Prepares a request for one target after the other: the client's own bytes for a target of the same format,
+ * otherwise a translation. Parses the body only for a translation, and translates it once for each format and
+ * model. What a large body needs is done in a thread: wait for `ahead` before `prepare`.
  */
 export class Preparation {
   readonly #gateway: Gateway
@@ -61,7 +64,10 @@ export class Preparation {
   /** Of a large body with reasoning in our envelopes. */
   #own: OwnBody | undefined
 
-  /** `upstreamPath`: the path to call in place of the protocol's own, of a target that speaks the client's format. */
+  /**
+   * `upstreamPath`: the path to call in place of the protocol's own, of a target that speaks the client's
+   * format.
+   */
   constructor(gateway: Gateway, asked: Asked, upstreamPath: string | undefined) {
     this.#gateway = gateway
     this.#asked = asked
@@ -69,8 +75,8 @@ export class Preparation {
   }
 
   /**
-   * Have a thread do what `prepare` needs of a large body. Undefined: there is nothing to wait for. The promise rejects only
-   * with the errors that `prepare` would throw.
+   * Have a thread do what `prepare` needs of a large body. Undefined: there is nothing to wait for. The
+   * promise rejects only with the errors that `prepare` would throw.
    */
   ahead(
     target: Pick<Target, 'protocol' | 'native' | 'upstreamModel' | 'traits'>,
@@ -99,8 +105,8 @@ export class Preparation {
   }
 
   /**
-   * The same request without the thoughts that vendors have sealed, or undefined where it has none, or where the client wants
-   * losses refused. Rejects when the client leaves.
+   * The same request without the thoughts that vendors have sealed, or undefined where it has none, or where
+   * the client wants losses refused. Rejects when the client leaves.
    */
   async withoutSealed(prepared: Prepared, why: SealedReason): Promise<Prepared | undefined> {
     if (this.#isStrict()) return undefined
@@ -121,8 +127,8 @@ export class Preparation {
   }
 
   /**
-   * The bytes of the largest translation for these targets; 0 if no format can express the request. A translation may be
-   * larger than the client's body, and the upstream charges for what it gets.
+   * The bytes of the largest translation for these targets; 0 if no format can express the request. A
+   * translation may be larger than the client's body, and the upstream charges for what it gets.
    */
   largestTranslation(targets: readonly Candidate[], model: Model): number {
     let largest = 0
@@ -176,8 +182,8 @@ export class Preparation {
   }
 
   /**
-   * The request unchanged, unless it repeats reasoning that other channels gave this client in our envelopes. Then those
-   * parts are removed, with a note.
+   * The request unchanged, unless it repeats reasoning that other channels gave this client in our envelopes.
+   * Then those parts are removed, with a note.
    */
   #withOwnReasoning(target: Target): Pick<Asked, 'body' | 'facts'> {
     const asked = this.#asked
@@ -299,7 +305,9 @@ export class Preparation {
     }
   }
 
-  /** The body; of a large one all but the conversation. Does not throw: an earlier scan has checked the JSON. */
+  /**
+   * The body; of a large one all but the conversation. Does not throw: an earlier scan has checked the JSON.
+   */
   #parsed(): Json {
     if (this.#json === undefined) {
       const { body, large, facts } = this.#asked
@@ -394,8 +402,8 @@ function rewrittenNote(wantsStream: boolean): TranslationNote {
 }
 
 /**
- * A name of the request's session for an upstream's cache of prompts: a hash, so that no tenant shares one with another, and the upstream
- * learns no id of the client. Undefined: the client names no session.
+ * A name of the request's session for an upstream's cache of prompts: a hash, so that no tenant shares one
+ * with another, and the upstream learns no id of the client. Undefined: the client names no session.
  */
 function cacheKeyOf({ row, request, identity }: Asked): string | undefined {
   const session = namedSession(row, request.headers)

@@ -5,7 +5,10 @@ import type { Pricing } from '../stages/meter.ts'
 import type { Asked } from '../stages/read.ts'
 import { isPlausible } from './plausible-usage.ts'
 
-/** What the answer of a target is priced by. The moment is that in the request's id, so that the row alone tells it. */
+/**
+ * What the answer of a target is priced by. The moment is that in the request's id, so that the row alone
+ * tells it.
+ */
 export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricing {
   const { id, snapshot, group, row } = asked
   return {
@@ -19,8 +22,8 @@ export function pricingOf(asked: Asked, model: Model, target: Candidate): Pricin
 }
 
 /**
- * The price of another model that a channel's upstream used, by the upstream's name: of the offer with that name on the same
- * channel, else on another one, else of the model with that id or alias, else the library's.
+ * The price of another model that a channel's upstream used, by the upstream's name: of the offer with that
+ * name on the same channel, else on another one, else of the model with that id or alias, else the library's.
  */
 export function priceOfUpstreamModel(
   { models }: Snapshot,

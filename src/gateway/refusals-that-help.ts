@@ -15,7 +15,10 @@ import { canDo, having, lacking, type Need, type NeedName } from '../traits/need
 
 type Shows = Pick<Gateway, 'showsRouting'>
 
-/** The error for a request that no candidate can do: each was left out. `planned`: the requested model comes first. */
+/**
+ * The error for a request that no candidate can do: each was left out. `planned`: the requested model comes
+ * first.
+ */
 export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelCandidates[]): GatewayError {
   const of = planned.find(({ leftOut }) => leftOut !== undefined)
   const [first, ...others] = of?.leftOut ?? []
@@ -40,7 +43,9 @@ export function nobodyCan(gateway: Shows, asked: Asked, planned: readonly ModelC
   return gatewayError('model_unable', { field, ...facts }, { field })
 }
 
-/** The channels cannot for different reasons: each reason, with its channels where the operator shows them. */
+/**
+ * The channels cannot for different reasons: each reason, with its channels where the operator shows them.
+ */
 function split(
   gateway: Shows,
   asked: Asked,
@@ -76,7 +81,10 @@ function reasonOf({ need, candidate }: LeftOut): string {
   return `is served by its vendor only in ${candidate.traits.protocols?.join(', ')}, which is not spoken`
 }
 
-/** The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to, as a text. */
+/**
+ * The refusal of an id of what a vendor keeps. `path`: where it is. `channels`: those that it may not go to,
+ * as a text.
+ */
 export function keptApart(path: string, channels = ''): GatewayError {
   return gatewayError('shared_state', { path, channels }, { field: path })
 }
@@ -97,15 +105,18 @@ function notServed(gateway: Shows, asked: Asked, model: Model, leftOut: readonly
   return gatewayError('vendor_format_not_spoken', facts, { field: 'model' })
 }
 
-/** An `endpoint_not_supported` with the endpoints of the model, and models for the endpoint. Any other error as it is. */
+/**
+ * An `endpoint_not_supported` with the endpoints of the model, and models for the endpoint. Any other error
+ * as it is.
+ */
 export function withEndpoints(asked: Asked, model: Model, error: unknown): unknown {
   if (!(error instanceof GatewayError) || error.kind !== 'endpoint_not_supported') return error
   return withAdvice(error, endpointsAdvice(asked, model))
 }
 
 /**
- * An error of a translation, with the models whose channels need none: they take what has no counterpart in other formats,
- * such as tools that a vendor runs itself.
+ * An error of a translation, with the models whose channels need none: they take what has no counterpart in
+ * other formats, such as tools that a vendor runs itself.
  */
 export function withUntranslated(
   gateway: Shows,

@@ -10,8 +10,8 @@ import type { AnswerReader } from './answer-reader.ts'
 import type { CaptureAnswer } from './client-answer.ts'
 
 /**
- * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its observation is
- * `nothingSent` where it cost nothing.
+ * How a call ended. `unanswered`: the client has seen nothing of it, so we may try another target. Its
+ * observation is `nothingSent` where it cost nothing.
  */
 export type RelayResult =
   | { kind: 'answered' }
@@ -49,8 +49,8 @@ export interface RelayOptions {
   /** True: this process may have been taken for dead, so that it must send nothing. */
   isDoubtful(): boolean
   /**
-   * Write the row. `last`, the last bytes of the answer, wait for it. Resolves with an error where the client must not get them: a
-   * client that has seen nothing of the answer has that error already.
+   * Write the row. `last`, the last bytes of the answer, wait for it. Resolves with an error where the client
+   * must not get them: a client that has seen nothing of the answer has that error already.
    */
   settle(answer: RelayedAnswer, last: Buffer | undefined): Promise<GatewayError | undefined>
   done(attempted: RelayResult): void

@@ -21,8 +21,9 @@ import { StreamTail } from './stream-tail.ts'
 const refusalBytesMax = 64 * 1024
 
 /**
- * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only this class decides
- * what happens when the client leaves, when the upstream breaks off, and when the answer is whole.
+ * Relays one upstream answer to the client while it arrives, and has the protocol's watcher read it. Only
+ * this class decides what happens when the client leaves, when the upstream breaks off, and when the answer
+ * is whole.
  */
 export class Relay implements Listener {
   readonly #options: RelayOptions
@@ -41,7 +42,10 @@ export class Relay implements Listener {
   #chunks: Buffer[] = []
   #length = 0
   #head: StreamHead | undefined
-  /** We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the bound. */
+  /**
+   * We decoded a `content-encoding`: a few bytes may have become many, so the answer must stay within the
+   * bound.
+   */
   #decoded = false
   #finished = false
   /** What the upstream sends after the end of its answer. */
@@ -234,7 +238,8 @@ export class Relay implements Listener {
       return
     }
     if (error !== undefined) this.#noteEnd(error)
-    // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is that error.
+    // After an early end the rest is half a frame, which we do not send. After the upstream's own error it is
+    // that error.
     const isOwnEnd = error === undefined || error === observation.error || error === observation.none
     const last = rest !== undefined && isOwnEnd ? [rest] : []
     this.#finish(observation, streamEndOf(observation), error ?? null, joinChunks(this.#withHead(last)))
@@ -306,7 +311,8 @@ export class Relay implements Listener {
     const { life } = this.#options.admitted
     const end = life.clientGone ? 'client_gone' : life.shuttingDown && error !== null ? 'shutdown' : streamEnd
     const status = this.#answer.hasBegun || !life.clientGone ? this.#status : 499
-    // An upstream may answer before it has read the whole request. Then the request's memory must not be reused.
+    // An upstream may answer before it has read the whole request. Then the request's memory must not be
+    // reused.
     if (this.#upstream?.hasRequest !== true) life.slabs.length = 0
     this.#options.settle({ status, observation, streamEnd: end, error }, last).then(
       (refused) => {
@@ -405,8 +411,9 @@ function streamEndAfter(error: GatewayError): StreamEnd {
 }
 
 /**
- * The head of a stream that passes unchanged, up to the first content: another target may still answer until then. Most errors of an
- * upstream that has begun come with its head. A client waits no longer for a head that is good.
+ * The head of a stream that passes unchanged, up to the first content: another target may still answer until
+ * then. Most errors of an upstream that has begun come with its head. A client waits no longer for a head
+ * that is good.
  */
 class StreamHead {
   readonly #bytesMax: number

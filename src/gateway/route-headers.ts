@@ -5,8 +5,8 @@ import type { Admitted } from '../stages/admit.ts'
 import type { Gateway } from '../stages/gateway.ts'
 
 /**
- * Set the headers that name the model of an answer and, where the operator shows them, its channels. `serving`: the model,
- * while an attempt is under way.
+ * Set the headers that name the model of an answer and, where the operator shows them, its channels.
+ * `serving`: the model, while an attempt is under way.
  */
 export function setRouteHeaders(
   { showsRouting }: Pick<Gateway, 'showsRouting'>,
@@ -28,8 +28,9 @@ const charactersMax = 2048
 const reasonCharactersMax = 200
 
 /**
- * The attempts of a request as a list of structured fields: `"main";status=503;error=upstream_overloaded;ms=12,
- * "second";passed_over="breaker open for 4 s", "third";served`. https://www.rfc-editor.org/rfc/rfc9651
+ * The attempts of a request as a list of structured fields:
+ * `"main";status=503;error=upstream_overloaded;ms=12, "second";passed_over="breaker open for 4 s",
+ * "third";served`. https://www.rfc-editor.org/rfc/rfc9651
  */
 function routeHeader(attempts: readonly AttemptRecord[], isServed: boolean): string {
   let list = ''

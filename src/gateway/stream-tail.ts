@@ -8,9 +8,9 @@ export interface TailClient {
 }
 
 /**
- * The bytes that an upstream sends after the end of its answer, such as `data: [DONE]` after `response.completed`. The client
- * gets them too, until the upstream ends its stream, or `waitMs` after the client got the end of the answer, or above
- * `tailBytesMax`.
+ * The bytes that an upstream sends after the end of its answer, such as `data: [DONE]` after
+ * `response.completed`. The client gets them too, until the upstream ends its stream, or `waitMs` after the
+ * client got the end of the answer, or above `tailBytesMax`.
  */
 export class StreamTail {
   readonly #watcher: StreamWatcher

@@ -17,9 +17,10 @@ import { joined, type Preparation, type Prepared } from './prepare.ts'
 import { retryBytes } from './worst-case.ts'
 
 /**
- * Calls the targets of one request. Where an upstream refuses what the request means the same without, it is sent once more without
- * that, to the same target: a parameter of a translation, what we added to the client's own bytes, or thoughts that another account
- * has sealed. This happens once for a target, whatever the reasons.
+ * Calls the targets of one request. Where an upstream refuses what the request means the same without, it is
+ * sent once more without that, to the same target: a parameter of a translation, what we added to the
+ * client's own bytes, or thoughts that another account has sealed. This happens once for a target, whatever
+ * the reasons.
  */
 export class TargetCaller {
   /** Upstream calls so far. */
@@ -71,7 +72,9 @@ export class TargetCaller {
     return result
   }
 
-  /** Undefined when the format cannot express it, when nothing would change, or when its cost may not be held. */
+  /**
+   * Undefined when the format cannot express it, when nothing would change, or when its cost may not be held.
+   */
   async #without(
     chosen: Chosen,
     { prepared: before }: UnansweredCall,
@@ -129,7 +132,10 @@ export class TargetCaller {
     return !second.equals(first) && (!isMoneyLimited(this.#admitted) || second.length <= heldBytes)
   }
 
-  /** The upstream took the request without the parameter, or found something else in it: so it does refuse the parameter. */
+  /**
+   * The upstream took the request without the parameter, or found something else in it: so it does refuse the
+   * parameter.
+   */
   #learn(
     { channel, upstreamModel, protocol }: Target,
     changes: readonly Change[],

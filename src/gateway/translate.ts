@@ -15,7 +15,10 @@ export interface Translation {
   reader: AnswerReader
 }
 
-/** Translate a request into the format of a target, as `translateRequest` does. The reader translates the answer back. */
+/**
+ * Translate a request into the format of a target, as `translateRequest` does. The reader translates the
+ * answer back.
+ */
 export function translate(wanted: Translatable, target: TranslationTarget): Translation {
   const { body, notes, tools, asked } = translateRequest(wanted, target)
   return { body, notes, reader: readTranslated(wanted, target, tools, asked) }
@@ -38,9 +41,10 @@ export function readTranslated(
 }
 
 /**
- * A reader for a target of the client's own format that streams unasked, or does not stream although we asked: it rewrites
- * the answer as the other kind. Undefined when the request does not decode, or when its answer has parts that a rewrite
- * would lose (several choices, logprobs). `keepsAnswer`: the upstream keeps the answer, under its own id.
+ * A reader for a target of the client's own format that streams unasked, or does not stream although we
+ * asked: it rewrites the answer as the other kind. Undefined when the request does not decode, or when its
+ * answer has parts that a rewrite would lose (several choices, logprobs). `keepsAnswer`: the upstream keeps
+ * the answer, under its own id.
  */
 export function readOtherKind(
   wanted: Translatable,
@@ -69,7 +73,10 @@ export function readOtherKind(
   }
 }
 
-/** Signatures go to a client of their own format without an envelope, except in Chat Completions, which has no field for them. */
+/**
+ * Signatures go to a client of their own format without an envelope, except in Chat Completions, which has no
+ * field for them.
+ */
 function ownSignatures(envelope: Envelope): Envelope {
   return {
     ...envelope,

@@ -81,7 +81,10 @@ export class TranslatingReader implements AnswerReader {
     return []
   }
 
-  /** Gemini streams a list where it was not asked for events: https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent */
+  /**
+   * Gemini streams a list where it was not asked for events:
+   * https://ai.google.dev/api/generate-content#method:-models.streamgeneratecontent
+   */
   #eventsOfList(chunks: readonly unknown[]): ChatEvent[] {
     const decoder = this.#side.decodeStream(this.#decoding)
     const events = chunks.flatMap((chunk) => decoder.push(JSON.stringify(chunk)))

@@ -72,7 +72,10 @@ export class TranslatingWatcher implements StreamWatcher {
   }
 }
 
-/** Encoders keep parts of an answer that their format repeats at the end: each event counts at least this much. */
+/**
+ * Encoders keep parts of an answer that their format repeats at the end: each event counts at least this
+ * much.
+ */
 const eventSize = 64
 /** The frames of a sensible stream are at most this many times larger than their content. */
 const heldFactor = 4

@@ -1,7 +1,8 @@
 import { type ByteRange, kindAt } from '../protocols/json-scan.ts'
 import { splice } from '../protocols/splice.ts'
 
-// Items of the Responses format, as JSON text without the brackets around them: so texts of several turns are joined without parsing.
+// Items of the Responses format, as JSON text without the brackets around them: so texts of several turns are
+// joined without parsing.
 
 /** The items of `input`: an array of them, or one text of the user. */
 export function itemsIn(body: Buffer, input: ByteRange | undefined): string {
@@ -12,8 +13,8 @@ export function itemsIn(body: Buffer, input: ByteRange | undefined): string {
 }
 
 /**
- * The request with earlier items before its own, in place of the id of the answer that it continues. `before`: the answer before these
- * items.
+ * The request with earlier items before its own, in place of the id of the answer that it continues.
+ * `before`: the answer before these items.
  */
 export function withHistory(
   body: Buffer,

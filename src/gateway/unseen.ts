@@ -8,9 +8,10 @@ import { timeoutsOf } from '../upstream/timeouts.ts'
 import { pricingOf } from './pricing.ts'
 
 /**
- * What a request costs whose client left while nothing of the answer had come, although its upstream may have made all of it.
- * Where money is limited, it is an estimate: the input by the bytes of the body, and all the output that the request allows.
- * With `unseen: hold` the money stays held first, until the upstream can work on it no longer.
+ * What a request costs whose client left while nothing of the answer had come, although its upstream may have
+ * made all of it. Where money is limited, it is an estimate: the input by the bytes of the body, and all the
+ * output that the request allows. With `unseen: hold` the money stays held first, until the upstream can work
+ * on it no longer.
  */
 export async function meterUnseen(
   { bounds }: Gateway,
@@ -28,7 +29,9 @@ export async function meterUnseen(
   return meter(estimate, body.length, pricingOf(admitted, model, target))
 }
 
-/** Ends early when this process ends. The end of a drain, of which the client is the cause, does not end it. */
+/**
+ * Ends early when this process ends. The end of a drain, of which the client is the cause, does not end it.
+ */
 function holdFor(life: Life, ms: number): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(resolve, ms)

@@ -58,7 +58,9 @@ export function worstCaseOf(
   }
 }
 
-/** False when nothing bounds the cost of a model's answer to this request, so that no amount could be held. */
+/**
+ * False when nothing bounds the cost of a model's answer to this request, so that no amount could be held.
+ */
 export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | 'candidates'>): boolean {
   const { maxOutputTokens, choices } = asked.facts
   return (
@@ -67,7 +69,10 @@ export function isCostBounded(asked: Asked, by: Pick<AnsweringModel, 'model' | '
   )
 }
 
-/** The dearest of some answers; undefined: nothing bounds one of them. `hidden`: why the whole context is held for it. */
+/**
+ * The dearest of some answers; undefined: nothing bounds one of them. `hidden`: why the whole context is held
+ * for it.
+ */
 interface Dearest<Nano = bigint> {
   nano: Nano
   hidden: readonly string[]
@@ -175,8 +180,8 @@ const webSearchesHeld = 10
 const consultationsHeld = 3
 
 /**
- * A translation that is sent again without a parameter may be longer by so much: other words may take its place, such as an
- * effort that of a budget. The upstream charges for one of the two.
+ * A translation that is sent again without a parameter may be longer by so much: other words may take its
+ * place, such as an effort that of a budget. The upstream charges for one of the two.
  */
 export const retryBytes = 256
 

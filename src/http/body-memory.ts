@@ -2,9 +2,10 @@ import type { IncomingMessage } from 'node:http'
 import { GatewayError, gatewayError } from '../canonical/error.ts'
 
 /**
- * The one account of the memory of bodies that this process reads or holds, whatever brings them: HTTP, frames of WebSockets, jobs.
- * It bounds that of all requests together, of each key, and of the bodies that it had to decode, because a few encoded kilobytes can
- * become megabytes. The copy that goes upstream does not count.
+ * The one account of the memory of bodies that this process reads or holds, whatever brings them: HTTP,
+ * frames of WebSockets, jobs. It bounds that of all requests together, of each key, and of the bodies that it
+ * had to decode, because a few encoded kilobytes can become megabytes. The copy that goes upstream does not
+ * count.
  */
 export class BodyMemory {
   readonly #bounds: BodyMemoryBounds
@@ -92,9 +93,15 @@ export interface BodyMemoryBounds {
 
 /** The memory that one request's body takes. */
 export interface BodyShare {
-  /** Count more bytes. Throws `rate_limited` or `unavailable`, and then counts none of them. Does nothing after `release`. */
+  /**
+   * Count more bytes. Throws `rate_limited` or `unavailable`, and then counts none of them. Does nothing
+   * after `release`.
+   */
   grow(bytes: number): void
-  /** Count these bytes in place of what the share counted. Throws as `grow` does, and then counts what it counted before. */
+  /**
+   * Count these bytes in place of what the share counted. Throws as `grow` does, and then counts what it
+   * counted before.
+   */
   set(bytes: number): void
   /** The same as `grow` for bytes that came out of a decoder. */
   growDecoded(bytes: number): void
@@ -128,7 +135,9 @@ export function growIfRoom(share: BodyShare, bytes: number): boolean {
 
 const brought = new WeakMap<IncomingMessage, BodyShare>()
 
-/** The body of this request is in memory already, and counted: who reads it takes the share with `takeShare`. */
+/**
+ * The body of this request is in memory already, and counted: who reads it takes the share with `takeShare`.
+ */
 export function bringShare(request: IncomingMessage, share: BodyShare): void {
   brought.set(request, share)
 }

@@ -28,7 +28,9 @@ export interface Body {
   release(): void
 }
 
-/** Memory for one body. Run the function that it adds to `releases` when nothing reads the memory any more. */
+/**
+ * Memory for one body. Run the function that it adds to `releases` when nothing reads the memory any more.
+ */
 export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
   if (!fitsSlab(bytes)) return Buffer.allocUnsafe(bytes)
   const slab = takeSlab()
@@ -39,13 +41,14 @@ export function allocateBody(bytes: number, releases: (() => void)[]): Buffer {
 const freeSlabs: Buffer[] = []
 const nothingToRelease = () => {}
 
-/** Requests whose client waits for a `100 Continue` before it sends the body, with the response that sends it. */
+/**
+ * Requests whose client waits for a `100 Continue` before it sends the body, with the response that sends it.
+ */
 const awaitingContinue = new WeakMap<IncomingMessage, ServerResponse>()
 
 /**
- * For a server's `checkContinue` event. `readBody` asks the client for its body. A client that gets its answer earlier
- * sends no body.
- * https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
+ * For a server's `checkContinue` event. `readBody` asks the client for its body. A client that gets its
+ * answer earlier sends no body. https://www.rfc-editor.org/rfc/rfc9110#section-10.1.1
  */
 export function handleContinue(handle: (request: IncomingMessage, response: ServerResponse) => void) {
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -55,11 +58,11 @@ export function handleContinue(handle: (request: IncomingMessage, response: Serv
 }
 
 /**
- * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left before the end.
- * Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once when the client declares such a
- * length; `invalid_request` for an unknown encoding or a damaged body; and as `share` does, which counts a declared length at
- * once and other bytes when they arrive. Release `share` when nothing holds the body any more.
- * Without `large`, no body is large.
+ * Collect a request's body, and decode its `content-encoding`. Resolves with undefined when the client left
+ * before the end. Rejects `request_too_large` for more than `bytesMax` bytes, encoded or decoded, at once
+ * when the client declares such a length; `invalid_request` for an unknown encoding or a damaged body; and as
+ * `share` does, which counts a declared length at once and other bytes when they arrive. Release `share` when
+ * nothing holds the body any more. Without `large`, no body is large.
  */
 export function readBody(
   request: IncomingMessage,

@@ -8,7 +8,10 @@ import { isWithin } from '../address-blocks.ts'
 
 /** The other end of a connection. */
 interface Peer {
-  /** IPv4 where it is IPv4, also on an IPv6 socket. Empty: the connection had ended before we read its address. */
+  /**
+   * IPv4 where it is IPv4, also on an IPv6 socket. Empty: the connection had ended before we read its
+   * address.
+   */
   address: string
   /** The trusted proxies, when the peer is one of them: then we believe its `x-forwarded-*` headers. */
   proxies: readonly string[] | undefined
@@ -18,14 +21,20 @@ interface Peer {
 
 const peers = new WeakMap<Duplex, Peer>()
 
-/** Remember the peer of a new connection: a socket that has ended has no address. `trustedProxies`: CIDR blocks. */
+/**
+ * Remember the peer of a new connection: a socket that has ended has no address. `trustedProxies`: CIDR
+ * blocks.
+ */
 export function meet(socket: Duplex, trustedProxies: readonly string[]): void {
   const peer = peerOf(socket)
   if (peer.address !== '' && isWithin(peer.address, trustedProxies)) peer.proxies = trustedProxies
   peers.set(socket, peer)
 }
 
-/** Have a stream without an address of its own count as a confidential connection from this one. Empty: unknown. */
+/**
+ * Have a stream without an address of its own count as a confidential connection from this one. Empty:
+ * unknown.
+ */
 export function meetAs(stream: Duplex, address: string): void {
   peers.set(stream, { address, proxies: undefined, confidential: true })
 }
@@ -36,9 +45,9 @@ export function peerAddressOf(socket: Duplex): string {
 }
 
 /**
- * The address of the client: behind trusted proxies the last hop of `x-forwarded-for` that is not one of them, else the
- * connection's. We do not read `forwarded` (RFC 7239): a proxy that writes one of the two headers passes the other on as
- * the client sent it.
+ * The address of the client: behind trusted proxies the last hop of `x-forwarded-for` that is not one of
+ * them, else the connection's. We do not read `forwarded` (RFC 7239): a proxy that writes one of the two
+ * headers passes the other on as the client sent it.
  */
 export function clientAddressOf(request: IncomingMessage): string {
   const { address, proxies } = known(request.socket)
@@ -62,8 +71,8 @@ export function cameSafely({ socket, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Scheme and host that the client called, without a slash at the end. Of several hosts or schemes we cannot know which
- * one the client used: the request's own host counts then, and plain HTTP.
+ * Scheme and host that the client called, without a slash at the end. Of several hosts or schemes we cannot
+ * know which one the client used: the request's own host counts then, and plain HTTP.
  */
 export function calledOrigin(request: IncomingMessage): string {
   const { socket, headers } = request
@@ -82,7 +91,8 @@ export function calledOrigin(request: IncomingMessage): string {
 const withoutEmptyPort = (host: string) => host.replace(/:$/, '')
 
 /**
- * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. The port may be empty.
+ * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2, without the escapes that no client sends. The port
+ * may be empty.
  */
 export const hostSyntax = /^(\[[\da-f:.]+\]|[\w.-]+)(:\d{0,5})?$/i
 
@@ -100,14 +110,18 @@ function isEncrypted(socket: Duplex): boolean {
   return socket instanceof TLSSocket
 }
 
-/** An IPv4-mapped address (`::ffff:192.0.2.1`) becomes IPv4, and an address loses its zone (`%eth0`). Empty: no address. */
+/**
+ * An IPv4-mapped address (`::ffff:192.0.2.1`) becomes IPv4, and an address loses its zone (`%eth0`). Empty:
+ * no address.
+ */
 function plainAddress(address: string): string {
   const bare = address.replace(/%.*$/, '')
   return ipaddr.isValid(bare) ? ipaddr.process(bare).toString() : ''
 }
 
 /**
- * The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads `x-forwarded-for` only.
+ * The values of a list header, first hop first, without empty ones. Hand-written: proxy-addr reads
+ * `x-forwarded-for` only.
  */
 function valuesOf(header: string | string[] | undefined): string[] {
   const text = Array.isArray(header) ? header.join(',') : (header ?? '')

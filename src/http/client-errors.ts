@@ -24,8 +24,9 @@ const lingerMs = 5_000
 const endedEarly = 'HPE_INVALID_EOF_STATE'
 
 /**
- * For a server's `clientError` event: bytes that are no HTTP request, headers too large, or a request that did not arrive in
- * time. Writes a row, sends an answer and closes the connection. When a request had begun, they are its row and its answer.
+ * For a server's `clientError` event: bytes that are no HTTP request, headers too large, or a request that
+ * did not arrive in time. Writes a row, sends an answer and closes the connection. When a request had begun,
+ * they are its row and its answer.
  */
 export function refuseUnparsed(refuser: Refuser) {
   return (error: Error & { code?: string }, socket: Duplex): void => {
@@ -35,7 +36,8 @@ export function refuseUnparsed(refuser: Refuser) {
       return
     }
     if (error.code === endedEarly && unreadRequestOn(refuser, socket)?.life.ended === false) {
-      // The client closed its side in the middle of a request, whose handler sees the closed connection and writes the row.
+      // The client closed its side in the middle of a request, whose handler sees the closed connection and
+      // writes the row.
       socket.destroy()
       return
     }
@@ -44,10 +46,10 @@ export function refuseUnparsed(refuser: Refuser) {
 }
 
 /**
- * For a server's `connect` event: bytes after a `CONNECT` request are no HTTP. Writes a row, sends an answer and closes the
- * connection. Node no longer handles the socket, so we read it, and destroy it when the client does not close its side.
- * Node cannot finish an answer to an earlier request on it either: the connection then closes at once, and the earlier
- * request ends as one whose client left.
+ * For a server's `connect` event: bytes after a `CONNECT` request are no HTTP. Writes a row, sends an answer
+ * and closes the connection. Node no longer handles the socket, so we read it, and destroy it when the client
+ * does not close its side. Node cannot finish an answer to an earlier request on it either: the connection
+ * then closes at once, and the earlier request ends as one whose client left.
  */
 export function refuseTunnel(refuser: Refuser) {
   return (_request: IncomingMessage, socket: Duplex): void => {

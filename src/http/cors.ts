@@ -5,8 +5,8 @@ import type { Config } from '../config.ts'
 export type CrossOrigin = (request: IncomingMessage, response: ServerResponse) => boolean
 
 /**
- * What pages of other origins may call, without credentials: a page sends a key that it was given, and no cookie of ours. Undefined:
- * nothing, since no origin is set. `isOpen`: whether they may call a path.
+ * What pages of other origins may call, without credentials: a page sends a key that it was given, and no
+ * cookie of ours. Undefined: nothing, since no origin is set. `isOpen`: whether they may call a path.
  *
  * https://fetch.spec.whatwg.org/#http-cors-protocol
  */

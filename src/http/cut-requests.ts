@@ -10,7 +10,10 @@ interface Cuttable {
   running: { abort(reason: GatewayError): void } | undefined
 }
 
-/** End the running requests that stand in the journal and for whose ids `isCut` is true. Their clients get the error. */
+/**
+ * End the running requests that stand in the journal and for whose ids `isCut` is true. Their clients get the
+ * error.
+ */
 export function cutRequests(
   requests: RunningRequests<Cuttable>,
   isCut: (requestId: string) => boolean,

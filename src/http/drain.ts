@@ -24,8 +24,8 @@ interface RunningRequest {
 }
 
 /**
- * End the work of this process. It takes no new requests and lets running ones finish. After `drainMs` it ends the remaining
- * ones with an error in their format. Resolves when every row is written.
+ * End the work of this process. It takes no new requests and lets running ones finish. After `drainMs` it
+ * ends the remaining ones with an error in their format. Resolves when every row is written.
  */
 export async function drain(work: Work, server: Server, drainMs: number): Promise<void> {
   work.draining = true
@@ -51,8 +51,8 @@ async function waitUntilEmpty({ requests }: Work, waitMs: number): Promise<void>
 }
 
 /**
- * Closing a port resets the connections that the kernel has made and we have not accepted. One turn of the event loop
- * accepts one connection, or none: https://github.com/libuv/libuv/pull/3696
+ * Closing a port resets the connections that the kernel has made and we have not accepted. One turn of the
+ * event loop accepts one connection, or none: https://github.com/libuv/libuv/pull/3696
  */
 async function acceptPending(server: Server): Promise<void> {
   const deadline = performance.now() + acceptMs

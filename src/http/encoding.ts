@@ -28,8 +28,8 @@ export function encodingOf(header: string | string[] | undefined): Encoding | 'i
 }
 
 /**
- * A stream that decodes; its `bytesWritten` counts the bytes of input that it used. `first`: the first bytes of input.
- * `chunkSize`: bytes of output at a time.
+ * A stream that decodes; its `bytesWritten` counts the bytes of input that it used. `first`: the first bytes
+ * of input. `chunkSize`: bytes of output at a time.
  */
 export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 1024): Decoder {
   switch (encoding) {
@@ -45,9 +45,9 @@ export function openDecoder(encoding: Encoding, first: Buffer, chunkSize = 16 * 
 }
 
 /**
- * Decode a whole body, into pieces. `count` is called with the size of each decoded piece; when it throws, decoding stops. Rejects with
- * the error of `count`, with a RangeError beyond `bytesMax`, and with another Error when the body is damaged, cut off, or
- * followed by more bytes.
+ * Decode a whole body, into pieces. `count` is called with the size of each decoded piece; when it throws,
+ * decoding stops. Rejects with the error of `count`, with a RangeError beyond `bytesMax`, and with another
+ * Error when the body is damaged, cut off, or followed by more bytes.
  */
 export function decodeWhole(
   encoding: Encoding,

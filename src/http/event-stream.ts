@@ -35,8 +35,8 @@ export class EventStream {
   }
 
   /**
-   * Send one event. Its `write` resolves when it may write more. A client that is gone gets nothing. An event that rejects
-   * may have sent half of itself, so it ends the connection. Never rejects.
+   * Send one event. Its `write` resolves when it may write more. A client that is gone gets nothing. An event
+   * that rejects may have sent half of itself, so it ends the connection. Never rejects.
    */
   send(event: (write: (text: string) => Promise<void>) => Promise<void>): Promise<void> {
     this.#waiting++
@@ -62,8 +62,8 @@ export class EventStream {
 }
 
 /**
- * Write, and resolve when more may be written or the client is gone. Closes the connection when the client has read nothing
- * for `stallMs`.
+ * Write, and resolve when more may be written or the client is gone. Closes the connection when the client
+ * has read nothing for `stallMs`.
  */
 export async function writeTo(
   response: ServerResponse,

@@ -26,8 +26,8 @@ export interface ServerContext {
 }
 
 /**
- * The server of this process: HTTPS when a certificate is configured. `upgrades`: whether a request for another protocol may get it.
- * Throws an Error for the operator.
+ * The server of this process: HTTPS when a certificate is configured. `upgrades`: whether a request for
+ * another protocol may get it. Throws an Error for the operator.
  */
 export function makeServer(
   context: ServerContext,
@@ -128,7 +128,8 @@ function secureServer(
     listener,
   )
   server.on('secureConnection', (socket) => meet(socket, config.trustedProxies ?? []))
-  // A failed handshake is no request, so it has no row. Its bytes may be anything, so it gets no plain-text answer.
+  // A failed handshake is no request, so it has no row. Its bytes may be anything, so it gets no plain-text
+  // answer.
   server.removeAllListeners('tlsClientError')
   server.on('tlsClientError', (_error: Error, socket: TLSSocket) => socket.destroy())
   const following = followCertificate(server, files, certificate, log)

@@ -4,7 +4,10 @@ import { Duplex } from 'node:stream'
 import { type BodyShare, bringShare, takeShare } from './body-memory.ts'
 import { meetAs } from './client-address.ts'
 
-/** A request that came by another way than HTTP, such as a frame of a WebSocket, or a job. Its handlers see an HTTP request. */
+/**
+ * A request that came by another way than HTTP, such as a frame of a WebSocket, or a job. Its handlers see an
+ * HTTP request.
+ */
 export interface InnerRequest {
   method: 'GET' | 'POST' | 'DELETE'
   /** As in the first line of HTTP, with its query. */
@@ -37,8 +40,8 @@ export interface InnerExchange {
 }
 
 /**
- * A request and its response in memory, for a handler of HTTP requests. Nothing is written as HTTP, and nothing waits for a socket:
- * who reads slowly is the caller's to cut.
+ * A request and its response in memory, for a handler of HTTP requests. Nothing is written as HTTP, and
+ * nothing waits for a socket: who reads slowly is the caller's to cut.
  */
 export function innerExchange(asked: InnerRequest, listener: InnerListener): InnerExchange {
   const socket = new NoSocket()

@@ -5,15 +5,17 @@ import { cameSafely, hostSyntax } from './client-address.ts'
 import type { Intake } from './intake.ts'
 
 /**
- * Checks every request before we use any of it. Refuses a request that came over plain HTTP, and one that two HTTP parsers
- * could read as two different requests. A refused request gets a row and an error in the caller's format, and its connection
- * closes. We neither look its key up nor keep it. `allowsPlain`: accept plain HTTP.
+ * Checks every request before we use any of it. Refuses a request that came over plain HTTP, and one that two
+ * HTTP parsers could read as two different requests. A refused request gets a row and an error in the
+ * caller's format, and its connection closes. We neither look its key up nor keep it. `allowsPlain`: accept
+ * plain HTTP.
  */
 export function requestGuard(intake: Intake, allowsPlain: boolean): RequestListener {
   return (request, response) => {
     // Ignore requests that follow a refused one on its connection.
     if (closingSockets.has(request.socket)) return
-    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes behind it, so the connection must close.
+    // We answer an upgrade request in HTTP/1.1. Node's parser has dropped the bytes behind it, so the
+    // connection must close.
     if (request.headers.upgrade !== undefined) response.shouldKeepAlive = false
     const violation = violationIn(request, allowsPlain)
     if (violation === undefined) intake.serve(request, response)
@@ -43,7 +45,10 @@ const singleHeaders: ReadonlySet<string> = new Set([
   'x-api-key',
 ])
 
-/** Headers that may repeat only with the same value: of two values, some parsers take the first and some the last. */
+/**
+ * Headers that may repeat only with the same value: of two values, some parsers take the first and some the
+ * last.
+ */
 const agreeingHeaders: ReadonlySet<string> = new Set(['content-type', 'anthropic-version', 'idempotency-key'])
 
 function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayError | undefined {
@@ -69,7 +74,10 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
   return name === undefined ? undefined : gatewayError('header_repeated', { name })
 }
 
-/** The name of a repeated header; undefined when there is none. Joins repeats with the same value into one header. */
+/**
+ * The name of a repeated header; undefined when there is none. Joins repeats with the same value into one
+ * header.
+ */
 function repeatedHeader({ headers, rawHeaders }: IncomingMessage): string | undefined {
   let names = 0
   for (const _ in headers) names++

@@ -6,8 +6,9 @@ interface Running {
 /**
  * The requests that run now, in no order.
  *
- * An array, not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation if the old one
- * lived there. The entries of the old table then live until a full collection, which kept nearly all requests in memory.
+ * An array, not a Set: V8 replaces the table of a full Set, and allocates the new table in the old generation
+ * if the old one lived there. The entries of the old table then live until a full collection, which kept
+ * nearly all requests in memory.
  * https://chromium.googlesource.com/v8/v8/+/refs/heads/main/src/objects/ordered-hash-table.cc (Rehash)
  */
 export class RunningRequests<T extends Running> {

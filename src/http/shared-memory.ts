@@ -1,6 +1,6 @@
 /**
- * Memory for large bodies that threads can read too. V8 does not know its size, so unused memory could wait long for the
- * garbage collector: we reuse it, in sizes that are powers of two.
+ * Memory for large bodies that threads can read too. V8 does not know its size, so unused memory could wait
+ * long for the garbage collector: we reuse it, in sizes that are powers of two.
  */
 export function takeShared(bytes: number): Buffer {
   const size = sizeFor(bytes)

@@ -1,8 +1,9 @@
 import type { ServerResponse } from 'node:http'
 
 /**
- * Close the connection when the client has read nothing for `stallMs`. Call this when bytes begin to wait for the client.
- * Node's socket timer restarts with every byte, so the real limit lies between one and two times `stallMs`.
+ * Close the connection when the client has read nothing for `stallMs`. Call this when bytes begin to wait for
+ * the client. Node's socket timer restarts with every byte, so the real limit lies between one and two times
+ * `stallMs`.
  */
 export function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   if (response.listenerCount('timeout') > 0) return

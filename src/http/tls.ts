@@ -24,9 +24,9 @@ export function readCertificate({ tlsCert, tlsKey }: CertificateFiles): Certific
 }
 
 /**
- * Use a changed certificate for new connections, once the two files hold a certificate and its own key. Open connections
- * stay open. It polls the files instead of watching them: certbot and Kubernetes give links into another directory, whose
- * changes a watcher does not see. Clear the timer to stop.
+ * Use a changed certificate for new connections, once the two files hold a certificate and its own key. Open
+ * connections stay open. It polls the files instead of watching them: certbot and Kubernetes give links into
+ * another directory, whose changes a watcher does not see. Clear the timer to stop.
  */
 export function followCertificate(
   server: Server,

@@ -1,8 +1,9 @@
 import { FairQueue } from '../runtime/fair-queue.ts'
 
 /**
- * Bounds the bytes of large bodies that one turn of the event loop moves, in and out: many fast connections could otherwise
- * keep it busy with nothing but copying. When the bytes of a turn are used up, the owners take turns.
+ * Bounds the bytes of large bodies that one turn of the event loop moves, in and out: many fast connections
+ * could otherwise keep it busy with nothing but copying. When the bytes of a turn are used up, the owners
+ * take turns.
  */
 export class TurnBudget {
   readonly #bytesEachTurn: number

@@ -12,8 +12,8 @@ export interface Upgrade {
 const upgrades = new WeakMap<IncomingMessage, Upgrade>()
 
 /**
- * For a server's `upgrade` event: the request goes the way of all requests, and its response is an answer in HTTP until somebody takes
- * the connection with `takeUpgrade`.
+ * For a server's `upgrade` event: the request goes the way of all requests, and its response is an answer in
+ * HTTP until somebody takes the connection with `takeUpgrade`.
  */
 export function handleUpgrade(handle: RequestListener) {
   return (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
@@ -33,7 +33,10 @@ export function isUpgrade(request: IncomingMessage): boolean {
   return upgrades.has(request)
 }
 
-/** Take the connection from its response, which must not be used any more. Undefined: the client has left, or it was taken. */
+/**
+ * Take the connection from its response, which must not be used any more. Undefined: the client has left, or
+ * it was taken.
+ */
 export function takeUpgrade(request: IncomingMessage, response: ServerResponse): Upgrade | undefined {
   const upgrade = upgrades.get(request)
   upgrades.delete(request)

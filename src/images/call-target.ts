@@ -23,8 +23,8 @@ import type { ImageGateway } from './image-gateway.ts'
 const callsAtOnce = 4
 
 /**
- * Call one target until the job has all its images or an error comes. Adds the results to `made`. Never rejects: `made.error`
- * is the first error.
+ * Call one target until the job has all its images or an error comes. Adds the results to `made`. Never
+ * rejects: `made.error` is the first error.
  */
 export async function callTarget(
   gateway: ImageGateway,
@@ -179,7 +179,9 @@ function send(
   traceHeaders: readonly string[] | undefined,
 ): Promise<CallAnswer> {
   const seen = new Map<number, number>()
-  /** An upstream numbers the previews of each image from 0: the same number again belongs to the next image. */
+  /**
+   * An upstream numbers the previews of each image from 0: the same number again belongs to the next image.
+   */
   const placeOf = (index: number) => {
     const times = seen.get(index) ?? 0
     seen.set(index, times + 1)

@@ -3,15 +3,16 @@ import { cancelledEnding } from './image-ending.ts'
 import type { ImageGateway } from './image-gateway.ts'
 
 /**
- * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is. Returns the
- * job as it is now; undefined when it does not exist.
+ * Cancel a job: at once if it waits, or as soon as its worker sees the request. An ended job stays as it is.
+ * Returns the job as it is now; undefined when it does not exist.
  */
 export async function cancelJob(gateway: Pick<ImageGateway, 'images'>, id: string): Promise<Job | undefined> {
   const { jobs } = gateway.images
   for (;;) {
     const [job] = await jobs.read([id])
     if (job === undefined || hasEnded(job)) return job
-    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round then tries the other.
+    // Each statement does nothing when a worker claimed the job, or put it back, in between. The next round
+    // then tries the other.
     if (job.state === 'queued') {
       const ending = cancelledEnding({
         job,

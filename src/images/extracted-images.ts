@@ -10,7 +10,10 @@ export class ExtractedImages {
   readonly #imageBytesMax: number
   readonly #onText: (bytes: Buffer) => Promise<void>
   readonly #extractor = new Base64Extractor()
-  /** By number. An error counts only when the decoder asks for that image: not all long base64 strings are images. */
+  /**
+   * By number. An error counts only when the decoder asks for that image: not all long base64 strings are
+   * images.
+   */
   readonly #stored = new Map<number, ReceivedImage | { error: unknown }>()
   #receiver: ImageReceiver | undefined
 
@@ -34,7 +37,10 @@ export class ExtractedImages {
     return this.#handle(this.#extractor.end())
   }
 
-  /** The stored image that a decoder names, or its link. Rejects when the image is incomplete, or could not be stored. */
+  /**
+   * The stored image that a decoder names, or its link. Rejects when the image is incomplete, or could not be
+   * stored.
+   */
   async find(source: ImageSource): Promise<ReceivedImage | { url: string }> {
     switch (source.kind) {
       case 'url':

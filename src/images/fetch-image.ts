@@ -7,9 +7,9 @@ import type { ImageGateway } from './image-gateway.ts'
 import { type ReceivedImage, receiveImage } from './storage/receive.ts'
 
 /**
- * Store an image to which an upstream gave a link: its link may expire before ours. The link's host must follow the same
- * rules as the channel's own. We send no credential there, and follow no redirect.
- * Rejects `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
+ * Store an image to which an upstream gave a link: its link may expire before ours. The link's host must
+ * follow the same rules as the channel's own. We send no credential there, and follow no redirect. Rejects
+ * `upstream_error` or `upstream_timeout`, or `internal` when it cannot be stored.
  */
 export function fetchImage(
   gateway: ImageGateway,

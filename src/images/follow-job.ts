@@ -2,8 +2,9 @@ import { hasEnded, type Job } from '../jobs/job.ts'
 import type { ImageGateway } from './image-gateway.ts'
 
 /**
- * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls `onChange` with the
- * job as it is now and after each change, its end included; the same state may come twice.
+ * Wait for the end of a job. Resolves with the job, or with undefined when the signal comes first. Calls
+ * `onChange` with the job as it is now and after each change, its end included; the same state may come
+ * twice.
  */
 export function followJob(
   gateway: Pick<ImageGateway, 'images'>,

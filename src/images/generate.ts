@@ -14,8 +14,8 @@ import { encodingErrorOf } from './image-encoding.ts'
 import type { ImageGateway } from './image-gateway.ts'
 
 /**
- * Make a job's images: call one target after the other until the job has all its images, or no other target may do better.
- * Images that were made count, also when other calls failed.
+ * Make a job's images: call one target after the other until the job has all its images, or no other target
+ * may do better. Images that were made count, also when other calls failed.
  */
 export async function generate(gateway: ImageGateway, generation: Generation): Promise<Generated> {
   const { job, request } = generation

@@ -27,11 +27,16 @@ export interface Generation {
   ended: GatewayError | undefined
   /** Of this run. */
   readonly trace: Trace | undefined
-  /** 0: we may call the channel now. Otherwise the time in ms until we may. Rejects when the lease is lost. */
+  /**
+   * 0: we may call the channel now. Otherwise the time in ms until we may. Rejects when the lease is lost.
+   */
   takeTurn(channel: Channel): Promise<number>
   /** Store the attempts for the worker that may have to continue. Rejects when the lease is lost. */
   noteAttempts(): Promise<void>
-  /** Show a preview to the client. `index`: as the upstream numbers it. `place`: its image among the job's images, from 0. */
+  /**
+   * Show a preview to the client. `index`: as the upstream numbers it. `place`: its image among the job's
+   * images, from 0.
+   */
   notePartial(image: ReceivedImage, index: number, place: number): Promise<void>
 }
 

@@ -12,9 +12,10 @@ import { errorOf } from './job-error.ts'
 import { beginEvents, openFirst, sendCompleted, sendImages, sendPreview } from './send-images.ts'
 
 /**
- * Answer a client that asked not to wait (`Prefer: respond-async`). It gets the job, not its images, and always 202, even
- * when the job has ended by now: 200 is for answers in the client's own format. After a job is accepted, a failure of ours is
- * no error for the client: a client that sees an error would ask for a second job.
+ * Answer a client that asked not to wait (`Prefer: respond-async`). It gets the job, not its images, and
+ * always 202, even when the job has ended by now: 200 is for answers in the client's own format. After a job
+ * is accepted, a failure of ours is no error for the client: a client that sees an error would ask for a
+ * second job.
  */
 export async function answerAtOnce(
   gateway: Pick<ImageGateway, 'images' | 'publicUrl' | 'log' | 'showsRouting'>,
@@ -24,8 +25,8 @@ export async function answerAtOnce(
 }
 
 /**
- * Wait for the job, then answer as an upstream of the format would. A client that has waited `imageWaitMs` gets 202 and the
- * job. The job of a client that leaves goes on, unless the policy of its group is `abort`.
+ * Wait for the job, then answer as an upstream of the format would. A client that has waited `imageWaitMs`
+ * gets 202 and the job. The job of a client that leaves goes on, unless the policy of its group is `abort`.
  */
 export async function answerWhenDone(
   gateway: ImageGateway,

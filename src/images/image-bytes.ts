@@ -6,7 +6,10 @@ import { endAnswer, writeTo } from '../http/event-stream.ts'
 import { sniff, sniffBytes } from './storage/sniff.ts'
 import type { ImageStorage, StoredImage } from './storage/storage.ts'
 
-/** Rejects `unknown_path` for an image that is no longer kept. Any other error is a failure of the storage, which may pass. */
+/**
+ * Rejects `unknown_path` for an image that is no longer kept. Any other error is a failure of the storage,
+ * which may pass.
+ */
 export async function openImage(storage: ImageStorage, file: string): Promise<StoredImage> {
   const stored = await storage.open(file)
   if (stored !== undefined) {
@@ -16,7 +19,10 @@ export async function openImage(storage: ImageStorage, file: string): Promise<St
   throw gatewayError('image_gone')
 }
 
-/** Write the image as base64, in pieces, so that we never hold it whole. Rejects when the client leaves or a read fails. */
+/**
+ * Write the image as base64, in pieces, so that we never hold it whole. Rejects when the client leaves or a
+ * read fails.
+ */
 export async function writeBase64(
   { stream }: StoredImage,
   write: (text: string) => Promise<void>,
@@ -35,7 +41,10 @@ export async function writeBase64(
   if (rest.length > 0) await write(rest.toString('base64'))
 }
 
-/** Answer with an image. Its client may keep it for `keepSeconds`. Closes the connection when the client has read nothing for `stallMs`. */
+/**
+ * Answer with an image. Its client may keep it for `keepSeconds`. Closes the connection when the client has
+ * read nothing for `stallMs`.
+ */
 export async function sendFile(
   storage: ImageStorage,
   file: string,

@@ -44,8 +44,8 @@ const refusalBytesMax = 64 * 1024
 const textBytesMax = 4 * 1024 * 1024
 
 /**
- * Reads one upstream's answer with images while it arrives. The images go to storage in pieces, and the upstream waits
- * while they are written. The protocol decodes the rest of the answer.
+ * Reads one upstream's answer with images while it arrives. The images go to storage in pieces, and the
+ * upstream waits while they are written. The protocol decodes the rest of the answer.
  */
 export class ImageCall implements Listener {
   readonly #options: ImageCallOptions
@@ -82,7 +82,10 @@ export class ImageCall implements Listener {
     attempt.upstreamRequestId = requestIdIn(headers, this.#options.secrets)
   }
 
-  /** The bytes to read now. The first ones decide what the answer is, and its label only where they do not say. */
+  /**
+   * The bytes to read now. The first ones decide what the answer is, and its label only where they do not
+   * say.
+   */
   #taken(upstream: UpstreamCall, bytes: Buffer): Buffer {
     if (this.#kind !== undefined) return bytes
     const begin = this.#begin.length === 0 ? bytes : Buffer.concat([this.#begin, bytes])

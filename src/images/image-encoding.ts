@@ -5,7 +5,10 @@ import { imageSide } from '../protocols/index.ts'
 import type { Candidate } from '../routing/candidates.ts'
 import { asGatewayError } from '../stages/ending.ts'
 
-/** The first target's encoding error if no target can encode the request; undefined if one can, or without targets. */
+/**
+ * The first target's encoding error if no target can encode the request; undefined if one can, or without
+ * targets.
+ */
 export function findEncodingError(
   targets: readonly Candidate[],
   request: ImageRequest,
@@ -21,7 +24,9 @@ export function findEncodingError(
   return first
 }
 
-/** The error of encoding the largest call that we would make to this target; undefined if it can be encoded. */
+/**
+ * The error of encoding the largest call that we would make to this target; undefined if it can be encoded.
+ */
 export function encodingErrorOf(
   side: ImageSide,
   request: ImageRequest,

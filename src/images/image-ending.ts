@@ -14,8 +14,8 @@ import { withoutSecrets } from '../stages/redact-error.ts'
 import type { Generated, Generation } from './generation.ts'
 
 /**
- * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them. The client
- * neither gets nor pays for images beyond that number.
+ * The end of a job that made images, even if fewer than asked for: the client gets them and pays for them.
+ * The client neither gets nor pays for images beyond that number.
  */
 export function madeEnding(generation: Generation, made: Generated): JobEnding {
   const { job } = generation
@@ -62,8 +62,8 @@ export function madeEnding(generation: Generation, made: Generated): JobEnding {
 }
 
 /**
- * The end of a job that made no images. The client pays for the images of which it got previews, and for nothing else, even
- * if an upstream charges the operator.
+ * The end of a job that made no images. The client pays for the images of which it got previews, and for
+ * nothing else, even if an upstream charges the operator.
  */
 export function failedEnding(
   generation: Generation,
@@ -89,7 +89,10 @@ export function failedEnding(
 /** The parts of a generation that its end needs. */
 type Ended = Pick<Generation, 'job' | 'attempts' | 'previews' | 'credentials'>
 
-/** The end of a job that its client cancelled. Like a failed job, it costs the images of which the client got previews. */
+/**
+ * The end of a job that its client cancelled. Like a failed job, it costs the images of which the client got
+ * previews.
+ */
 export function cancelledEnding(generation: Ended): JobEnding {
   return {
     state: 'cancelled',
@@ -150,8 +153,8 @@ function closeOf(generation: Ended, known: Known): JobEnding['close'] {
 }
 
 /**
- * Priced by the size and quality that the client asked for; if it left them open, by those that the upstream reported. Counts that cannot
- * be are not believed, as those of an answer in text: see `meter`.
+ * Priced by the size and quality that the client asked for; if it left them open, by those that the upstream
+ * reported. Counts that cannot be are not believed, as those of an answer in text: see `meter`.
  */
 function meterImages(quote: JobQuote, { images, answer, usage: reported }: Generated): Metered {
   const { price, multiplier, size, quality, count, heldNano } = quote
@@ -177,15 +180,19 @@ function isPlausible(usage: Usage, count: number): boolean {
   return totalInput(usage) <= most && usage.output + usage.reasoning <= most
 }
 
-/** A preview shows its image: the client pays for the image, once for all its previews and all runs of the job. */
+/**
+ * A preview shows its image: the client pays for the image, once for all its previews and all runs of the
+ * job.
+ */
 function previewedImages({ job, previews }: Ended): number {
   const places = new Set(previews.map(({ image = 0 }) => image))
   return Math.min(places.size, job.quote.count)
 }
 
 /**
- * The cost of the previewed images, never more than was held. An image that is charged by tokens costs its part of what was
- * held, because an upstream reports no tokens of an image that it did not finish; unknown if nothing was held.
+ * The cost of the previewed images, never more than was held. An image that is charged by tokens costs its
+ * part of what was held, because an upstream reports no tokens of an image that it did not finish; unknown if
+ * nothing was held.
  */
 function meterPreviews(generation: Ended): Metered {
   const count = previewedImages(generation)

@@ -32,9 +32,9 @@ import type { ImageGateway } from './image-gateway.ts'
 import { replayJob } from './replay-job.ts'
 
 /**
- * An image request until it becomes a job: identify the caller, read the request, check that a target can make it, hold its
- * cost. Then the request waits for a worker to make the images. A request that becomes no job gets its row at once; otherwise
- * the end of the job writes the row.
+ * An image request until it becomes a job: identify the caller, read the request, check that a target can
+ * make it, hold its cost. Then the request waits for a worker to make the images. A request that becomes no
+ * job gets its row at once; otherwise the end of the job writes the row.
  */
 export function images(gateway: ImageGateway, endpoint: ModelEndpoint) {
   return handleRequest(gateway, formatOf(endpoint), serve)
@@ -57,7 +57,8 @@ async function serve(gateway: ImageGateway, received: Received): Promise<void> {
   const { facts, group } = asked
   const model = requireModel(identified, facts.model)
   imageClient.checkTraits(facts, model.images, facts.model)
-  // The worker chooses the target. Here we only check that there are some, and that one can encode the request.
+  // The worker chooses the target. Here we only check that there are some, and that one can encode the
+  // request.
   const targets = planImageRoute(model, facts.model, group)
   const encodingError = findEncodingError(targets, facts)
   if (encodingError !== undefined) throw encodingError
@@ -81,8 +82,8 @@ interface JobPlan {
 }
 
 /**
- * Turn the request into a job. From now on the job holds the money and will write the row, and workers run it even if this
- * process dies. `left`: the client left while it waited for money, and there is no job.
+ * Turn the request into a job. From now on the job holds the money and will write the row, and workers run it
+ * even if this process dies. `left`: the client left while it waited for money, and there is no job.
  */
 async function accept(gateway: ImageGateway, plan: JobPlan): Promise<'accepted' | 'left'> {
   const { images, bounds } = gateway
@@ -158,7 +159,8 @@ function jobOf(
 
 function worstCase({ asked, model, targets }: JobPlan): bigint {
   const { count, size, quality } = asked.facts
-  // In another format the request may be longer than the client's, and the vendor's own text around its tool costs too.
+  // In another format the request may be longer than the client's, and the vendor's own text around its tool
+  // costs too.
   const hasMore = targets.some(({ native }) => !native)
   const priced = { count, size, quality, bodyBytes: asked.body.length, hasMore }
   const amount = worstCaseImagesNano(priced, model, asked.group.priceMultiplier)

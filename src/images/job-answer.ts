@@ -14,7 +14,9 @@ export type JobRequest = Pick<Received, 'id' | 'request' | 'response' | 'headers
 /** A client should ask for a job again after this time. */
 export const askAgainSeconds = 2
 
-/** Answer 202 with the job, or with the little that is known while Postgres does not answer. Never rejects. */
+/**
+ * Answer 202 with the job, or with the little that is known while Postgres does not answer. Never rejects.
+ */
 export async function answerLater(
   gateway: JobGateway,
   received: JobRequest,

@@ -56,7 +56,8 @@ export const imageWebhook = z
 export type LinkTo = (file: string) => string
 
 /**
- * `position`: its place among the tenant's waiting jobs; null when it does not wait. `showsRouting`: whether its reader may know of channels.
+ * `position`: its place among the tenant's waiting jobs; null when it does not wait. `showsRouting`: whether
+ * its reader may know of channels.
  */
 export function jobJson(
   job: Job,

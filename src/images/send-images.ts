@@ -38,9 +38,9 @@ export async function sendImages(
 }
 
 /**
- * Open the first image before the headers go out: if it is gone, the client gets an error. The others are opened when
- * their turn comes, because each open image holds a file or a connection while a slow client reads. Undefined when the
- * answer has links.
+ * Open the first image before the headers go out: if it is gone, the client gets an error. The others are
+ * opened when their turn comes, because each open image holds a file or a connection while a slow client
+ * reads. Undefined when the answer has links.
  */
 export async function openFirst(gateway: ImageGateway, result: JobResult): Promise<StoredImage | undefined> {
   return result.delivery === 'url' ? undefined : await openNth(gateway, result, 0)

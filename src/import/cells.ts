@@ -1,6 +1,9 @@
 import { ImportError } from './problems.ts'
 
-/** A row of a foreign table: from JSON, a dump or SQLite, so that a number may be text, and a truth 0, `t` or `true`. */
+/**
+ * A row of a foreign table: from JSON, a dump or SQLite, so that a number may be text, and a truth 0, `t` or
+ * `true`.
+ */
 export type Row = Readonly<Record<string, unknown>>
 
 /** Empty where the cell has no value. */

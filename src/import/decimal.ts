@@ -2,7 +2,10 @@
 
 const decimals = 9
 
-/** The product with at most 9 decimals, rounded half up. Undefined where a factor is no decimal that is 0 or more. */
+/**
+ * The product with at most 9 decimals, rounded half up. Undefined where a factor is no decimal that is 0 or
+ * more.
+ */
 export function product(...factors: readonly string[]): string | undefined {
   let digits = 1n
   let scale = 0

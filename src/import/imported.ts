@@ -1,7 +1,10 @@
 import type { GatewayFile } from '../catalog/gateway-file.ts'
 import type { ImportProblem } from './problems.ts'
 
-/** Another gateway's state in the words of gateway.yaml, before it is checked. Texts are plain: `${` means nothing in them. */
+/**
+ * Another gateway's state in the words of gateway.yaml, before it is checked. Texts are plain: `${` means
+ * nothing in them.
+ */
 export interface Draft {
   models: ModelDraft[]
   channels: ChannelDraft[]

@@ -5,8 +5,9 @@ import { UniqueNames, visibleName } from './names.ts'
 import { ImportError, type Problems } from './problems.ts'
 
 /**
- * The keys of LiteLLM, as `GET /key/list?return_full_object=true` answers them or the table LiteLLM_VerificationToken holds
- * them. It stores SHA-256 of each key, and Tollgate an HMAC: a key cannot be carried over, so a new one is made in its place.
+ * The keys of LiteLLM, as `GET /key/list?return_full_object=true` answers them or the table
+ * LiteLLM_VerificationToken holds them. It stores SHA-256 of each key, and Tollgate an HMAC: a key cannot be
+ * carried over, so a new one is made in its place.
  * https://deepwiki.com/BerriAI/litellm/3.5.1-api-key-management, read 2026-11-23.
  */
 export function tenantsOfKeys(text: string, models: ReadonlySet<string>, problems: Problems): TenantDraft[] {

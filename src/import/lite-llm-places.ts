@@ -6,7 +6,10 @@ import type { VendorName } from '../traits/vendors.ts'
  */
 export interface Provider {
   vendor?: VendorName
-  /** The protocols that it speaks at its `api_base`, and what comes after that. Not asked for where the vendor's own holds. */
+  /**
+   * The protocols that it speaks at its `api_base`, and what comes after that. Not asked for where the
+   * vendor's own holds.
+   */
   at: Readonly<Partial<Record<'openai-chat' | 'openai-responses' | 'anthropic-messages' | 'gemini', string>>>
 }
 

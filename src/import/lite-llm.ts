@@ -16,7 +16,8 @@ interface Source {
 
 /**
  * LiteLLM in our words. The settings are those of https://docs.litellm.ai/docs/proxy/configs and
- * https://docs.litellm.ai/docs/proxy/reliability, read 2026-11-23. Throws ImportError where the file is no configuration.
+ * https://docs.litellm.ai/docs/proxy/reliability, read 2026-11-23. Throws ImportError where the file is no
+ * configuration.
  */
 export function draftFromLiteLlm({ config, keys, env }: Source, problems: Problems): Draft {
   const data = readConfig(config)

@@ -8,7 +8,9 @@ export function visibleName(text: string, charactersMax: number): string | undef
   return name === '' ? undefined : name
 }
 
-/** Makes names unique: the second one gets a suffix, which is the same at the next import of the same file. */
+/**
+ * Makes names unique: the second one gets a suffix, which is the same at the next import of the same file.
+ */
 export class UniqueNames {
   readonly #given = new Set<string>()
 

@@ -11,7 +11,9 @@ interface Names {
   variables: VariableNames
 }
 
-/** A channel and the groups that may use it. Undefined: it cannot be carried over, and `problems` says why. */
+/**
+ * A channel and the groups that may use it. Undefined: it cannot be carried over, and `problems` says why.
+ */
 export function channelOf(
   row: Row,
   names: Names,

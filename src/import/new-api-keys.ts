@@ -6,7 +6,10 @@ import type { KeyDraft } from './imported.ts'
 import { type UniqueNames, type VariableNames, visibleName } from './names.ts'
 import type { Problems } from './problems.ts'
 
-/** 500,000 quota units are a dollar: https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read 2026-11-23 */
+/**
+ * 500,000 quota units are a dollar: https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read
+ * 2026-11-23
+ */
 export function usdOfQuota(quota: bigint): string {
   return quotient(quota < 0n ? 0n : quota, 500_000n)
 }
@@ -23,7 +26,10 @@ interface Surroundings {
   problems: Problems
 }
 
-/** Undefined: it cannot be carried over, and `problems` says why. In doubt, the key may do less than before, never more. */
+/**
+ * Undefined: it cannot be carried over, and `problems` says why. In doubt, the key may do less than before,
+ * never more.
+ */
 export function keyOf(row: Row, around: Surroundings): KeyDraft | undefined {
   const { tenant, groups, problems } = around
   const id = textOf(row, 'id')

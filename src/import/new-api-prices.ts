@@ -40,7 +40,10 @@ export function readRatios(options: readonly Row[], problems: Problems): Ratios 
   }
 }
 
-/** A ratio of 1 is a quota unit for a token, and 500,000 units are a dollar: https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read 2026-11-23 */
+/**
+ * A ratio of 1 is a quota unit for a token, and 500,000 units are a dollar:
+ * https://www.newapi.ai/en/docs/guide/console/settings/rate-settings, read 2026-11-23
+ */
 const usdPerMillion = '2'
 
 /** USD per million tokens. Undefined: the file does not say what the model costs, and `problems` says so. */

@@ -6,8 +6,9 @@ import { ImportError } from './problems.ts'
 import { readSqlDump, type Tables } from './sql-dump.ts'
 
 /**
- * The tables of new-api: of a JSON file (a map of tables, or the rows of one table that gives the file its name), of a dump in
- * SQL, or of an SQLite file. Several files are put together. Throws ImportError for a file that is none of these.
+ * The tables of new-api: of a JSON file (a map of tables, or the rows of one table that gives the file its
+ * name), of a dump in SQL, or of an SQLite file. Several files are put together. Throws ImportError for a
+ * file that is none of these.
  */
 export function readTables(paths: readonly string[]): Tables {
   const tables: Tables = new Map()

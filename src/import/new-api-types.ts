@@ -1,10 +1,11 @@
 import type { VendorName } from '../traits/vendors.ts'
 
 /**
- * The channel types of new-api, as far as there is a place for them here. Its base URLs have no version, ours are as the vendor's
- * own SDK takes them: `path` is what comes after its base URL, by protocol.
+ * The channel types of new-api, as far as there is a place for them here. Its base URLs have no version, ours
+ * are as the vendor's own SDK takes them: `path` is what comes after its base URL, by protocol.
  *
- * Numbers, names and base URLs: https://github.com/QuantumNous/new-api/blob/016c88c305ca1285c2faa92a2521dd6b06ec7bc0/constant/channel.go,
+ * Numbers, names and base URLs:
+ * https://github.com/QuantumNous/new-api/blob/016c88c305ca1285c2faa92a2521dd6b06ec7bc0/constant/channel.go,
  * read 2026-11-23.
  */
 export interface ChannelType {

@@ -1,8 +1,8 @@
 /** A setting of the other gateway that is not carried over unchanged. */
 export interface ImportProblem {
   /**
-   * `lost`: it is not carried over. `changed`: it means something else here. `note`: it is carried over, and the operator
-   * should know of it.
+   * `lost`: it is not carried over. `changed`: it means something else here. `note`: it is carried over, and
+   * the operator should know of it.
    */
   level: 'lost' | 'changed' | 'note'
   /** The thing of the other gateway, such as `channel "main"`. */

@@ -9,7 +9,10 @@ import { channelWords, renderYaml, tenantWords, type WriteSecret } from './rende
 
 interface Terms {
   env: Readonly<Record<string, string | undefined>>
-  /** The result is a gateway.yaml, which has no word for a disabled channel, and whose variables others will set. */
+  /**
+   * The result is a gateway.yaml, which has no word for a disabled channel, and whose variables others will
+   * set.
+   */
   forYaml: boolean
   /** Models without a price get that of the library. */
   libraryPrices: boolean
@@ -18,8 +21,8 @@ interface Terms {
 }
 
 /**
- * Check a draft. Leaves out what gateway.yaml does not take, and what refers to it, each with a problem. Throws ImportError when
- * variables of the environment are missing.
+ * Check a draft. Leaves out what gateway.yaml does not take, and what refers to it, each with a problem.
+ * Throws ImportError when variables of the environment are missing.
  */
 export function settle(draft: Draft, problems: Problems, terms: Terms): Imported {
   const sized = { ...draft, models: draft.models.map((model) => ({ ...terms.sizes, ...model })) }

@@ -5,8 +5,9 @@ import { SqlReader, type SqlValue } from './sql-reader.ts'
 export type Tables = Map<string, Record<string, unknown>[]>
 
 /**
- * Read the rows of a dump: of `pg_dump` (COPY, --inserts or --column-inserts), `mysqldump`, or `.dump` of sqlite3. Other
- * statements are passed over. Throws ImportError with the line for a statement that it cannot read.
+ * Read the rows of a dump: of `pg_dump` (COPY, --inserts or --column-inserts), `mysqldump`, or `.dump` of
+ * sqlite3. Other statements are passed over. Throws ImportError with the line for a statement that it cannot
+ * read.
  */
 export function readSqlDump(text: string): Tables {
   if (text.includes('\0')) throw new ImportError('the dump has NUL bytes: it is no SQL text')

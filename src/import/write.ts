@@ -43,7 +43,10 @@ export async function planImport(
 
 class Undone extends Error {}
 
-/** Write it, in one transaction with a line of the audit log. Writes nothing when there are conflicts, or nothing to write. */
+/**
+ * Write it, in one transaction with a line of the audit log. Writes nothing when there are conflicts, or
+ * nothing to write.
+ */
 export function writeImport(
   db: Pick<Connections, 'db'>,
   imported: Imported,

@@ -52,7 +52,10 @@ export interface JobOpened extends OpenRecord {
 export interface JobQuote {
   price: Price | undefined
   multiplier: string
-  /** As the client asked for. If it is `auto` or undefined, the size that the upstream reports decides the price. */
+  /**
+   * As the client asked for. If it is `auto` or undefined, the size that the upstream reports decides the
+   * price.
+   */
   size: string | undefined
   quality: string | undefined
   /** Number of images that the client asked for. */

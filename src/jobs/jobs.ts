@@ -37,7 +37,9 @@ import { jobOf } from './rows.ts'
 
 export type { Lease }
 
-/** Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose. */
+/**
+ * Encrypts the parts of a job that must not outlive it. `owner` binds the text to its job and its purpose.
+ */
 export interface JobCipher {
   encrypt(text: string, owner: string): Buffer
   decrypt(encrypted: Buffer, owner: string): string
@@ -85,8 +87,8 @@ export interface Acceptance {
 
 export type JobClaim =
   /**
-   * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that the queue
-   * should get now.
+   * `request` returns the client's body; it throws when another SECRET_KEY encrypted it. `enqueue`: jobs that
+   * the queue should get now.
    */
   | { verdict: 'claimed'; lease: Lease; job: Job; request: () => string; enqueue: Enqueued[] }
   /** `held`: another worker has the job. `early`: the job must not run yet. */
@@ -104,8 +106,8 @@ export interface JobEnding {
 }
 
 /**
- * The jobs in Postgres. Each change is one statement, and names the fence or the state that the caller expects. Methods
- * for which a client or an upstream call waits reject `unavailable` while Postgres is away.
+ * The jobs in Postgres. Each change is one statement, and names the fence or the state that the caller
+ * expects. Methods for which a client or an upstream call waits reject `unavailable` while Postgres is away.
  */
 export class Jobs {
   readonly #options: JobsOptions
@@ -115,8 +117,9 @@ export class Jobs {
   }
 
   /**
-   * Hold the money and store the job. `insufficient`: the account has too little; `full`: the most jobs of the tenant that may
-   * wait do so. A second call with the same job changes nothing. Rejects when Postgres does not answer.
+   * Hold the money and store the job. `insufficient`: the account has too little; `full`: the most jobs of
+   * the tenant that may wait do so. A second call with the same job changes nothing. Rejects when Postgres
+   * does not answer.
    */
   async accept(job: NewJob): Promise<Acceptance> {
     const { cipher, queueWindow, waitingMax } = this.#options
@@ -142,7 +145,8 @@ export class Jobs {
     if (verdict === 'ended' || verdict === 'gone') return { verdict }
     if (verdict !== 'claimed') return { verdict, untilMs: answer.until?.getTime() ?? Date.now() }
     const row = await database.jobs.ask(({ db }) => readJobToRun(db, id))
-    // Another worker may have claimed it since. Then the fence of this lease is old, and its changes do nothing.
+    // Another worker may have claimed it since. Then the fence of this lease is old, and its changes do
+    // nothing.
     if (row === undefined || row.request === null) return { verdict: 'ended' }
     const { request: encrypted, ...rest } = row
     return {
@@ -187,8 +191,8 @@ export class Jobs {
   }
 
   /**
-   * Put a job back, so that it runs again after `delayMs`, because its run failed or only waited for a channel. False: the
-   * lease is lost, or the client has cancelled the job.
+   * Put a job back, so that it runs again after `delayMs`, because its run failed or only waited for a
+   * channel. False: the lease is lost, or the client has cancelled the job.
    */
   async requeue(
     { id, fence }: Lease,
@@ -204,7 +208,10 @@ export class Jobs {
     return answer?.done ?? false
   }
 
-  /** End a job once: write its row, charge its cost. False: the job was not in the expected state, and nothing changed. */
+  /**
+   * End a job once: write its row, charge its cost. False: the job was not in the expected state, and nothing
+   * changed.
+   */
   async finish(
     { id, fence }: Lease,
     from: 'queued' | 'running',
@@ -272,8 +279,8 @@ export class Jobs {
   }
 
   /**
-   * Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this time. It locks one
-   * tenant at a time.
+   * Jobs that the queue has lost, and should get again. `staleMs`: the queue should have run a job after this
+   * time. It locks one tenant at a time.
    */
   async sweep(staleMs: number): Promise<Enqueued[]> {
     const { queueWindow } = this.#options
@@ -319,14 +326,19 @@ export class Jobs {
     await this.#options.database.jobs.ask(({ db }) => countDelivery(db, id, state, againMs))
   }
 
-  /** The time of Postgres: the clock of a process may be wrong, and a wrong clock must not delete anything. */
+  /**
+   * The time of Postgres: the clock of a process may be wrong, and a wrong clock must not delete anything.
+   */
   async now(): Promise<Date> {
     const [answer] = await this.#call((sql) => sql<{ now: Date }[]>`SELECT now()`)
     if (answer === undefined) throw new Error('Postgres does not know what time it is')
     return answer.now
   }
 
-  /** Delete ended jobs of a kind that are older than this moment. Resolves with their number. A slow deletion goes on. */
+  /**
+   * Delete ended jobs of a kind that are older than this moment. Resolves with their number. A slow deletion
+   * goes on.
+   */
   async removeBefore(kind: JobKind, moment: Date): Promise<number> {
     const { database, waitMs: withinMs } = this.#options
     const deleted = await database.upkeep.ask(({ db }) => deleteEndedJobs(db, kind, moment), { withinMs })

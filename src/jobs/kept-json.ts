@@ -8,9 +8,9 @@ import { protocolNames } from '../protocols/protocol.ts'
 import type { JobError, JobOpened, JobPartial, JobQuote, JobResult } from './job.ts'
 
 /**
- * The JSON text in a job's row. Another release may have written it: a new member has a default, and an unknown word becomes
- * a known one. A schema is loose, and keeps the members of a newer release, where its value is written again: we add to it
- * and write it back, or make the row of the usage log from it.
+ * The JSON text in a job's row. Another release may have written it: a new member has a default, and an
+ * unknown word becomes a known one. A schema is loose, and keeps the members of a newer release, where its
+ * value is written again: we add to it and write it back, or make the row of the usage log from it.
  */
 
 const text = z.string()
@@ -139,7 +139,10 @@ export const keptWebhook = z.object({
   origin: text,
 })
 
-/** Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its job. */
+/**
+ * Throws an Error for the log that names the wrong member. `what`: the name of the text, with the id of its
+ * job.
+ */
 export function readKept<Value>(schema: z.ZodType<Value>, json: string, what: string): Value {
   const read = schema.safeParse(JSON.parse(json))
   if (read.success) return read.data

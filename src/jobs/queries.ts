@@ -67,7 +67,8 @@ export async function listJobs(
   { tenantId, keyId }: RowScope,
   { kind, before, state, limit }: JobPage,
 ): Promise<JobRow[]> {
-  // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the tenant.
+  // Only the given conditions, with the limit as text: a plan for all parameters would read all jobs of the
+  // tenant.
   return await db
     .select(jobColumns)
     .from(imageJobs)
@@ -103,7 +104,9 @@ export interface JobFilter {
   limit: number
 }
 
-/** Jobs of all tenants, newest first. The ids are in the order of time, so `from` and `to` bound what is read. */
+/**
+ * Jobs of all tenants, newest first. The ids are in the order of time, so `from` and `to` bound what is read.
+ */
 export async function findJobs(db: Queries, filter: JobFilter): Promise<JobRow[]> {
   const { kind, tenantId, state, model, channel, from, to, before, limit } = filter
   const asked = channel === undefined ? undefined : `%${likeText(JSON.stringify({ channel }).slice(1, -1))}%`

@@ -5,8 +5,8 @@ import type { Job } from './job.ts'
 import type { Jobs } from './jobs.ts'
 
 /**
- * Watches the jobs for which clients wait. Postgres's notifications make it fast. A regular read of these jobs makes it
- * certain, because an outage loses notifications.
+ * Watches the jobs for which clients wait. Postgres's notifications make it fast. A regular read of these
+ * jobs makes it certain, because an outage loses notifications.
  */
 export class JobWatch {
   readonly #jobs: Pick<Jobs, 'read'>
@@ -33,8 +33,8 @@ export class JobWatch {
   }
 
   /**
-   * Call `onChange` with the job as it is now and after each change, never before this method returns. It may get the same
-   * state twice. Returns the function that ends the watch.
+   * Call `onChange` with the job as it is now and after each change, never before this method returns. It may
+   * get the same state twice. Returns the function that ends the watch.
    */
   watch(id: string, onChange: (job: Job) => void): () => void {
     const watcher: Watcher = { onChange }

@@ -19,8 +19,8 @@ export function itemsAdded(items: readonly Json[]): NewItem[] {
 }
 
 /**
- * The items of an answer. Its vendor alone can look up reasoning that is not encrypted, and it refuses the items beside it without that
- * reasoning, unless they have no ids.
+ * The items of an answer. Its vendor alone can look up reasoning that is not encrypted, and it refuses the
+ * items beside it without that reasoning, unless they have no ids.
  */
 export function itemsAnswered(output: readonly Json[]): NewItem[] {
   const isWhole = output.every(canBeSent)
@@ -56,7 +56,10 @@ export function newId(prefix: string): string {
   return `${prefix}_${randomBytes(24).toString('hex')}`
 }
 
-/** What is wrong with an item that a client adds; undefined: nothing. A bad one would spoil every later request. */
+/**
+ * What is wrong with an item that a client adds; undefined: nothing. A bad one would spoil every later
+ * request.
+ */
 export function faultOf(item: Json): string | undefined {
   const { type = 'message', role, content } = item
   if (typeof type !== 'string' || type === '') return 'type: expected a text'

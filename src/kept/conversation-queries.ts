@@ -79,8 +79,8 @@ export interface ClaimedConversation {
 }
 
 /**
- * Claim a conversation for a request, and keep it for these days, unless another request has it. The claim of a dead process does not
- * count. For the count see `claimAnswer`.
+ * Claim a conversation for a request, and keep it for these days, unless another request has it. The claim of
+ * a dead process does not count. For the count see `claimAnswer`.
  */
 export async function claimConversation(
   sql: Sql,
@@ -113,8 +113,8 @@ export async function releaseConversation(
 }
 
 /**
- * Add what a request and its answer have brought, keep the answer where it is given, and end the claim, all in one. False: the request has
- * lost the conversation, so nothing was added.
+ * Add what a request and its answer have brought, keep the answer where it is given, and end the claim, all
+ * in one. False: the request has lost the conversation, so nothing was added.
  */
 export async function appendTurn(
   sql: Sql,
@@ -138,7 +138,9 @@ export async function appendTurn(
   return rows.length > 0
 }
 
-/** Add items beside requests. As `claimConversation`; `full`: it would have more items or bytes than it may. */
+/**
+ * Add items beside requests. As `claimConversation`; `full`: it would have more items or bytes than it may.
+ */
 export async function addItems(
   sql: Sql,
   scope: ConversationScope,
@@ -245,7 +247,10 @@ export async function deleteItem(sql: Sql, tenantId: string, id: string, itemId:
   return count > 0
 }
 
-/** Delete conversations that have expired, unless another process does so now, or has within `apartMs`. Returns how many went. */
+/**
+ * Delete conversations that have expired, unless another process does so now, or has within `apartMs`.
+ * Returns how many went.
+ */
 export async function deleteExpiredConversations(sql: Sql, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`
     SELECT claim_sweep('conversations', ${apartMs}::integer) AS mine`

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Backoff } from '../backoff.ts'
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { invalid } from '../canonical/field-error.ts'
 import { isRecord, type Json } from '../canonical/json.ts'
 import type { PoolQuery } from '../db/pool.ts'
 import { redactText } from '../redaction/redact.ts'
+import { Backoff } from '../runtime/backoff.ts'
+import type { KeptBounds, KeptCipher } from './bounds.ts'
 import { itemsAdded, type NewItem, newId, plainId, shownItem } from './conversation-items.ts'
 import {
   addItems,
@@ -25,7 +26,6 @@ import {
   updateConversation,
 } from './conversation-queries.ts'
 import type { TurnClaimant } from './kept-queries.ts'
-import type { KeptBounds, KeptCipher } from './terms.ts'
 
 export interface Conversation {
   id: string
@@ -61,7 +61,10 @@ export interface ConversationParts {
   bounds: Bounds
 }
 
-/** Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their id. */
+/**
+ * Conversations that clients make. Their items and their metadata are encrypted, for their tenant and their
+ * id.
+ */
 export class Conversations {
   readonly #ask: <T>(question: PoolQuery<T>) => Promise<T>
   readonly #cipher: KeptCipher
@@ -115,7 +118,10 @@ export class Conversations {
     if (!isGone) throw noConversation(id)
   }
 
-  /** Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and where it is full. */
+  /**
+   * Resolves with the items as a client gets them. Rejects `invalid_request` while a request runs in it, and
+   * where it is full.
+   */
   async add(
     scope: ConversationScope,
     id: string,
@@ -175,8 +181,9 @@ export class Conversations {
   }
 
   /**
-   * Have a conversation for one request. Resolves with its items. Rejects `unknown_path` where this caller has none of this id, and
-   * `invalid_request` where another request has it, or where it has as much as it may. After a rejection, `release` it too.
+   * Have a conversation for one request. Resolves with its items. Rejects `unknown_path` where this caller
+   * has none of this id, and `invalid_request` where another request has it, or where it has as much as it
+   * may. After a rejection, `release` it too.
    */
   async begin(
     scope: ConversationScope,
@@ -197,8 +204,8 @@ export class Conversations {
   }
 
   /**
-   * Let the next request in. Does nothing once the items of this one are there. While Postgres is away it tries again and again: the
-   * claim of a process that lives has no other end.
+   * Let the next request in. Does nothing once the items of this one are there. While Postgres is away it
+   * tries again and again: the claim of a process that lives has no other end.
    */
   async release(turn: Pick<TurnIn, 'tenantId' | 'id' | 'requestId'>): Promise<void> {
     const { tenantId, id, requestId } = turn
@@ -213,7 +220,10 @@ export class Conversations {
     }
   }
 
-  /** Add a turn and end its claim; see `appendTurn`. Rejects `invalid_request` where the request has lost the conversation. */
+  /**
+   * Add a turn and end its claim; see `appendTurn`. Rejects `invalid_request` where the request has lost the
+   * conversation.
+   */
   async append(
     turn: TurnIn,
     items: readonly NewItem[],
@@ -232,7 +242,10 @@ export class Conversations {
     return (await this.itemsBefore(scope.tenantId, id, undefined)) ?? { text: '', count: 0 }
   }
 
-  /** The items before a position, or all. Undefined: there is no such conversation. Rejects `invalid_request` for too many. */
+  /**
+   * The items before a position, or all. Undefined: there is no such conversation. Rejects `invalid_request`
+   * for too many.
+   */
   async itemsBefore(
     tenantId: string,
     id: string,

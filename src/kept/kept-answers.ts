@@ -7,6 +7,7 @@ import { storageFull } from '../canonical/storage-full.ts'
 import type { Group } from '../catalog/snapshot.ts'
 import type { Database } from '../db/database.ts'
 import type { PoolQuery } from '../db/pool.ts'
+import type { KeptBounds, KeptCipher } from './bounds.ts'
 import { itemsAdded, itemsAnswered, plainId } from './conversation-items.ts'
 import { Conversations, type TurnIn } from './conversations.ts'
 import {
@@ -23,7 +24,6 @@ import {
   storedBytesOf,
   type TurnClaimant,
 } from './kept-queries.ts'
-import type { KeptBounds, KeptCipher } from './terms.ts'
 
 /** One turn: what its request added to the conversation, and its answer. */
 export interface KeptTurn {
@@ -34,7 +34,10 @@ export interface KeptTurn {
   answer: Json
   /** Members of its request that hold for all of the conversation, as JSON text of an object. */
   head?: string | undefined
-  /** The conversation that its request ran in, and the position of its first item there: what stands before them came before it. */
+  /**
+   * The conversation that its request ran in, and the position of its first item there: what stands before
+   * them came before it.
+   */
   conversation?: { id: string; before: number } | undefined
 }
 
@@ -84,9 +87,9 @@ export class KeptAnswers {
   }
 
   /**
-   * Throws `rate_limited` where the storage of the tenant has no room for so many bytes more, and `unavailable` while Postgres is away. What
-   * stores them asks again, and refuses where others were faster; before, it costs nothing. `field`: the member by which the client asks to
-   * keep more.
+   * Throws `rate_limited` where the storage of the tenant has no room for so many bytes more, and
+   * `unavailable` while Postgres is away. What stores them asks again, and refuses where others were faster;
+   * before, it costs nothing. `field`: the member by which the client asks to keep more.
    */
   async requireRoom(
     tenantId: string,
@@ -106,8 +109,8 @@ export class KeptAnswers {
   }
 
   /**
-   * Add a turn to its conversation, and keep its answer where `answer` is given, both or neither. Rejects as `add` does, and
-   * `invalid_request` where the conversation was deleted meanwhile.
+   * Add a turn to its conversation, and keep its answer where `answer` is given, both or neither. Rejects as
+   * `add` does, and `invalid_request` where the conversation was deleted meanwhile.
    */
   async addTo(running: TurnIn, turn: KeptTurn, answer: NewAnswer | undefined): Promise<void> {
     const { id, before } = running
@@ -153,8 +156,9 @@ export class KeptAnswers {
   }
 
   /**
-   * The turns that a request which continues this answer repeats, the oldest first. Undefined: this caller has none of this id. `missing`:
-   * a turn before them was deleted. Rejects `invalid_request` for more than a request may repeat, and `unavailable`.
+   * The turns that a request which continues this answer repeats, the oldest first. Undefined: this caller
+   * has none of this id. `missing`: a turn before them was deleted. Rejects `invalid_request` for more than a
+   * request may repeat, and `unavailable`.
    */
   async chain(scope: KeptScope, id: string): Promise<KeptTurn[] | 'missing' | undefined> {
     if (!plainId.test(id)) return undefined

@@ -23,11 +23,13 @@ const { tenantId, id, keyId, protocol, expiresAt } = keptAnswers
 export type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' | 'claimedFor' | 'isContinued'>
 
 /**
- * Keep an answer, and end the claim on the one before it, in one statement: whatever kills this process, that one is continued once.
- * `claimedFor`: the request that has the claim. `days`: until it expires; no more than its tenant keeps rows, bodies and answers.
+ * Keep an answer, and end the claim on the one before it, in one statement: whatever kills this process, that
+ * one is continued once. `claimedFor`: the request that has the claim. `days`: until it expires; no more than
+ * its tenant keeps rows, bodies and answers.
  *
- * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation that has gone on from it. But
- * nobody can tell which of the two a later request means, so none of `anthropic-messages` continues it any more.
+ * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation
+ * that has gone on from it. But nobody can tell which of the two a later request means, so none of
+ * `anthropic-messages` continues it any more.
  */
 export async function addKeptAnswer(
   sql: Sql,
@@ -89,8 +91,8 @@ export interface KeptLink {
 }
 
 /**
- * The answer and those that it continues, the oldest first. It has no more than `bytesMax` bytes and one link, nor more than
- * `linksMax` links: where the oldest names another, that one is missing or did not fit.
+ * The answer and those that it continues, the oldest first. It has no more than `bytesMax` bytes and one
+ * link, nor more than `linksMax` links: where the oldest names another, that one is missing or did not fit.
  */
 export async function readChain(
   sql: Sql,
@@ -121,14 +123,18 @@ export interface TurnClaimant {
   deadMs: number
 }
 
-/** What stands in the way of a claim: a request has continued the answer, one does so now, or there is no such answer. */
+/**
+ * What stands in the way of a claim: a request has continued the answer, one does so now, or there is no such
+ * answer.
+ */
 export type ClaimVerdict = 'claimed' | 'continued' | 'in-flight' | 'none'
 
 /**
- * Claim an answer for the one request that may continue it, unless another has it. The claim of a dead process does not count.
+ * Claim an answer for the one request that may continue it, unless another has it. The claim of a dead
+ * process does not count.
  *
- * A count, not NOT EXISTS: Postgres would make a join of that, and does not look at the joined table again when the row has changed while
- * it waited. Then two requests got the claim.
+ * A count, not NOT EXISTS: Postgres would make a join of that, and does not look at the joined table again
+ * when the row has changed while it waited. Then two requests got the claim.
  */
 export async function claimAnswer(
   sql: Sql,
@@ -170,8 +176,8 @@ export async function storedBytesOf(sql: Sql, tenantId: string): Promise<number>
 }
 
 /**
- * Delete answers that have expired, unless another process does so now, or has within `apartMs`. An answer that another one
- * continues stays. Returns how many went.
+ * Delete answers that have expired, unless another process does so now, or has within `apartMs`. An answer
+ * that another one continues stays. Returns how many went.
  */
 export async function deleteExpiredAnswers(sql: Sql, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`

@@ -4,8 +4,9 @@ import { accounts, entries } from '../db/schema.ts'
 import type { Queries } from '../db/transactions.ts'
 
 /**
- * Limit an account that is not limited, with this balance. The first time an opening brings it: the entry has the account's
- * id. An adjustment first clears what was recorded while the account was not limited. Call it in a transaction.
+ * Limit an account that is not limited, with this balance. The first time an opening brings it: the entry has
+ * the account's id. An adjustment first clears what was recorded while the account was not limited. Call it
+ * in a transaction.
  */
 export async function limitAccount(tx: Queries, accountId: string, balance: bigint): Promise<void> {
   const [account] = await tx.select().from(accounts).where(eq(accounts.id, accountId)).for('update')

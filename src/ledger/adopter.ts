@@ -1,7 +1,7 @@
 import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Client } from 'pg'
-import { pauseAfter } from '../backoff.ts'
+import { pauseAfter } from '../runtime/backoff.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { Adoption } from './adoption.ts'
 import { AnswerShipment } from './answer-shipment.ts'
@@ -9,7 +9,7 @@ import { instanceKeepDays } from './forget-instances.ts'
 import { endSessions, knownInstances, noteFirstSeen } from './instances.ts'
 import { type FoundJournal, journalOwner, listJournals } from './journal-directory.ts'
 import { LayoutError } from './layout.ts'
-import { LeftAnswers } from './left-answers.ts'
+import { LeftAnswers } from './left-answer-journals.ts'
 import { isDataError, PositionError, Shipment } from './shipment.ts'
 
 export interface AdopterOptions {
@@ -35,9 +35,10 @@ const failureMs = { least: 60_000, most: 3_600_000 }
 /**
  * Ships the journals of dead processes on this disk, and deletes those that Postgres has whole.
  *
- * A process counts as dead when the system says that it has ended. Of another host, container or boot only its heartbeat can
- * tell: its row in `instances` was silent for `instanceDeadMs`, and this connection is as old, because after an outage of
- * Postgres all heartbeats are old. A journal without such a row gets one, and the time counts from then.
+ * A process counts as dead when the system says that it has ended. Of another host, container or boot only
+ * its heartbeat can tell: its row in `instances` was silent for `instanceDeadMs`, and this connection is as
+ * old, because after an outage of Postgres all heartbeats are old. A journal without such a row gets one, and
+ * the time counts from then.
  */
 export class Adopter {
   readonly #options: AdopterOptions
@@ -61,7 +62,10 @@ export class Adopter {
     this.#tell()
   }
 
-  /** Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more to do now. */
+  /**
+   * Ship one batch at most, so that the caller's own frames and heartbeat are never late. True: there is more
+   * to do now.
+   */
   async step(client: Client): Promise<boolean> {
     if (this.#current === undefined) {
       if (performance.now() < this.#nextLookAt) return false
@@ -218,8 +222,8 @@ interface RunningAdoption {
 export const shippedMark = 'shipped'
 
 /**
- * Postgres had all of it so long ago that it has forgotten the process: to ship it again would try to write every row a second
- * time.
+ * Postgres had all of it so long ago that it has forgotten the process: to ship it again would try to write
+ * every row a second time.
  */
 function isForgotten({ directory }: FoundJournal): boolean {
   const since = statSync(join(directory, shippedMark), { throwIfNoEntry: false })?.mtimeMs
@@ -245,8 +249,8 @@ async function unlock(client: Client, instance: string): Promise<void> {
 }
 
 /**
- * A file that cannot be read, a frame that Postgres refuses, a position that another process moved, or a column that this
- * Postgres does not have yet, of the journal of a later release.
+ * A file that cannot be read, a frame that Postgres refuses, a position that another process moved, or a
+ * column that this Postgres does not have yet, of the journal of a later release.
  */
 function isOfJournal(error: unknown): boolean {
   if (error instanceof PositionError || error instanceof LayoutError || isDataError(error)) return true

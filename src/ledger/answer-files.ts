@@ -2,9 +2,10 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 
 /**
- * The captured answers of a process stand in its journal directory, in segments of their own: `answers-00000000.seg`,
- * `answers-00000001.seg`, ... `answers.json` says how far Postgres has them. Releases that do not know these names leave the
- * files alone, and delete them with the directory: answers are lost then, rows and money are not.
+ * The captured answers of a process stand in its journal directory, in segments of their own:
+ * `answers-00000000.seg`, `answers-00000001.seg`, ... `answers.json` says how far Postgres has them. Releases
+ * that do not know these names leave the files alone, and delete them with the directory: answers are lost
+ * then, rows and money are not.
  */
 const segmentFile = /^answers-(\d{8})\.seg$/
 const positionFile = 'answers.json'
@@ -27,7 +28,10 @@ export function listAnswerSegments(directory: string): number[] {
     .sort((a, b) => a - b)
 }
 
-/** Postgres has everything before it. A file that is missing or cannot be read: the answers are shipped again, once more. */
+/**
+ * Postgres has everything before it. A file that is missing or cannot be read: the answers are shipped again,
+ * once more.
+ */
 export function readAnswerPosition(directory: string): AnswerPosition {
   try {
     const { segment, at }: Partial<AnswerPosition> = JSON.parse(

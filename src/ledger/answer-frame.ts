@@ -42,7 +42,10 @@ export interface ReadAnswer {
   answer: string
 }
 
-/** The frame at `at`; how many bytes it needs, where they are not all there; or `damaged`: the bytes are no frame of ours. */
+/**
+ * The frame at `at`; how many bytes it needs, where they are not all there; or `damaged`: the bytes are no
+ * frame of ours.
+ */
 export function readAnswerFrame(buffer: Buffer, at: number): ReadAnswer | { needs: number } | 'damaged' {
   const start = at + headerBytes
   if (start > buffer.length) return { needs: headerBytes }

@@ -12,8 +12,9 @@ export interface AnswerJournalOptions {
 }
 
 /**
- * Writes captured answers beside the journal. Each write is synchronous, so that an answer survives the death of the process.
- * Nothing is synced to the disk, and nothing waits: an answer that cannot be written is not kept.
+ * Writes captured answers beside the journal. Each write is synchronous, so that an answer survives the death
+ * of the process. Nothing is synced to the disk, and nothing waits: an answer that cannot be written is not
+ * kept.
  */
 export class AnswerJournal {
   readonly #options: Required<AnswerJournalOptions>

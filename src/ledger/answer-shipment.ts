@@ -24,9 +24,10 @@ export interface AnswerShipmentOptions {
 const pauseMs = 60_000
 
 /**
- * Ships the captured answers of one process. The primary key of `request_answers` keeps an answer that is shipped twice single,
- * so that the position is only a file beside the segments. A shipped segment is deleted. An error of the answers never stops the
- * rows: a file or a frame that cannot be read is left out, and logged.
+ * Ships the captured answers of one process. The primary key of `request_answers` keeps an answer that is
+ * shipped twice single, so that the position is only a file beside the segments. A shipped segment is
+ * deleted. An error of the answers never stops the rows: a file or a frame that cannot be read is left out,
+ * and logged.
  */
 export class AnswerShipment {
   readonly #options: AnswerShipmentOptions

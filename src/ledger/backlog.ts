@@ -9,7 +9,10 @@ export interface JournalProgress {
 }
 
 interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
-  /** The bytes before `written` and behind the mark before were written after this moment of performance.now(). */
+  /**
+   * The bytes before `written` and behind the mark before were written after this moment of
+   * performance.now().
+   */
   since: number
 }
 
@@ -17,8 +20,8 @@ interface Mark extends Pick<JournalProgress, 'written' | 'rows'> {
 const marksMax = 4_096
 
 /**
- * Measures the part of a journal that Postgres does not have: its age and its rows. It looks at the journal now and then,
- * and asks Postgres nothing.
+ * Measures the part of a journal that Postgres does not have: its age and its rows. It looks at the journal
+ * now and then, and asks Postgres nothing.
  */
 export class Backlog {
   #marks: Mark[] = []

@@ -6,7 +6,7 @@ import { addOpenRequest, openRequestColumns } from './open-requests.ts'
 import { unknownOpen } from './orphan.ts'
 import type { OpenRecord } from './record.ts'
 import { openColumns } from './row.ts'
-import { standInOf } from './stand-in.ts'
+import { standInOf } from './stand-in-row.ts'
 import { endOfColumn, TupleWriter, uuidText, viewOf } from './tuple.ts'
 
 /** The open frame of a request that has not ended, and its half of the row. */
@@ -20,7 +20,9 @@ export interface OpenRequest {
   halfEnd: number
 }
 
-/** Whole frames of one segment, and the changes of their commit. Their tuples are in the reader's `copies`. */
+/**
+ * Whole frames of one segment, and the changes of their commit. Their tuples are in the reader's `copies`.
+ */
 export interface Batch {
   segment: number
   from: number

@@ -2,7 +2,10 @@ import { refined, type Usage } from '../canonical/usage.ts'
 import { redactText } from '../redaction/redact.ts'
 import { clamp, int4, word } from './column.ts'
 
-/** The counts within the bounds of the usage log. An upstream may report any number, so bound them before any use. */
+/**
+ * The counts within the bounds of the usage log. An upstream may report any number, so bound them before any
+ * use.
+ */
 export function boundedUsage(reported: Usage): Usage {
   const input = clamp(reported.input, int4.max)
   const cacheWrite = clamp(reported.cacheWrite, int4.max)

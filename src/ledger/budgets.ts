@@ -3,7 +3,9 @@ export type BudgetSource = { owner: 'balance' } | { owner: 'key' | 'group'; peri
 
 export type BudgetPeriod = 'day' | 'month' | 'total'
 
-/** Reads a name that reserve_money returns: `balance`, `key day`, `group total`. Throws for any other name. */
+/**
+ * Reads a name that reserve_money returns: `balance`, `key day`, `group total`. Throws for any other name.
+ */
 export function budgetSourceOf(name: string): BudgetSource {
   const [owner = '', period = ''] = name.split(' ')
   if (owner === 'balance') return { owner }

@@ -56,8 +56,8 @@ function uuidIn(bytes: Buffer, at: number): string | null {
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * The statement that releases reservations and takes charges from accounts and budgets; none when there is nothing to do. Its
- * values are uuids, times and numbers, so they need no quotes.
+ * The statement that releases reservations and takes charges from accounts and budgets; none when there is
+ * nothing to do. Its values are uuids, times and numbers, so they need no quotes.
  */
 export function settlementOf(released: readonly string[], charges: Charges): string[] {
   if (released.length === 0 && charges.size === 0) return []

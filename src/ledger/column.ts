@@ -2,8 +2,8 @@ import { messageCharactersMax, redactText } from '../redaction/redact.ts'
 import { fitText, type TupleWriter } from './tuple.ts'
 
 /**
- * A kind of column and its bound. Every writer of a row removes secrets from its texts, and truncates or clamps a value beyond the
- * bound, so that Postgres never refuses a row for it.
+ * A kind of column and its bound. Every writer of a row removes secrets from its texts, and truncates or
+ * clamps a value beyond the bound, so that Postgres never refuses a row for it.
  *
  * All types have the same members in the same order: V8 reads them several times faster.
  */
@@ -49,7 +49,10 @@ export const int4 = type('int4', 2_147_483_647)
 export const money = type('money')
 /** A word of our own. */
 export const word = trusted(type('text', 64), 'the gateway has a list of these words, or works them out')
-/** Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest `longName`. */
+/**
+ * Short enough for an index: an entry has 2,704 bytes, which hold the longest `name` and the longest
+ * `longName`.
+ */
 export const name = type('text', 256)
 export const longName = type('text', 512)
 export const message = type('text', messageCharactersMax)
@@ -60,7 +63,10 @@ function type<Kind extends keyof Kinds>(kind: Kind, max = 0, countMax = 0): Colu
   return { kind, max, countMax, nullable: false, trusted: undefined, shownNull: null }
 }
 
-/** The same type, written without a search for secrets. `why`: neither a client nor an upstream can choose the text. */
+/**
+ * The same type, written without a search for secrets. `why`: neither a client nor an upstream can choose the
+ * text.
+ */
 export function trusted<Kind extends keyof Kinds>(type: ColumnType<Kind, false>, why: string) {
   return { ...type, trusted: why }
 }
@@ -77,8 +83,8 @@ export function orNull<Kind extends keyof Kinds>(
 export type Shown = 'list' | 'detail' | 'nowhere'
 
 /**
- * `content`: what people wrote, who they are, or what points to it. An erasure sets it to NULL, so the column must allow that.
- * `facts`: ids, times, models, tokens, money and our own words, which stay.
+ * `content`: what people wrote, who they are, or what points to it. An erasure sets it to NULL, so the column
+ * must allow that. `facts`: ids, times, models, tokens, money and our own words, which stay.
  */
 export type Holds = 'content' | 'facts'
 

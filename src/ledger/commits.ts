@@ -71,7 +71,10 @@ class CommitWaits {
   /** In the order of their lengths. */
   readonly #waits = new Set<Wait>()
 
-  /** Resolves with true when `reached` was called with `length` or more, or with false after `withinMs` and by `giveUp`. */
+  /**
+   * Resolves with true when `reached` was called with `length` or more, or with false after `withinMs` and by
+   * `giveUp`.
+   */
   until(length: number, withinMs: number): Promise<boolean> {
     return new Promise((resolve) => {
       const end = (isReached: boolean) => {

@@ -39,8 +39,8 @@ class CopyQuery extends Query {
 }
 
 /**
- * Run statements in one message: they take one round trip, and one more for each COPY. `inputs`: what its COPYs read, in
- * order. An error ends all of them; after BEGIN, the connection then waits for ROLLBACK.
+ * Run statements in one message: they take one round trip, and one more for each COPY. `inputs`: what its
+ * COPYs read, in order. An error ends all of them; after BEGIN, the connection then waits for ROLLBACK.
  * https://www.postgresql.org/docs/18/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT
  */
 export function runWithCopies(

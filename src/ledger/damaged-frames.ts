@@ -30,7 +30,8 @@ export function damagedFramesIn(bytes: Buffer, layout: Layout): DamagedFrame[] {
 function damagedFrameAt(bytes: Buffer, at: number, layout: Layout): DamagedFrame {
   const start = at + frameHeaderBytes
   const end = start < bytes.length ? start + bytes.readUInt32LE(at) : bytes.length
-  // A length that leads to another possible frame, or to the end, is right. Else the rest counts as one frame.
+  // A length that leads to another possible frame, or to the end, is right. Else the rest counts as one
+  // frame.
   const isLength = end === bytes.length || (end < bytes.length && requestAt(bytes, end) !== undefined)
   const length = isLength && end > start ? end - at : bytes.length - at
   const found = requestAt(bytes, at)

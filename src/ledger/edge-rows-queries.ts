@@ -6,9 +6,9 @@ import { hourMs, type TimeRange } from './summary-range.ts'
 export const edgeRowsMax = 200_000
 
 /**
- * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log here may have lost
- * some of them. `hoursFrom`: sums by hour are kept from then on. They tell how many rows an hour had. Nobody knows it of an
- * earlier hour, so its partition must be there.
+ * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log
+ * here may have lost some of them. `hoursFrom`: sums by hour are kept from then on. They tell how many rows
+ * an hour had. Nobody knows it of an earlier hour, so its partition must be there.
  */
 export async function rowsNear(
   sql: postgres.Sql,

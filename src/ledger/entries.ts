@@ -19,9 +19,10 @@ export interface Balance {
 }
 
 /**
- * `repeated`: the same entry exists, and nothing changed. `conflict`: another entry has the id. `taken`: a request has the
- * id, which its charge will need. `unknown`: there is no such account. `held`: a limited account would have less money than
- * running requests hold. `excessive`: the sum does not fit into a bigint of Postgres.
+ * `repeated`: the same entry exists, and nothing changed. `conflict`: another entry has the id. `taken`: a
+ * request has the id, which its charge will need. `unknown`: there is no such account. `held`: a limited
+ * account would have less money than running requests hold. `excessive`: the sum does not fit into a bigint
+ * of Postgres.
  */
 export type Booking =
   | { verdict: 'booked' | 'repeated'; createdAt: Date; balance: Balance }

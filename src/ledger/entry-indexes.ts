@@ -2,8 +2,9 @@ import type { Sql } from 'postgres'
 import { buildIndexes, type IndexPass, type MissingIndex } from './index-builder.ts'
 
 /**
- * Build the index that lists entries by hand, on each partition of `entries` that has none, as `buildIndexes` does. No migration
- * does so: it would keep writers waiting while it reads all charges. The index has no charges, so a charge does not write to it.
+ * Build the index that lists entries by hand, on each partition of `entries` that has none, as `buildIndexes`
+ * does. No migration does so: it would keep writers waiting while it reads all charges. The index has no
+ * charges, so a charge does not write to it.
  */
 export async function keepEntryIndexes(sql: Sql, limits?: { waitMs?: number }): Promise<IndexPass> {
   return await buildIndexes(sql, missingIndexes, limits)

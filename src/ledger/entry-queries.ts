@@ -59,7 +59,10 @@ export interface ListedEntry {
   note: string | null
 }
 
-/** Entries of an account in the order of their times. Charges are read from the usage log, which has them by tenant. */
+/**
+ * Entries of an account in the order of their times. Charges are read from the usage log, which has them by
+ * tenant.
+ */
 export async function listEntries(db: Queries, filter: EntryFilter): Promise<ListedEntry[]> {
   const { kind, charges, descending, limit } = filter
   const byHand = kind === 'charge' ? [] : await entriesByHand(db, filter)

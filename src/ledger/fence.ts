@@ -3,7 +3,9 @@ export interface FenceOptions {
   pauseMs: number
   /** The longest wait for the answer of Postgres. */
   waitMs: number
-  /** Ask Postgres whether this process still counts as living, and call `confirm` with the token when it does. */
+  /**
+   * Ask Postgres whether this process still counts as living, and call `confirm` with the token when it does.
+   */
   ask(token: number): void
   /** Postgres did not answer in time. Requests whose ids are lower than `since` began before the pause. */
   onUnanswered(since: string): void
@@ -17,14 +19,18 @@ interface Doubt {
   late: NodeJS.Timeout
 }
 
-/** Ids of requests that begin within this time still count as older: within a millisecond, ids have no order. */
+/**
+ * Ids of requests that begin within this time still count as older: within a millisecond, ids have no order.
+ */
 const ambiguousMs = 2
 
 /**
- * Notices when this process stood still, such as a suspended container does, for so long that others may have taken it for
- * dead and adopted its journal. Until Postgres has answered, its requests must send nothing more.
+ * Notices when this process stood still, such as a suspended container does, for so long that others may have
+ * taken it for dead and adopted its journal. Until Postgres has answered, its requests must send nothing
+ * more.
  *
- * A process that runs but does not reach Postgres is in no doubt: it serves on, and learns it with its next heartbeat.
+ * A process that runs but does not reach Postgres is in no doubt: it serves on, and learns it with its next
+ * heartbeat.
  */
 export class Fence {
   readonly #options: FenceOptions
@@ -81,7 +87,9 @@ export class Fence {
     this.end()
   }
 
-  /** The event loop may read from upstreams before it runs timers. So everyone who wants to send calls this. */
+  /**
+   * The event loop may read from upstreams before it runs timers. So everyone who wants to send calls this.
+   */
   #look(): void {
     const before = this.#seen
     this.#seen = now()

@@ -1,14 +1,18 @@
 import type { Sql } from 'postgres'
 
-/** Processes that have ended are known for so long at least. A shipped journal that is older is never shipped again. */
+/**
+ * Processes that have ended are known for so long at least. A shipped journal that is older is never shipped
+ * again.
+ */
 export const instanceKeepDays = 30
 
 /**
- * Delete the rows of processes that have ended, or were lost, so many days after their last heartbeat, with the positions of
- * their journals; unless another process does so now, or has within `apartMs`.
+ * Delete the rows of processes that have ended, or were lost, so many days after their last heartbeat, with
+ * the positions of their journals; unless another process does so now, or has within `apartMs`.
  *
- * A journal belongs to a known process: one that comes back unknown counts as new. So a process is forgotten when its rows are
- * past their retention. Then its journal is deleted if it was shipped, and shipped from its start if not.
+ * A journal belongs to a known process: one that comes back unknown counts as new. So a process is forgotten
+ * when its rows are past their retention. Then its journal is deleted if it was shipped, and shipped from its
+ * start if not.
  */
 export async function forgetInstances(sql: Sql, retentionDays: number, apartMs: number): Promise<void> {
   const days = Math.max(instanceKeepDays, retentionDays)

@@ -9,11 +9,12 @@ import { headBytes, type TupleWriter, viewOf, writeUuid } from './tuple.ts'
  * Journal frames: `length u32 | check u32 | payload`, little-endian; the check is the XXH32 of the payload.
  *
  *   open  = 3 | half length u32 | open half | payload tuple, if a body is kept
- *   close = 4 | flags u8 | head 32 | account 16 and charge i64, if charged | reserved account 16, if reserved |
+ *   close = 4 | flags u8 | head 32 | account 16 and charge i64, if charged | reserved account 16, if reserved
+ *   |
  *           half length u32 | close half | attempt tuples
  *
- * A head is two columns: the request's id and the moment inside it. An open half begins with a head. Halves and tuples
- * have the format of COPY, so that the shipper only concatenates them.
+ * A head is two columns: the request's id and the moment inside it. An open half begins with a head. Halves
+ * and tuples have the format of COPY, so that the shipper only concatenates them.
  */
 
 export const frameHeaderBytes = 8
@@ -136,8 +137,8 @@ export interface CloseFrame {
 }
 
 /**
- * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`: the bytes are
- * no frame of ours.
+ * The frame at `at`. `incomplete`: more bytes are needed, or the frame was written only in part. `damaged`:
+ * the bytes are no frame of ours.
  */
 export function readFrame(
   buffer: Buffer,
@@ -176,8 +177,9 @@ export function readFrame(
 }
 
 /**
- * Where the first whole frame begins at `from` or behind it; -1: there is none. A frame is known by its check. A body cannot
- * look like one: it has no NUL, and the length of every frame that fits into a segment has.
+ * Where the first whole frame begins at `from` or behind it; -1: there is none. A frame is known by its
+ * check. A body cannot look like one: it has no NUL, and the length of every frame that fits into a segment
+ * has.
  */
 export function findFrame(buffer: Buffer, from: number): number {
   const view = viewOf(buffer)
@@ -194,8 +196,8 @@ export function findFrame(buffer: Buffer, from: number): number {
 const payloadBytesMin = openHalfAt + headBytes
 
 /**
- * A row of `requests` is written in two halves, as its columns become known. The number of columns, the open half and the
- * close half together are one tuple.
+ * A row of `requests` is written in two halves, as its columns become known. The number of columns, the open
+ * half and the close half together are one tuple.
  */
 
 /** Append the open half, which begins with the row's head. */

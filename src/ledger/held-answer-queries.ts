@@ -41,7 +41,9 @@ export async function deleteHeldAnswer(db: TypedQueries, tenantId: string, answe
   await db.delete(heldAnswers).where(named(tenantId, answerId))
 }
 
-/** Delete the entries that are older than `days`, unless another process does so now, or has within `apartMs`. */
+/**
+ * Delete the entries that are older than `days`, unless another process does so now, or has within `apartMs`.
+ */
 export async function deleteHeldAnswers(db: TypedQueries, days: number, apartMs: number): Promise<void> {
   const isOld = lt(heldAnswers.createdAt, sql`now() - make_interval(days => ${days})`)
   // A subquery without a column of the table runs once, before any row is read.

@@ -5,7 +5,10 @@ import { redactText } from '../redaction/redact.ts'
 import type { Log } from '../telemetry/log.ts'
 import { addHeldAnswer, deleteHeldAnswer, findHolder, type Holder } from './held-answer-queries.ts'
 
-/** Finds the channel that keeps an answer, by the answer's id: the next request or a look-up must go to that channel. */
+/**
+ * Finds the channel that keeps an answer, by the answer's id: the next request or a look-up must go to that
+ * channel.
+ */
 export interface HeldAnswers {
   /** This process knows it at once, the others once Postgres has it. */
   remember(tenantId: string, answerId: string, holder: Holder): void

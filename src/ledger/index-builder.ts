@@ -17,7 +17,10 @@ export interface MissingIndex {
 export interface IndexPass {
   built: number
   left: number
-  /** Why there is no index on error texts: Postgres does not have the extension, or this user may not create it. */
+  /**
+   * Why there is no index on error texts: Postgres does not have the extension, or this user may not create
+   * it.
+   */
   without: string | undefined
 }
 
@@ -25,15 +28,15 @@ export interface IndexPass {
 const passMs = 60_000
 
 /**
- * A build waits for all transactions that are older than it. Other upkeep, such as new partitions, waits for the build, so it
- * waits no longer than this.
+ * A build waits for all transactions that are older than it. Other upkeep, such as new partitions, waits for
+ * the build, so it waits no longer than this.
  */
 const longestWaitMs = 10_000
 
 /**
- * Build the indexes that `find` names, in its order, one after the other. CONCURRENTLY: writers of the table do not wait. Any
- * number of processes may call it: one builds at a time. Nothing is built while a transaction runs for longer than `waitMs`.
- * `sql` has one connection.
+ * Build the indexes that `find` names, in its order, one after the other. CONCURRENTLY: writers of the table
+ * do not wait. Any number of processes may call it: one builds at a time. Nothing is built while a
+ * transaction runs for longer than `waitMs`. `sql` has one connection.
  */
 export async function buildIndexes(
   sql: Sql,
@@ -95,7 +98,10 @@ async function build(sql: Sql, { table, name, on, isInvalid }: MissingIndex, sch
   await sql.unsafe(`create index concurrently if not exists "${name}" on "${table}" ${known}`)
 }
 
-/** Whether a build would have to wait for a transaction that has lasted long already. Of other users we may not see it. */
+/**
+ * Whether a build would have to wait for a transaction that has lasted long already. Of other users we may
+ * not see it.
+ */
 async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
   const rows = await sql`
     select from pg_stat_activity
@@ -104,7 +110,9 @@ async function hasLongTransaction(sql: Sql, waitMs: number): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Whether any process builds an index of these tables now. An index that is being built is invalid as well. */
+/**
+ * Whether any process builds an index of these tables now. An index that is being built is invalid as well.
+ */
 async function othersBuild(sql: Sql): Promise<boolean> {
   const rows = await sql`
     select from pg_stat_progress_create_index p join pg_inherits h on h.inhrelid = p.relid
@@ -112,7 +120,9 @@ async function othersBuild(sql: Sql): Promise<boolean> {
   return rows.length > 0
 }
 
-/** The schema of pg_trgm, which is created where it can be. It is a trusted extension: no superuser is needed. */
+/**
+ * The schema of pg_trgm, which is created where it can be. It is a trusted extension: no superuser is needed.
+ */
 async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: string }> {
   const find = () =>
     sql<{ schema: string }[]>`
@@ -123,7 +133,8 @@ async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: 
   try {
     await sql`create extension if not exists pg_trgm`
   } catch (error) {
-    // https://www.postgresql.org/docs/current/errcodes-appendix.html: the user may not, or the server does not have it.
+    // https://www.postgresql.org/docs/current/errcodes-appendix.html: the user may not, or the server does
+    // not have it.
     const code = error instanceof Error && 'code' in error ? String(error.code) : ''
     if (!refusals.has(code) || !(error instanceof Error)) throw error
     return { without: error.message }
@@ -132,5 +143,7 @@ async function trigramSchema(sql: Sql): Promise<{ schema: string } | { without: 
   return made ?? { without: 'the extension is not there' }
 }
 
-/** insufficient_privilege, feature_not_supported, undefined_file, undefined_object, invalid_parameter_value. */
+/**
+ * insufficient_privilege, feature_not_supported, undefined_file, undefined_object, invalid_parameter_value.
+ */
 const refusals: ReadonlySet<string> = new Set(['42501', '0A000', '58P01', '42704', '22023'])

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import type { OwnerState } from '../owner.ts'
+import type { OwnerState } from '../runtime/owner.ts'
 import { shippedMark } from './adopter.ts'
 import { type DamagedFrame, damagedFramesIn } from './damaged-frames.ts'
 import { findFrame, readFrame } from './frame.ts'

@@ -24,7 +24,9 @@ export interface JournalInPostgres {
   unshippedBytes: number
 }
 
-/** Look at a folder. It changes nothing, neither there nor in Postgres. Rejects when Postgres does not answer. */
+/**
+ * Look at a folder. It changes nothing, neither there nor in Postgres. Rejects when Postgres does not answer.
+ */
 export async function inspectLedger(folder: string, sql: Sql | undefined, why = ''): Promise<Inspection> {
   const journals = listJournals(folder).map(inspectJournal)
   const setAside = listSetAside(folder)

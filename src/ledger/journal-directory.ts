@@ -1,10 +1,10 @@
 import * as fs from 'node:fs'
 import { join } from 'node:path'
-import { type OwnerState, ownerIn, ownerState, ownerText } from '../owner.ts'
+import { type OwnerState, ownerIn, ownerState, ownerText } from '../runtime/owner.ts'
 
 /**
- * Each process has a journal directory: `<dataDir>/journal/<instance id>/` with `owner.json`, `columns.json` and the
- * segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
+ * Each process has a journal directory: `<dataDir>/journal/<instance id>/` with `owner.json`, `columns.json`
+ * and the segments `00000000.log`, `00000001.log`, ... It outlives its process until its rows are shipped.
  */
 const ownerFile = 'owner.json'
 const directoryName = /^[0-9a-f-]{36}$/
@@ -19,7 +19,10 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
   return directory
 }
 
-/** Make the directory of this process again, after somebody has deleted it. Without its owner, nobody adopts it at once. */
+/**
+ * Make the directory of this process again, after somebody has deleted it. Without its owner, nobody adopts
+ * it at once.
+ */
 export function remakeJournalDirectory(directory: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const path = join(directory, ownerFile)

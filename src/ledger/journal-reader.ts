@@ -28,7 +28,9 @@ export interface JournalPosition {
 
 /** Bytes at the end of a growing segment that are no frame for so long are damaged. */
 const stuckMs = 1_000
-/** When open frames are less than this share of a full segment, `deleteBefore` rewrites it to hold only them. */
+/**
+ * When open frames are less than this share of a full segment, `deleteBefore` rewrites it to hold only them.
+ */
 const compactBelow = 0.25
 
 /** Reads a journal batch by batch, over all its segments, and deletes what nobody needs any more. */
@@ -60,7 +62,9 @@ export class JournalReader {
     return { segment: this.#segment, at: this.#at }
   }
 
-  /** The present end of the journal. One pass reads up to here: under load, the journal never stops growing. */
+  /**
+   * The present end of the journal. One pass reads up to here: under load, the journal never stops growing.
+   */
   end(): JournalPosition {
     const segment = listSegments(this.#options.directory).at(-1) ?? this.#segment
     const path = join(this.#options.directory, segmentName(segment))
@@ -71,14 +75,18 @@ export class JournalReader {
     return this.#segment < segment || (this.#segment === segment && this.#at < at)
   }
 
-  /** The next batch, which is the same until `commit`; undefined: there is none now. `shipped`: how far Postgres has each segment. */
+  /**
+   * The next batch, which is the same until `commit`; undefined: there is none now. `shipped`: how far
+   * Postgres has each segment.
+   */
   next(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
     for (;;) {
       const batch = this.#read(shipped, framesMax)
       if (batch !== undefined) return batch
       const next = listSegments(this.#options.directory).find((segment) => segment > this.#segment)
       if (next === undefined) return undefined
-      // The writer uses the next segment, but it may have added to this one after our last read: read once more.
+      // The writer uses the next segment, but it may have added to this one after our last read: read once
+      // more.
       const rest = this.#read(shipped, framesMax)
       if (rest !== undefined) return rest
       this.close()
@@ -103,8 +111,8 @@ export class JournalReader {
   }
 
   /**
-   * Call it after the writer has made the deleted directory again, with the segments that Postgres does not have. Running
-   * requests that began before those get their open frames again, without bodies.
+   * Call it after the writer has made the deleted directory again, with the segments that Postgres does not
+   * have. Running requests that began before those get their open frames again, without bodies.
    */
   restore(): void {
     this.close()
@@ -126,7 +134,10 @@ export class JournalReader {
     this.#fd = undefined
   }
 
-  /** A batch of one frame becomes a small journal beside this one. A close frame gets its open frame before it. Returns its folder. */
+  /**
+   * A batch of one frame becomes a small journal beside this one. A close frame gets its open frame before
+   * it. Returns its folder.
+   */
   setAside({ segment, from, to, closed }: Batch, reason: string): string {
     const out = new TupleWriter(1024)
     for (const id of closed) {
@@ -140,7 +151,10 @@ export class JournalReader {
     return setAside(dirname(directory), { instance, segment, at: from, bytes: out.written, reason, layout })
   }
 
-  /** A running request whose process died becomes a small journal with its open frame and an end. Returns its folder. */
+  /**
+   * A running request whose process died becomes a small journal with its open frame and an end. Returns its
+   * folder.
+   */
   setAsideOrphan({ segment, at, source, halfAt, halfEnd }: OpenRequest, reason: string): string {
     const half = source.subarray(halfAt, halfEnd)
     const { directory, instanceId: instance } = this.#options
@@ -149,8 +163,9 @@ export class JournalReader {
   }
 
   /**
-   * Delete segments that were left `keepMs` ago, and shrink those with few open frames. While the segments before this one
-   * take more than `keepBytes`, the oldest go sooner. Returns the first segment that is left; undefined: none was deleted.
+   * Delete segments that were left `keepMs` ago, and shrink those with few open frames. While the segments
+   * before this one take more than `keepBytes`, the oldest go sooner. Returns the first segment that is left;
+   * undefined: none was deleted.
    */
   deleteOld(keepMs: number, keepBytes: number): number | undefined {
     const { directory } = this.#options
@@ -217,7 +232,10 @@ export class JournalReader {
     return !growing || listSegments(directory).some((segment) => segment > this.#segment)
   }
 
-  /** In the segment that grows, bytes that are no frame are one that is just being written, unless they stay so. */
+  /**
+   * In the segment that grows, bytes that are no frame are one that is just being written, unless they stay
+   * so.
+   */
   #isStuck(): boolean {
     const { segment, at } = this.position
     if (this.#stuck?.segment === segment && this.#stuck.at === at)
@@ -256,7 +274,10 @@ export class JournalReader {
     return bytes
   }
 
-  /** Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns the size. */
+  /**
+   * Keep only the open frames of a segment. They are before the shipped position, which stays valid. Returns
+   * the size.
+   */
   #compact(segment: number, path: string): number {
     const kept = [...this.#batches.open.values()].filter((opened) => opened.segment === segment)
     const frames = kept.map((opened) => this.#readOpen(opened))

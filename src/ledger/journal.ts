@@ -17,7 +17,10 @@ export interface JournalOptions {
   bytesMax: number
   /** Called when writing or syncing starts to fail and when it works again. */
   onTrouble(message: string | undefined): void
-  /** Called with the number of rows that are lost: the disk did not take them, and the memory for waiting rows is full. */
+  /**
+   * Called with the number of rows that are lost: the disk did not take them, and the memory for waiting rows
+   * is full.
+   */
   onLost?(rows: number): void
   /** The calls that write to the disk. Tests pass calls that fail. */
   disk?: JournalDisk
@@ -25,7 +28,10 @@ export interface JournalOptions {
 
 const syncIntervalMs = 10
 const retryMs = 200
-/** Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running requests. */
+/**
+ * Size of the ballast file. The journal deletes it when the disk is full, which leaves room to close running
+ * requests.
+ */
 const ballastBytes = 1024 * 1024
 /** The most bytes of guaranteed frames that wait in memory for the disk. Further ones are lost. */
 const unwrittenBytesMax = 64 * 1024 * 1024
@@ -59,9 +65,9 @@ interface AwaitingSync extends Kept {
 }
 
 /**
- * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event loop. They
- * then survive the death of this process. An fdatasync every 10 ms bounds the loss at a power failure; with `sync: 'disk'`
- * each call waits for it.
+ * The append-only file in front of the ledger. One synchronous write takes all frames of a turn of the event
+ * loop. They then survive the death of this process. An fdatasync every 10 ms bounds the loss at a power
+ * failure; with `sync: 'disk'` each call waits for it.
  */
 export class Journal {
   readonly #options: JournalOptions
@@ -102,7 +108,10 @@ export class Journal {
     return { written: written + this.#keptBytes, shipped, kept: this.#keptBytes }
   }
 
-  /** True at twice the bound: even refusals must wait. The journal then only takes frames that end running requests. */
+  /**
+   * True at twice the bound: even refusals must wait. The journal then only takes frames that end running
+   * requests.
+   */
   get overfull(): boolean {
     return this.bytes >= 2 * this.#options.bytesMax
   }
@@ -127,8 +136,8 @@ export class Journal {
   }
 
   /**
-   * Write the end of a request. While the disk fails, the frame waits in memory. Never rejects for that, unless each call
-   * waits for the disk: then it rejects `unavailable` after a while.
+   * Write the end of a request. While the disk fails, the frame waits in memory. Never rejects for that,
+   * unless each call waits for the disk: then it rejects `unavailable` after a while.
    */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     return this.#append('closes', () => writeCloseFrame(this.#out, open, record))
@@ -162,8 +171,8 @@ export class Journal {
   }
 
   /**
-   * Write nothing more. The caller reads the segments, gives `carryTo` the journal that follows, and calls `end`. `carryTo`
-   * moves the frames that the disk has not taken.
+   * Write nothing more. The caller reads the segments, gives `carryTo` the journal that follows, and calls
+   * `end`. `carryTo` moves the frames that the disk has not taken.
    */
   leave(): { segments: readonly Segment[]; carryTo(next: Journal): void } {
     this.#flush()

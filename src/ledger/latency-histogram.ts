@@ -1,6 +1,7 @@
 /**
- * The first millisecond of each bucket but the first, which has 0 ms alone. There are four for each doubling, so that an
- * estimate in the middle of its bucket is wrong by less than 10 %. The SQL function latency_bucket has the same list.
+ * The first millisecond of each bucket but the first, which has 0 ms alone. There are four for each doubling,
+ * so that an estimate in the middle of its bucket is wrong by less than 10 %. The SQL function latency_bucket
+ * has the same list.
  */
 export const bucketStarts: readonly number[] = [
   1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 23, 27, 32, 39, 46, 54, 64, 77, 91, 108, 128, 153, 182, 216,
@@ -14,7 +15,10 @@ export const bucketStarts: readonly number[] = [
   1518500250, 1805811302,
 ]
 
-/** Decimal digits of each bucket in a histogram, which Postgres keeps as one number: it adds histograms as numbers. */
+/**
+ * Decimal digits of each bucket in a histogram, which Postgres keeps as one number: it adds histograms as
+ * numbers.
+ */
 const digits = 12
 
 /** The percentiles of a histogram in milliseconds; null: it counts nothing. */

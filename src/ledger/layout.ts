@@ -6,8 +6,8 @@ import { closeColumns, openColumns } from './row.ts'
 import type { TupleWriter } from './tuple.ts'
 
 /**
- * The names of the columns of a journal's tuples, in order. A file beside the segments has it, so that a release with more
- * columns, or fewer, can ship the journal.
+ * The names of the columns of a journal's tuples, in order. A file beside the segments has it, so that a
+ * release with more columns, or fewer, can ship the journal.
  */
 export interface Layout {
   /** The columns of an open half. With those of a close half they are a row of `requests`. */
@@ -51,7 +51,9 @@ export function namesOf(value: unknown): string[] {
   return names
 }
 
-/** Append the columns with these names, in that order. A column that this release does not know becomes null. */
+/**
+ * Append the columns with these names, in that order. A column that this release does not know becomes null.
+ */
 export function writeNamed<Source>(
   out: TupleWriter,
   names: readonly string[],

@@ -12,7 +12,10 @@ const bounds = [60, 600, 3_600, 86_400]
 const countedMax = 100_000
 const withinMs = 2_000
 
-/** Count what running requests hold, of at most 100,000 reservations. Rejects `unavailable` when Postgres does not answer in 2 s. */
+/**
+ * Count what running requests hold, of at most 100,000 reservations. Rejects `unavailable` when Postgres does
+ * not answer in 2 s.
+ */
 export async function holdAges({ reads }: Pick<Database, 'reads'>): Promise<HoldAges> {
   const rows = await reads.ask(
     ({ sql }) => sql<{ bucket: number; count: string; nano: string }[]>`

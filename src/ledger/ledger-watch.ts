@@ -22,8 +22,8 @@ export interface LedgerWatchOptions {
 }
 
 /**
- * `degraded`: rows of this process wait for longer than `ledgerLagMsMax`, and as far as it knows those of others do too.
- * `lagging`: only those of this process. `near_bound`: its journal is nearly full.
+ * `degraded`: rows of this process wait for longer than `ledgerLagMsMax`, and as far as it knows those of
+ * others do too. `lagging`: only those of this process. `near_bound`: its journal is nearly full.
  */
 export type LedgerStatus = 'ready' | 'degraded' | 'lagging' | 'near_bound'
 
@@ -31,7 +31,10 @@ export type LedgerStatus = 'ready' | 'degraded' | 'lagging' | 'near_bound'
 export interface LedgerState {
   status: LedgerStatus
   unshipped: { rows: number; bytes: number; oldestMs: number }
-  /** Whether Postgres takes the rows of other processes. Undefined: nobody has asked, because no row waits for long. */
+  /**
+   * Whether Postgres takes the rows of other processes. Undefined: nobody has asked, because no row waits for
+   * long.
+   */
   others: 'moving' | 'standing' | undefined
   /** The instances whose journals are in the folder of this process. */
   journals: readonly string[]
@@ -47,8 +50,9 @@ const pollMsMax = 5_000
 const listMs = 5_000
 
 /**
- * Watches how far Postgres is behind this process, and raises the alarm once. It reads counters of the process and names of
- * files; only while rows wait for long it asks Postgres whether others move, in the background.
+ * Watches how far Postgres is behind this process, and raises the alarm once. It reads counters of the
+ * process and names of files; only while rows wait for long it asks Postgres whether others move, in the
+ * background.
  */
 export class LedgerWatch {
   readonly #options: LedgerWatchOptions

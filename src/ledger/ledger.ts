@@ -1,15 +1,15 @@
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import type { Worker } from 'node:worker_threads'
-import { startThread } from '../start-thread.ts'
+import { startThread } from '../runtime/start-thread.ts'
 import type { Log } from '../telemetry/log.ts'
 import { type Adoption, noAdoption } from './adoption.ts'
+import { AnswerCapture } from './answer-capture.ts'
 import type { JournalProgress } from './backlog.ts'
 import { Commits } from './commits.ts'
 import type { Durability, Instance } from './instances.ts'
 import { Journal } from './journal.ts'
 import { claimJournalDirectory } from './journal-directory.ts'
-import { AnswerCapture } from './kept-answers.ts'
 import { type CutRequests, Ownership } from './ownership.ts'
 import type { CloseRecord, OnRow, OpenRecord } from './record.ts'
 import { RefusalAggregator } from './refusal-aggregator.ts'
@@ -46,12 +46,15 @@ export interface LedgerOptions {
   onAdopted?: ((rows: { journals: 0 | 1; orphans: readonly string[] }) => void) | undefined
 }
 
-/** Between two calls to all processes: each of them costs every process a notification, a shipment and an answer. */
+/**
+ * Between two calls to all processes: each of them costs every process a notification, a shipment and an
+ * answer.
+ */
 const callsApartMs = 50
 
 /**
- * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close` exactly once. A
- * journal file takes each record at once, and a thread ships the journal to Postgres.
+ * The usage log for the rest of the process: call `open` before anything is sent upstream, and `close`
+ * exactly once. A journal file takes each record at once, and a thread ships the journal to Postgres.
  */
 export class Ledger {
   readonly #options: LedgerOptions
@@ -159,36 +162,41 @@ export class Ledger {
   }
 
   /**
-   * This process may have been taken for dead, and this request recorded as orphaned: send nothing for it until the promise
-   * resolves. `onCut` comes before that. Undefined: there is no doubt.
+   * This process may have been taken for dead, and this request recorded as orphaned: send nothing for it
+   * until the promise resolves. `onCut` comes before that. Undefined: there is no doubt.
    */
   doubtOf(requestId: string): Promise<void> | undefined {
     return this.#ownership.doubtOf(requestId)
   }
 
-  /** Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes `open`. */
+  /**
+   * Throws `unavailable` when a request could not be opened now. Call it before costly work that precedes
+   * `open`.
+   */
   requireRoom(): void {
     const refusal = this.#journal.refusal()
     if (refusal !== undefined) throw refusal
   }
 
-  /** Write the beginning of a request. Rejects `unavailable` when it cannot: then the request has no row yet. */
+  /**
+   * Write the beginning of a request. Rejects `unavailable` when it cannot: then the request has no row yet.
+   */
   open(record: OpenRecord): Promise<void> {
     this.#watchSize()
     return this.#ownership.open(record)
   }
 
   /**
-   * Wait until the beginning of a request is as durable as DURABILITY says. Send nothing upstream before it. Rejects
-   * `unavailable` after `admitMs`: then `close` the request.
+   * Wait until the beginning of a request is as durable as DURABILITY says. Send nothing upstream before it.
+   * Rejects `unavailable` after `admitMs`: then `close` the request.
    */
   async opened(record: OpenRecord): Promise<void> {
     await this.#commits?.opened(record)
   }
 
   /**
-   * Write the end of a request, which completes its row. Await it before the last byte goes to the client. Rejects
-   * `unavailable` when the row cannot be what the client would see: end its answer with this error.
+   * Write the end of a request, which completes its row. Await it before the last byte goes to the client.
+   * Rejects `unavailable` when the row cannot be what the client would see: end its answer with this error.
    */
   async close(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#rows += 1
@@ -200,7 +208,9 @@ export class Ledger {
     await this.#ownership.requireOwn(open.id, id)
   }
 
-  /** Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated. */
+  /**
+   * Write a row for a request that was not admitted. While the journal is overfull, such rows are aggregated.
+   */
   async refuse(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#options.onRow?.(open, record)
     // A row that releases a reservation must be written itself.
@@ -210,7 +220,9 @@ export class Ledger {
     if (this.#postgresAway === undefined) await this.#commits?.row()
   }
 
-  /** Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated. */
+  /**
+   * Write a row for a caller without a good key. Beyond `unauthenticatedRowsPerMinute`, they are aggregated.
+   */
   async refuseUnknown(open: OpenRecord, record: CloseRecord): Promise<void> {
     this.#options.onRow?.(open, record)
     await this.#refusals.add(open, record)
@@ -218,16 +230,16 @@ export class Ledger {
   }
 
   /**
-   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when it takes
-   * longer than `shipOnQueryMs`: the usage log is then behind.
+   * Ship all frames that this process has written so far. Resolves with false when Postgres is away, or when
+   * it takes longer than `shipOnQueryMs`: the usage log is then behind.
    */
   shipNow(): Promise<boolean> {
     return this.#ownShips.join()
   }
 
   /**
-   * As `shipNow`, for the frames of all processes. Calls begin `callsApartMs` apart, and callers in between share the next one. A
-   * process that died makes only the first call resolve with false.
+   * As `shipNow`, for the frames of all processes. Calls begin `callsApartMs` apart, and callers in between
+   * share the next one. A process that died makes only the first call resolve with false.
    */
   shipAll(): Promise<boolean> {
     return this.#callsToAll.join()
@@ -252,7 +264,10 @@ export class Ledger {
     return this.#adoption
   }
 
-  /** Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another process. */
+  /**
+   * Write and ship the remaining frames, for at most `deadlineMs`. Frames left then stay on disk for another
+   * process.
+   */
   end(deadlineMs: number): Promise<void> {
     this.#ending ??= this.#end(deadlineMs)
     return this.#ending

@@ -2,7 +2,10 @@ import { type JsonRow, type JsonValue, kindOf } from './read-tuples.ts'
 import type { MendedRow } from './replay.ts'
 import type { SetAsideBody, SetAsideFolder, SetAsideRow } from './set-aside-folders.ts'
 
-/** The frame as `ledger:inspect --show` prints it, and as `ledger:replay --row` reads it. Throws for what is no frame. */
+/**
+ * The frame as `ledger:inspect --show` prints it, and as `ledger:replay --row` reads it. Throws for what is
+ * no frame.
+ */
 export function mendableOf({ id, content }: SetAsideFolder): {
   content: SetAsideRow | SetAsideBody
   mended: MendedRow
@@ -34,7 +37,10 @@ export function mendedFrom(json: unknown): MendedRow {
   }
 }
 
-/** Apply one `--set`, such as `served_model=gpt-main`, `end_user=null` or `attempts.reason=x` for all attempts. */
+/**
+ * Apply one `--set`, such as `served_model=gpt-main`, `end_user=null` or `attempts.reason=x` for all
+ * attempts.
+ */
 export function withChange(mended: MendedRow, change: string): MendedRow {
   const at = change.indexOf('=')
   const name = change.slice(0, at)

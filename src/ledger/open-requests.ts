@@ -2,8 +2,8 @@ import type { CopyBuffer } from './copy-buffer.ts'
 import { uuidText } from './tuple.ts'
 
 /**
- * Running requests in Postgres, of processes with DURABILITY=postgres. The shipment writes and deletes them with the rows
- * of its batch, so they are the requests that are open behind its position.
+ * Running requests in Postgres, of processes with DURABILITY=postgres. The shipment writes and deletes them
+ * with the rows of its batch, so they are the requests that are open behind its position.
  */
 export const openRequestColumns = ['instance_id', 'request_id', 'half']
 
@@ -15,7 +15,9 @@ export function addOpenRequest({ out }: CopyBuffer, instanceId: string, id: stri
   out.bytes(half)
 }
 
-/** The statement that deletes requests that have ended, by ids of 16 latin1 characters; none for no request. */
+/**
+ * The statement that deletes requests that have ended, by ids of 16 latin1 characters; none for no request.
+ */
 export function endOpenRequests(instanceId: string, ended: readonly string[]): string[] {
   if (ended.length === 0) return []
   const ids = ended.map((id) => uuidText(Buffer.from(id, 'latin1')))

@@ -11,12 +11,14 @@ import type { CloseRecord, OpenRecord } from './record.ts'
 import type { LateFrames, Tail } from './succession.ts'
 import { TupleWriter } from './tuple.ts'
 
-/** End the requests of which `isCut` is true with this error. Their rows say `orphaned`, or what they come to. */
+/**
+ * End the requests of which `isCut` is true with this error. Their rows say `orphaned`, or what they come to.
+ */
 export type CutRequests = (isCut: (requestId: string) => boolean, error: GatewayError) => void
 
 /**
- * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory is there again. `carried`: the new
- * journal has all frames of `carry`.
+ * Messages to the shipper thread. `check`: see `Fence`. `restored`: the deleted directory is there again.
+ * `carried`: the new journal has all frames of `carry`.
  */
 export type FromOwner =
   | { type: 'check'; token: number }
@@ -48,8 +50,9 @@ const lookMs = 1_000
 const heartbeatMs = 5_000
 
 /**
- * The journal of this process, for as long as this process lives: it begins a new one when it was taken for dead, and writes
- * it again when somebody deletes its directory. Requests that another process has recorded as orphaned are cut.
+ * The journal of this process, for as long as this process lives: it begins a new one when it was taken for
+ * dead, and writes it again when somebody deletes its directory. Requests that another process has recorded
+ * as orphaned are cut.
  */
 export class Ownership {
   readonly #options: OwnershipOptions
@@ -108,7 +111,9 @@ export class Ownership {
     return doubt.then(() => this.#journal.open(kept))
   }
 
-  /** Rejects when another process has recorded the request as orphaned: its client must not see a good end. */
+  /**
+   * Rejects when another process has recorded the request as orphaned: its client must not see a good end.
+   */
   close(open: OpenRecord, record: CloseRecord): Promise<void> {
     const doubt = this.#fence.doubtOf(open.id)
     if (doubt === undefined && this.#orphaned.size === 0 && this.#succession === undefined)
@@ -117,8 +122,8 @@ export class Ownership {
   }
 
   /**
-   * After a wait for Postgres: rejects when another process may have recorded the request as orphaned since this process,
-   * as `instance`, wrote its end.
+   * After a wait for Postgres: rejects when another process may have recorded the request as orphaned since
+   * this process, as `instance`, wrote its end.
    */
   async requireOwn(requestId: string, instance: string): Promise<void> {
     await this.#fence.doubtOf(requestId)
@@ -205,7 +210,10 @@ export class Ownership {
     )
   }
 
-  /** Frames that the disk refuses wait in memory. Until it takes them, the former journal is the only place that has them. */
+  /**
+   * Frames that the disk refuses wait in memory. Until it takes them, the former journal is the only place
+   * that has them.
+   */
   #postCarried(): void {
     if (this.#journal.progress.kept > 0) setTimeout(() => this.#postCarried(), lookMs).unref()
     else this.#options.post({ type: 'carried' })

@@ -12,7 +12,9 @@ import { deleteHeldAnswers } from './held-answer-queries.ts'
 import { keepLogIndexes } from './log/indexes.ts'
 import { pruneSubKeys } from './prune-sub-keys.ts'
 
-/** The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes. */
+/**
+ * The retention of the usage log, in days (UTC). Payloads have their own, because they are most of the bytes.
+ */
 export interface PartitionPlan {
   partitionsAheadDays: number
   requestRetentionDays: number
@@ -22,9 +24,10 @@ export interface PartitionPlan {
 }
 
 /**
- * Make and drop daily partitions of the usage log, and monthly ones of the entries, now and then every hour. Charges are pruned
- * `entryRetentionMonths` after their month; 0: never. A pass that failed or left something is logged, and repeated within a
- * minute. Any number of processes may run it: one works at a time. The timer keeps no process alive.
+ * Make and drop daily partitions of the usage log, and monthly ones of the entries, now and then every hour.
+ * Charges are pruned `entryRetentionMonths` after their month; 0: never. A pass that failed or left something
+ * is logged, and repeated within a minute. Any number of processes may run it: one works at a time. The timer
+ * keeps no process alive.
  */
 export function keepPartitions(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -110,8 +113,9 @@ export interface PartitionPass {
 }
 
 /**
- * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past retention. It does
- * nothing while another process makes a pass. It never waits long for a lock, because all writers would wait behind it.
+ * One pass: make the partitions of the days ahead and of rows without one, and drop the partitions past
+ * retention. It does nothing while another process makes a pass. It never waits long for a lock, because all
+ * writers would wait behind it.
  */
 export async function rollPartitions(sql: Sql, plan: PartitionPlan): Promise<PartitionPass> {
   const made = await makePartitions(sql, plan.partitionsAheadDays)

@@ -20,8 +20,8 @@ export interface OthersPricing {
 }
 
 /**
- * Prices each call of another model at that model's price, and adds up the calls of a model. The total is undefined when one
- * cost is not known: an unknown cost is never 0.
+ * Prices each call of another model at that model's price, and adds up the calls of a model. The total is
+ * undefined when one cost is not known: an unknown cost is never 0.
  */
 export function priceOthers(
   calls: readonly ModelUsage[],

@@ -43,13 +43,15 @@ export interface CostContext {
 }
 
 /**
- * The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres holds thousands.
+ * The highest cost of one request, even if its upstream reports more: a million USD. A bigint of Postgres
+ * holds thousands.
  */
 export const costNanoMax = 10n ** 15n
 
 /**
- * Tokens times price times the group's multiplier (a decimal string). Each part is rounded half up to a nano-USD, and the
- * total is at most `costNanoMax`. Undefined when a part with tokens has no price: an unknown cost is never 0.
+ * Tokens times price times the group's multiplier (a decimal string). Each part is rounded half up to a
+ * nano-USD, and the total is at most `costNanoMax`. Undefined when a part with tokens has no price: an
+ * unknown cost is never 0.
  */
 export function priceRequest(
   reported: Usage,
@@ -112,10 +114,11 @@ export function priceRequest(
 }
 
 /**
- * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte, so the bytes
- * of the body bound the input tokens. With hidden input, the context length of the model bounds them. All input tokens cost the
- * highest input rate, and all output tokens the highest output rate, of all tiers that the request may come to. Undefined
- * when a price, the context length or the bound of the output is unknown.
+ * The most that a request may cost, in nano-USD, to reserve before it is sent. A token has at least one byte,
+ * so the bytes of the body bound the input tokens. With hidden input, the context length of the model bounds
+ * them. All input tokens cost the highest input rate, and all output tokens the highest output rate, of all
+ * tiers that the request may come to. Undefined when a price, the context length or the bound of the output
+ * is unknown.
  */
 export function worstCaseNano(
   size: RequestSize,
@@ -187,10 +190,11 @@ export interface ImageCostParts extends CostParts {
 }
 
 /**
- * The cost of images: by the image if the price has any price of images, otherwise by their tokens. The client pays for the
- * size and quality that it asked for, even if the upstream reports others, so that it never pays more than was held. If it
- * left them to the upstream, it pays for those that the upstream `reported`, or else for the dearest possible ones.
- * Undefined when there is no price for that, or the tokens are unknown.
+ * The cost of images: by the image if the price has any price of images, otherwise by their tokens. The
+ * client pays for the size and quality that it asked for, even if the upstream reports others, so that it
+ * never pays more than was held. If it left them to the upstream, it pays for those that the upstream
+ * `reported`, or else for the dearest possible ones. Undefined when there is no price for that, or the tokens
+ * are unknown.
  */
 export function priceImages(
   made: PricedImages & {
@@ -214,10 +218,10 @@ export function priceImages(
 }
 
 /**
- * The most that a job may cost, in nano-USD, to reserve before it is accepted. It is never less than the later result of
- * `priceImages`, provided that no image takes more tokens than the model's bounds. `bodyBytes`: the largest body of one
- * call. `hasMore`: a call may send more than its body, so that only the model's context bounds its tokens. Undefined when
- * it cannot be bounded.
+ * The most that a job may cost, in nano-USD, to reserve before it is accepted. It is never less than the
+ * later result of `priceImages`, provided that no image takes more tokens than the model's bounds.
+ * `bodyBytes`: the largest body of one call. `hasMore`: a call may send more than its body, so that only the
+ * model's context bounds its tokens. Undefined when it cannot be bounded.
  */
 export function worstCaseImagesNano(
   {
@@ -255,8 +259,8 @@ function imageCallSize(bodyBytes: number, hasHiddenInput: boolean): RequestSize 
 }
 
 /**
- * The highest possible price of an image, in nano-USD, when the upstream chooses a size or quality that is undefined or
- * `auto`. Undefined when no price can apply.
+ * The highest possible price of an image, in nano-USD, when the upstream chooses a size or quality that is
+ * undefined or `auto`. Undefined when no price can apply.
  */
 export function dearestImageNano(
   price: Price | undefined,
@@ -274,8 +278,9 @@ export function dearestImageNano(
 }
 
 /**
- * The price of one image in nano-USD: the rate that names its size and quality, else the rate of its size, else the rate of
- * its quality, else the price of any image. An undefined size or quality is one that no rate names.
+ * The price of one image in nano-USD: the rate that names its size and quality, else the rate of its size,
+ * else the rate of its quality, else the price of any image. An undefined size or quality is one that no rate
+ * names.
  */
 export function imagePriceNano(
   price: Price | undefined,
@@ -353,7 +358,10 @@ function dearest(first: bigint | undefined, ...others: (bigint | undefined)[]): 
   return others.reduce<bigint>((most, price) => (price !== undefined && price > most ? price : most), first)
 }
 
-/** Undefined when searches have no price. Few vendors charge a fee for each request: without a price there is none. */
+/**
+ * Undefined when searches have no price. Few vendors charge a fee for each request: without a price there is
+ * none.
+ */
 function feesOf({ request = 0n, webSearch }: Rates, webSearches: number): bigint | undefined {
   if (webSearches === 0) return request
   return webSearch === undefined ? undefined : request + BigInt(webSearches) * webSearch

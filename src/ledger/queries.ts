@@ -66,8 +66,9 @@ export interface SummaryRow {
 }
 
 /**
- * A page of the usage log, newest first, without bodies. Each filter has an index in this order. So a page with one filter
- * costs the same at any depth, also when few rows match. It returns the statement itself, which can be cancelled.
+ * A page of the usage log, newest first, without bodies. Each filter has an index in this order. So a page
+ * with one filter costs the same at any depth, also when few rows match. It returns the statement itself,
+ * which can be cancelled.
  */
 export function listRequests(
   sql: postgres.Sql,
@@ -97,8 +98,8 @@ export function listRequests(
 type Piece = postgres.Fragment
 
 /**
- * `request_tags` has the requests with a tag in the order of the list. The query looks them up one by one. The limit in the
- * look-up keeps the planner from reading all of `requests` instead.
+ * `request_tags` has the requests with a tag in the order of the list. The query looks them up one by one.
+ * The limit in the look-up keeps the planner from reading all of `requests` instead.
  */
 function taggedRequests(
   sql: postgres.Sql,
@@ -125,7 +126,9 @@ function taggedRequests(
     order by t.created_at desc, t.request_id desc ${most}`
 }
 
-/** One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant. */
+/**
+ * One request with its body and attempts; undefined when there is none in this scope. `all`: of any tenant.
+ */
 export async function findRequest(
   sql: postgres.Sql,
   scope: RowScope | 'all',
@@ -174,8 +177,8 @@ async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
 }
 
 /**
- * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests.
- * Reads every row between `from` and `to`, in about 4 us each. It returns the statement itself, which can be cancelled.
+ * Totals by day (UTC) and requested model, newest day first. A row counts as `folded` requests. Reads every
+ * row between `from` and `to`, in about 4 us each. It returns the statement itself, which can be cancelled.
  */
 export function summariseRequests(
   sql: postgres.Sql,
@@ -217,7 +220,10 @@ function namesOf(columns: readonly ColumnDescription[], shown: readonly Shown[])
 const listColumns = namesOf(requestColumns, ['list'])
 const detailColumns = namesOf(requestColumns, ['list', 'detail'])
 
-/** It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the index. */
+/**
+ * It repeats the predicates of partial indexes literally: with a parameter, the planner would not use the
+ * index.
+ */
 function conditions(
   sql: postgres.Sql,
   scope: RowScope | 'all',

@@ -2,7 +2,9 @@ import type { Price, PriceCondition, Rates } from '../catalog/snapshot.ts'
 
 /** The facts about a request that decide which tier of a price holds. */
 export interface RateFacts {
-  /** All input tokens, cached ones included: @pydantic/genai-prices 0.1.8 chooses a vendor's tier by these. */
+  /**
+   * All input tokens, cached ones included: @pydantic/genai-prices 0.1.8 chooses a vendor's tier by these.
+   */
   inputTokens: number
   /** In the vendor's own word. */
   serviceTier: string | undefined
@@ -11,8 +13,8 @@ export interface RateFacts {
 }
 
 /**
- * The rates of a request: of the last tier whose conditions it meets, else of the price itself. A service tier without rates of
- * its own costs as all others.
+ * The rates of a request: of the last tier whose conditions it meets, else of the price itself. A service
+ * tier without rates of its own costs as all others.
  */
 export function ratesOf(price: Price, facts: RateFacts): Rates {
   let rates: Rates = price

@@ -43,7 +43,10 @@ export interface CloseRecord {
   finishReason: string | null
   usage: Usage | null
   usageSource: UsageSource
-  /** Images that were delivered, or only previewed by a job without a result; absent unless the request is for images. */
+  /**
+   * Images that were delivered, or only previewed by a job without a result; absent unless the request is for
+   * images.
+   */
   images?: number | null
   streamEnd: StreamEnd | null
   /** What the counts cost at their price, in nano-USD; null: unknown. */

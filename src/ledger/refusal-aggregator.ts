@@ -2,7 +2,9 @@ import type { CloseRecord, OpenRecord } from './record.ts'
 
 const windowMs = 60_000
 const writeIntervalMs = 1_000
-/** Callers that are counted one by one. Beyond this number, callers share one count for each kind of error. */
+/**
+ * Callers that are counted one by one. Beyond this number, callers share one count for each kind of error.
+ */
 const callersMax = 10_000
 
 export interface RefusalAggregatorOptions {
@@ -24,8 +26,9 @@ interface Caller {
 }
 
 /**
- * Bounds the rows that a flood of refused calls writes to the usage log. A caller is a key, or an address without a key.
- * Its first rows of a minute are written one by one. The others become one row a second, with their count.
+ * Bounds the rows that a flood of refused calls writes to the usage log. A caller is a key, or an address
+ * without a key. Its first rows of a minute are written one by one. The others become one row a second, with
+ * their count.
  */
 export class RefusalAggregator {
   readonly #options: RefusalAggregatorOptions

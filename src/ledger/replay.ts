@@ -14,7 +14,10 @@ export interface MendedRow {
   payload: JsonRow | undefined
 }
 
-/** `there`: an earlier replay put it back. `refused`: nothing was changed; `why` says what the operator can do. */
+/**
+ * `there`: an earlier replay put it back. `refused`: nothing was changed; `why` says what the operator can
+ * do.
+ */
 export type Replay =
   | { verdict: 'replayed'; note: string }
   | { verdict: 'there' }
@@ -43,9 +46,9 @@ export function problemWith(content: SetAsideRow | SetAsideBody, mended: MendedR
 const nameOf = (column: string) => (column === 'request_id' ? 'id' : column)
 
 /**
- * Put a frame back, in one transaction: the row takes the place of its stand-in, with its attempts and its body. The
- * stand-in has paid already, so no charge is booked a second time. `force`: replace an orphaned row too, and book a charge
- * that was never booked.
+ * Put a frame back, in one transaction: the row takes the place of its stand-in, with its attempts and its
+ * body. The stand-in has paid already, so no charge is booked a second time. `force`: replace an orphaned row
+ * too, and book a charge that was never booked.
  */
 export function replay(
   sql: Sql,
@@ -143,7 +146,10 @@ async function presentRow(
   return { present, found: found.present }
 }
 
-/** Whether the day of a request is in the archive, or deleted. The partitions of the newest days are there before their rows. */
+/**
+ * Whether the day of a request is in the archive, or deleted. The partitions of the newest days are there
+ * before their rows.
+ */
 async function hasLeft(tx: TransactionSql, request: string): Promise<boolean> {
   const [found] = await tx<{ left: boolean }[]>`
     SELECT to_regclass('requests_' || to_char(at, 'YYYYMMDD')) IS NULL AND at < now() AT TIME ZONE 'UTC' - interval '1 day'

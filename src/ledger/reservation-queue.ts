@@ -15,8 +15,8 @@ const turnMax = 50
 const askAgainMs = 100
 
 /**
- * Requests that wait for money that running requests hold, in the order of arrival. The queue
- * asks Postgres again when a request of this process has ended and is shipped, and at least every 100 ms. A request that
+ * Requests that wait for money that running requests hold, in the order of arrival. The queue asks Postgres
+ * again when a request of this process has ended and is shipped, and at least every 100 ms. A request that
  * fits goes before one that does not, so that no request waits while there is money for it.
  */
 export class ReservationQueue {
@@ -25,7 +25,9 @@ export class ReservationQueue {
   #waiting: PendingReservation[] = []
   /** The owner of the source that each request waits for, also while a transaction asks for it. */
   readonly #owners = new Map<PendingReservation, string>()
-  /** For each owner of a source: how many requests wait for it, and how much it had left at the last answer. */
+  /**
+   * For each owner of a source: how many requests wait for it, and how much it had left at the last answer.
+   */
   readonly #blocked = new Map<string, { count: number; leftNano: bigint }>()
   /** Requests that were asked for, and whose account or budget is locked. */
   readonly #locked = new Set<PendingReservation>()
@@ -53,7 +55,8 @@ export class ReservationQueue {
   tryJoin(pending: PendingReservation, refusal: MoneyRefusal): boolean {
     if (pending.shipped && (refusal.kind === 'insufficient' || Date.now() >= pending.waitsUntil)) return false
     if (!this.#owners.has(pending) && this.#owners.size >= lengthMax) return false
-    // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this one.
+    // After `insufficient` the queue asks again once the rows are shipped. No request has to wait behind this
+    // one.
     const owner = refusal.kind === 'busy' ? ownerOf(pending, refusal) : undefined
     this.#join(pending, owner)
     const blocked = this.#blocked.get(owner ?? '')
@@ -63,8 +66,8 @@ export class ReservationQueue {
   }
 
   /**
-   * A request that was asked for waits for its locked account. Later requests of this account stay behind it; those of other
-   * accounts have their turns.
+   * A request that was asked for waits for its locked account. Later requests of this account stay behind it;
+   * those of other accounts have their turns.
    */
   setLocked(pending: PendingReservation): void {
     if (this.#owners.has(pending)) this.#locked.add(pending)
@@ -136,8 +139,8 @@ export class ReservationQueue {
   }
 
   /**
-   * The first requests of each owner, and the requests that get their last answer now: their time is up, or their source
-   * has too little left. It drops requests whose clients have left.
+   * The first requests of each owner, and the requests that get their last answer now: their time is up, or
+   * their source has too little left. It drops requests whose clients have left.
    */
   #nextTurn(): PendingReservation[] {
     const counts = new Map<string, number>()

@@ -1,6 +1,9 @@
 import type { BudgetSource } from './budgets.ts'
 
-/** A request whose money is limited. `amountNano` is the most that it may cost, which must be held before it is sent. */
+/**
+ * A request whose money is limited. `amountNano` is the most that it may cost, which must be held before it
+ * is sent.
+ */
 export interface ReservationRequest {
   requestId: string
   accountId: string
@@ -18,8 +21,8 @@ export type ReservationResult =
   | MoneyRefusal
 
 /**
- * `busy`: running requests held the money for as long as the request could wait. `insufficient`: there is too little even
- * without them.
+ * `busy`: running requests held the money for as long as the request could wait. `insufficient`: there is too
+ * little even without them.
  */
 export interface MoneyRefusal {
   kind: 'busy' | 'insufficient'
@@ -27,7 +30,10 @@ export interface MoneyRefusal {
   source: BudgetSource
   /** The limit less all that is spent, in nano-USD. */
   leftNano: bigint
-  /** The part of `leftNano` that no running request holds. Both are below 0 when more is spent than the limit allows. */
+  /**
+   * The part of `leftNano` that no running request holds. Both are below 0 when more is spent than the limit
+   * allows.
+   */
   freeNano: bigint
 }
 
@@ -43,7 +49,10 @@ export interface PendingReservation extends ReservationRequest {
   abandoned: boolean
   settle(verdict: ReservationResult): void
   reject(error: unknown): void
-  /** Called when a transaction has decided about it, with any verdict, or when it waits alone for its locked account. */
+  /**
+   * Called when a transaction has decided about it, with any verdict, or when it waits alone for its locked
+   * account.
+   */
   answered: () => void
   /** Ends the time within which Postgres must decide. */
   stopTimeout: () => void

@@ -29,11 +29,12 @@ const lockedAgainMs = 20
 const nanoMax = 10n ** 18n + 1n
 
 /**
- * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the next one (group
- * commit, without a timer). A request waits only for its own transaction. A grant is durable.
+ * Admits requests whose money is limited. All requests that arrive while a transaction commits go into the
+ * next one (group commit, without a timer). A request waits only for its own transaction. A grant is durable.
  *
- * A common batch waits for no lock. Where another transaction has locked an account, as a shipment does until its commit, or a
- * budget, the requests of this account go into a lane: batches of this account alone, which wait for the lock.
+ * A common batch waits for no lock. Where another transaction has locked an account, as a shipment does until
+ * its commit, or a budget, the requests of this account go into a lane: batches of this account alone, which
+ * wait for the lock.
  */
 export class Reservations {
   readonly #options: ReservationOptions
@@ -50,10 +51,10 @@ export class Reservations {
   }
 
   /**
-   * Hold money for a request in its account, if that is limited, and in all budgets of its key and group: in all of them or
-   * in none. When running requests hold the money, the request waits for them to end, in the order of arrival.
-   * Rejects `unavailable` when Postgres does not answer in time. The reservation may exist then, so the request's row must
-   * name the account as reserved.
+   * Hold money for a request in its account, if that is limited, and in all budgets of its key and group: in
+   * all of them or in none. When running requests hold the money, the request waits for them to end, in the
+   * order of arrival. Rejects `unavailable` when Postgres does not answer in time. The reservation may exist
+   * then, so the request's row must name the account as reserved.
    */
   hold(request: ReservationRequest): Promise<ReservationResult> {
     const { moneyWaitMs } = this.#options
@@ -73,7 +74,9 @@ export class Reservations {
     })
   }
 
-  /** A request of this process that held money has ended, and has its row. Waiting requests may get the money. */
+  /**
+   * A request of this process that held money has ended, and has its row. Waiting requests may get the money.
+   */
   ended(): void {
     this.#queue.wake()
   }

@@ -83,7 +83,10 @@ export interface SummaryTimes {
   hoursDays: number
 }
 
-/** The groups of a range, the highest first. Unfolded deltas count too, so that it is never late. Throws SummaryRangeError. */
+/**
+ * The groups of a range, the highest first. Unfolded deltas count too, so that it is never late. Throws
+ * SummaryRangeError.
+ */
 export async function summarise(
   sql: postgres.Sql,
   question: SummaryQuestion,

@@ -2,7 +2,7 @@ import type { Sql } from 'postgres'
 import { causeOf } from '../canonical/error.ts'
 import type { Database } from '../db/database.ts'
 import { isLocked } from '../db/failures.ts'
-import { repeatedly } from '../repeatedly.ts'
+import { repeatedly } from '../runtime/repeatedly.ts'
 import type { Log } from '../telemetry/log.ts'
 
 export interface RollupPlan {
@@ -15,8 +15,9 @@ export interface RollupPlan {
 export const minutesKept = 48 * 60
 
 /**
- * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete sums and notes
- * for tails past their time. Any number of processes may run it: one works at a time. The timer keeps no process alive.
+ * Fold the deltas of the sums every few seconds, count the days that were there before the sums, and delete
+ * sums and notes for tails past their time. Any number of processes may run it: one works at a time. The
+ * timer keeps no process alive.
  */
 export function keepRollups(
   { upkeep }: Pick<Database, 'upkeep'>,
@@ -38,7 +39,10 @@ export function keepRollups(
   })
 }
 
-/** One pass. Does nothing while another process makes one, or has made one a moment ago. Returns the number of days counted. */
+/**
+ * One pass. Does nothing while another process makes one, or has made one a moment ago. Returns the number of
+ * days counted.
+ */
 export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   const apartMs = Math.floor(plan.rollupFoldMs / 2)
   const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('rollups', ${apartMs}::integer) AS mine`
@@ -47,8 +51,8 @@ export async function rollUp(sql: Sql, plan: RollupPlan): Promise<number> {
   const counted = await countBackfill(sql, plan)
   await sql`DELETE FROM noted_requests WHERE written_at < now() - make_interval(mins => ${notesKept})`
   await sql`DELETE FROM rollup_minutes WHERE minute < now() - make_interval(mins => ${minutesKept})`
-  // The plan is made for any number of days. Without an order it expects to find old hours soon, and reads the whole table
-  // where there are none.
+  // The plan is made for any number of days. Without an order it expects to find old hours soon, and reads
+  // the whole table where there are none.
   await sql`
     DELETE FROM rollup_hours WHERE ctid = ANY (ARRAY(
       SELECT h.ctid FROM rollup_hours h WHERE h.hour < now() - make_interval(days => ${plan.rollupHoursDays})
@@ -68,7 +72,10 @@ export async function foldRollups(
   }
 }
 
-/** Count the days that wait, the newest first. A day that another process holds up for long waits for the next pass. */
+/**
+ * Count the days that wait, the newest first. A day that another process holds up for long waits for the next
+ * pass.
+ */
 export async function countBackfill(sql: Sql, plan: Pick<RollupPlan, 'rollupHoursDays'>): Promise<number> {
   let counted = 0
   for (const { day } of await sql<

@@ -4,8 +4,8 @@ import type { AttemptRecord, CloseRecord, OpenRecord } from './record.ts'
 import { closeColumns, openColumns } from './row.ts'
 
 /**
- * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an image job
- * writes the row with it, without the journal.
+ * A row of `requests` as a JSON object by column, for `jsonb_populate_record`. The transaction that ends an
+ * image job writes the row with it, without the journal.
  */
 export function requestRowJson(open: OpenRecord, close: CloseRecord): string {
   return jsonText({ ...rowOf(openColumns, open), ...rowOf(closeColumns, close) })
@@ -20,7 +20,9 @@ function rowOf<Source>(columns: readonly Column<Source>[], source: Source): Reco
   return Object.fromEntries(columns.map((column) => [column.name, jsonOf(column, source)]))
 }
 
-/** JSON for jsonb, which refuses NUL and lone surrogates: it omits each NUL and replaces each lone surrogate. */
+/**
+ * JSON for jsonb, which refuses NUL and lone surrogates: it omits each NUL and replaces each lone surrogate.
+ */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, (_key, member: unknown) =>
     typeof member === 'string' ? member.toWellFormed().replaceAll('\0', '') : member,

@@ -24,13 +24,13 @@ const opened = columnsFrom<OpenRecord, 'open'>('open')
 const closed = columnsFrom<CloseRecord, 'close'>('close')
 
 /**
- * The only list of the columns of `requests`, the usage log. COPY and its tuples, the JSON of image jobs' rows, the SELECT,
- * the API's JSON and the table in docs/reference/usage-log.md follow it. A new column needs an entry here, one in
- * db/schema.ts, and the migration that `npm run db:generate` then writes. It must say whether it holds content, which an erasure
- * removes.
+ * The only list of the columns of `requests`, the usage log. COPY and its tuples, the JSON of image jobs'
+ * rows, the SELECT, the API's JSON and the table in docs/reference/usage-log.md follow it. A new column needs
+ * an entry here, one in db/schema.ts, and the migration that `npm run db:generate` then writes. It must say
+ * whether it holds content, which an erasure removes.
  *
- * `opened` columns are known before anything is sent upstream, `closed` columns once the request has ended. The first two
- * columns are the head of every row.
+ * `opened` columns are known before anything is sent upstream, `closed` columns once the request has ended.
+ * The first two columns are the head of every row.
  */
 // biome-ignore format: a table, in which each column has two lines.
 export const requestColumns = [

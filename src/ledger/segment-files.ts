@@ -31,8 +31,8 @@ const openMax = 512
 const copyBytes = 1024 * 1024
 
 /**
- * The files that a journal is written to, one after the other. Each stays open until Postgres has its frames: the journal can
- * then be written again when somebody deletes its directory.
+ * The files that a journal is written to, one after the other. Each stays open until Postgres has its frames:
+ * the journal can then be written again when somebody deletes its directory.
  */
 export class SegmentFiles {
   readonly #options: SegmentFilesOptions
@@ -78,7 +78,10 @@ export class SegmentFiles {
     return [...this.#open.values()]
   }
 
-  /** Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the error. */
+  /**
+   * Writes all of the bytes or none: after a failure, it truncates the file to the old length. Returns the
+   * error.
+   */
   write(bytes: Buffer): unknown {
     const { disk } = this.#options
     const segment = this.#current
@@ -165,8 +168,8 @@ export class SegmentFiles {
   }
 
   /**
-   * Make the directory again, with all that Postgres does not have. Throws when the disk does not take it; call it again then.
-   * Returns how many bytes are lost, because their files could not be read.
+   * Make the directory again, with all that Postgres does not have. Throws when the disk does not take it;
+   * call it again then. Returns how many bytes are lost, because their files could not be read.
    */
   restore(): number {
     const { directory } = this.#options

@@ -123,7 +123,10 @@ export function readSetAside(folder: string): SetAsideFolder {
   }
 }
 
-/** Rename the folder, so that its name says that the frame was put back. `note` is kept with it. Returns the new folder. */
+/**
+ * Rename the folder, so that its name says that the frame was put back. `note` is kept with it. Returns the
+ * new folder.
+ */
 export function markReplayed(folder: string, note: object): string {
   const replayed = join(
     fs.realpathSync(join(folder, '..')),

@@ -10,8 +10,8 @@ export interface SharedRunsOptions {
 }
 
 /**
- * One run for all callers that come before it begins. A later caller may have written more, so it gets the next run, which
- * begins `apartMs` after this one, however many callers there are.
+ * One run for all callers that come before it begins. A later caller may have written more, so it gets the
+ * next run, which begins `apartMs` after this one, however many callers there are.
  */
 export class SharedRuns {
   readonly #options: SharedRunsOptions

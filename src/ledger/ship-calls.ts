@@ -32,8 +32,8 @@ const callChannel = 'tollgate_ship'
 const answerChannel = (instanceId: string) => `tollgate_shipped_${instanceId}`
 
 /**
- * Calls all other processes to ship their journals, so that a client finds its last request in the usage log of every
- * process. The call is a notification. Each process ships and then answers with a notification.
+ * Calls all other processes to ship their journals, so that a client finds its last request in the usage log
+ * of every process. The call is a notification. Each process ships and then answers with a notification.
  *
  * A process that does not answer delays one call. Later calls do not wait for it until it answers again.
  */

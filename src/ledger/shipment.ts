@@ -7,7 +7,7 @@ import { listSegments } from './journal-directory.ts'
 import { type JournalPosition, JournalReader, type JournalReaderOptions } from './journal-reader.ts'
 import { endOpenRequests } from './open-requests.ts'
 import { orphanRows } from './orphan-rows.ts'
-import { standInOf } from './stand-in.ts'
+import { standInOf } from './stand-in-row.ts'
 import { momentOf, uuidText } from './tuple.ts'
 
 export interface Unshipped {
@@ -23,18 +23,20 @@ export class PositionError extends Error {
 }
 
 /**
- * Ships the journal of one process to Postgres in batches, each exactly once: the transaction that writes the rows also
- * moves the position, and only if it still stands where this shipment last saw it.
+ * Ships the journal of one process to Postgres in batches, each exactly once: the transaction that writes the
+ * rows also moves the position, and only if it still stands where this shipment last saw it.
  *
- * When Postgres refuses the data of a batch, the shipment halves the batch until it finds the bad frame, which it sets
- * aside.
+ * When Postgres refuses the data of a batch, the shipment halves the batch until it finds the bad frame,
+ * which it sets aside.
  */
 export class Shipment {
   readonly #options: JournalReaderOptions
   readonly #journal: JournalReader
   /** The positions of the segments in Postgres, at the last read or commit. */
   #shipped = new Map<number, number>()
-  /** The batch whose transaction has no answer yet. After a lost connection it may or may not be committed. */
+  /**
+   * The batch whose transaction has no answer yet. After a lost connection it may or may not be committed.
+   */
   #inDoubt: Batch | undefined
   #framesMax = Number.MAX_SAFE_INTEGER
   /** The end of the last batch that was shipped. Postgres must have it when a new segment begins. */
@@ -92,10 +94,12 @@ export class Shipment {
   }
 
   /**
-   * Read the positions from Postgres. Call it at the start, after every lost connection, and after a PositionError.
+   * Read the positions from Postgres. Call it at the start, after every lost connection, and after a
+   * PositionError.
    *
-   * A Postgres that lost its last commits, as after a failover, lost the rows and the position together. The shipment then
-   * reads the journal anew from its first segment, and ships again what Postgres lost. `isWrong`: it does so in any case.
+   * A Postgres that lost its last commits, as after a failover, lost the rows and the position together. The
+   * shipment then reads the journal anew from its first segment, and ships again what Postgres lost.
+   * `isWrong`: it does so in any case.
    */
   async resume(client: Client, isWrong = false): Promise<void> {
     const { directory, instanceId, log } = this.#options
@@ -153,10 +157,12 @@ export class Shipment {
   }
 
   /**
-   * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned rows for the
-   * open requests, releases the reservations, and marks the instance. Returns the ids of the orphaned rows.
+   * Adopt the journal of a dead process, once all its frames are shipped. One transaction writes orphaned
+   * rows for the open requests, releases the reservations, and marks the instance. Returns the ids of the
+   * orphaned rows.
    *
-   * `silentMs`: only its heartbeat tells that the process is dead. Throws PositionError when it is heard of again.
+   * `silentMs`: only its heartbeat tells that the process is dead. Throws PositionError when it is heard of
+   * again.
    */
   async adopt(client: Client, silentMs?: number): Promise<string[]> {
     const { open } = this.#journal.batches
@@ -173,7 +179,10 @@ export class Shipment {
     return ids.filter((id) => !existing.has(id))
   }
 
-  /** Postgres refuses some of them for what they are: each of these is set aside, and gets a row without texts. */
+  /**
+   * Postgres refuses some of them for what they are: each of these is set aside, and gets a row without
+   * texts.
+   */
   async #copyOrphans(client: Client, orphans: readonly OpenRequest[]): Promise<void> {
     const [first] = orphans
     if (first === undefined) return
@@ -257,7 +266,8 @@ export class Shipment {
       { directory: this.#journal.setAside(batch, String(error)), error: String(error) },
       'Postgres refused a journal frame; it is set aside',
     )
-    // A request that has its row already, such as an orphaned one, gets no second row, and is not charged for one.
+    // A request that has its row already, such as an orphaned one, gets no second row, and is not charged for
+    // one.
     const release = { ...batch, charges: new Map() }
     const isShipped =
       (await this.#tryToShip(client, batch, this.#journal.batches.standIn())) ||
@@ -309,8 +319,9 @@ export async function existingIds(client: Client, ids: string[]): Promise<Set<st
 }
 
 /**
- * True for errors that the rows cause: the same batch would fail again. These are wrong data, broken constraints and bounds
- * of Postgres, such as that of an index entry. https://www.postgresql.org/docs/current/errcodes-appendix.html
+ * True for errors that the rows cause: the same batch would fail again. These are wrong data, broken
+ * constraints and bounds of Postgres, such as that of an index entry.
+ * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 export function isDataError(error: unknown): boolean {
   return /^(22|23|54)/.test(codeOf(error))

@@ -1,12 +1,13 @@
 import { existsSync, rmSync } from 'node:fs'
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { Client } from 'pg'
-import { Backoff, pauseAfter } from '../backoff.ts'
+import { Backoff, pauseAfter } from '../runtime/backoff.ts'
 import { type LogLevel, relayLog } from '../telemetry/relay-log.ts'
 import { Adopter, markShipped } from './adopter.ts'
 import type { Adoption } from './adoption.ts'
 import type { AnswerPosition } from './answer-files.ts'
 import { AnswerShipment } from './answer-shipment.ts'
+import { endLost } from './end-lost.ts'
 import {
   type Durability,
   registerInstance,
@@ -16,15 +17,14 @@ import {
   sessionName,
 } from './instances.ts'
 import type { JournalPosition } from './journal-reader.ts'
-import { endLost } from './lost.ts'
 import type { FromOwner } from './ownership.ts'
 import { ShipCalls } from './ship-calls.ts'
 import { PositionError, Shipment } from './shipment.ts'
 import { endPredecessor, type LateFrames, type Predecessor, Succession, setAsideLate } from './succession.ts'
 
 /**
- * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`: somebody waits
- * until Postgres has what stands in the journal; `position` answers it.
+ * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`:
+ * somebody waits until Postgres has what stands in the journal; `position` answers it.
  */
 export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
@@ -33,10 +33,12 @@ export type ToShipper =
   | FromOwner
 
 /**
- * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written before it.
- * `adopted` without an instance: what it ran, of which nobody has the journal. `away` and `back`: Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the
- * journal is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with `tail`.
- * `carry`: frames of that journal which nobody has shipped. `decided`: all of it is read; `orphaned` run here.
+ * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written
+ * before it. `adopted` without an instance: what it ran, of which nobody has the journal. `away` and `back`:
+ * Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the journal
+ * is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with
+ * `tail`. `carry`: frames of that journal which nobody has shipped. `decided`: all of it is read; `orphaned`
+ * run here.
  */
 export type FromShipper =
   | { type: 'shipped'; token: number }
@@ -81,14 +83,16 @@ class FencedError extends Error {
 const heartbeatMsMax = 5_000
 /** A process is called to ship while its heartbeat is younger. */
 const calledMs = 3 * heartbeatMsMax
-/** Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way. */
+/**
+ * Between the deadline of the end and the end of the thread: for an answer of Postgres that is on its way.
+ */
 const graceMs = 500
 const sweepMs = 5_000
 const lateRetryMs = 5_000
 const reconnectMs = { least: 100, most: 2_000 }
 /**
- * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens another. It
- * doubles after each timeout.
+ * The bounds of the time that a statement may take. After it, the shipper gives up the connection and opens
+ * another. It doubles after each timeout.
  */
 const answerMs = { least: 1_000, most: 300_000 }
 
@@ -101,8 +105,8 @@ interface Parts {
 }
 
 /**
- * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes on this disk.
- * While Postgres is away it waits, and loses nothing.
+ * The thread that ships journals to Postgres: its own process's journal, and the journals of dead processes
+ * on this disk. While Postgres is away it waits, and loses nothing.
  */
 class Shipper {
   readonly #port: MessagePort
@@ -111,7 +115,10 @@ class Shipper {
   #data: ShipperData
   #parts: Parts
   #requestedShips: { token: number; everyone: boolean }[] = []
-  /** Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never jumps. */
+  /**
+   * Deadline of the end; undefined: the process goes on. As all times here, of performance.now(), which never
+   * jumps.
+   */
   #endsBy: number | undefined
   #isCommitWanted = false
   #checks: number[] = []
@@ -320,7 +327,8 @@ class Shipper {
     const { own, answers, adopter, calls } = this.#parts
     const { instanceDeadMs } = this.#data
     const heartbeatMs = Math.min(heartbeatMsMax, instanceDeadMs / 3)
-    // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this disk are adopted.
+    // After an outage of Postgres, all other processes get this time for a heartbeat, and journals on this
+    // disk are adopted.
     const retireMs = Math.max(10_000, 2 * instanceDeadMs)
     let nextHeartbeat = performance.now() + heartbeatMs
     // After an outage of Postgres all heartbeats are old.
@@ -335,7 +343,8 @@ class Shipper {
     for (;;) {
       if (this.#isRestored) own.restore()
       this.#isRestored = false
-      // The process has written everything before it posts `end`. A pass that began before may miss the last frames.
+      // The process has written everything before it posts `end`. A pass that began before may miss the last
+      // frames.
       const isLast = this.#endsBy !== undefined
       this.#isCommitWanted = false
       const mayEnd = this.#predecessor?.isCarried === true ? this.#predecessor.instanceId : undefined
@@ -374,7 +383,8 @@ class Shipper {
         await client.query('SELECT sweep_reservations()')
         nextSweep = performance.now() + sweepMs
       }
-      // An adoption of our own has its lock on this connection, so it would not keep us from ending its process.
+      // An adoption of our own has its lock on this connection, so it would not keep us from ending its
+      // process.
       if (performance.now() >= nextLost && !isAdopting) {
         await endLost(client, {
           ...this.#data,
@@ -462,7 +472,9 @@ function isMissing(error: unknown): boolean {
   return typeof error === 'object' && error !== null && 'code' in error && error.code === 'ENOENT'
 }
 
-/** A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too. */
+/**
+ * A backend of Postgres. Postgres may give its pid to another backend, so it is identified by its start too.
+ */
 interface PostgresBackend {
   pid: number
   startedAt: string
@@ -476,8 +488,8 @@ async function backendOf(client: Client): Promise<PostgresBackend | undefined> {
 }
 
 /**
- * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was paused, or
- * that did not notice the lost connection, could otherwise commit a batch after that read.
+ * End the backend of a lost connection before the shipper reads the journal's position. A Postgres that was
+ * paused, or that did not notice the lost connection, could otherwise commit a batch after that read.
  */
 async function endBackend(client: Client, { pid, startedAt }: PostgresBackend): Promise<void> {
   const found = await client.query<{ gone: boolean }>(

@@ -38,10 +38,11 @@ export const setAsideReason =
   'another process took this one for dead and recorded the request as orphaned, before it ended here'
 
 /**
- * The new life of a process that was taken for dead and whose journal was adopted. It gets a new id and a new journal.
+ * The new life of a process that was taken for dead and whose journal was adopted. It gets a new id and a new
+ * journal.
  *
- * What the adopter has not seen is carried over: all frames of requests that have no row. A request that the adopter recorded
- * as orphaned keeps that row: its close frame is set aside.
+ * What the adopter has not seen is carried over: all frames of requests that have no row. A request that the
+ * adopter recorded as orphaned keeps that row: its close frame is set aside.
  */
 export class Succession {
   readonly #options: SuccessionOptions
@@ -166,7 +167,9 @@ export class Succession {
   }
 }
 
-/** Nobody may adopt the journal while its frames are carried over. An adopter that is paused must not stop us. */
+/**
+ * Nobody may adopt the journal while its frames are carried over. An adopter that is paused must not stop us.
+ */
 async function lockJournal(client: Client, instance: string): Promise<void> {
   try {
     await client.query(`SET lock_timeout = '1s'`)
@@ -177,7 +180,10 @@ async function lockJournal(client: Client, instance: string): Promise<void> {
   await client.query('RESET lock_timeout')
 }
 
-/** The former id of a process. `isCarried`: its new journal has all that the former one had and Postgres had not. */
+/**
+ * The former id of a process. `isCarried`: its new journal has all that the former one had and Postgres had
+ * not.
+ */
 export interface Predecessor {
   instanceId: string
   isCarried: boolean

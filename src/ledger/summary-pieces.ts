@@ -47,7 +47,10 @@ const rowSums = `1::bigint AS rows, folded::bigint AS requests, coalesce(input_t
 /** The model under which a row of the usage log counts. */
 const rowModel = `CASE WHEN error_kind = 'model_not_found' THEN NULL ELSE requested_model END`
 
-/** Rows of the usage log in the shape of `rollup_deltas`. `table`: `requests`, or a part of a query with its columns. */
+/**
+ * Rows of the usage log in the shape of `rollup_deltas`. `table`: `requests`, or a part of a query with its
+ * columns.
+ */
 export function countedRowsOf(table: string): string {
   return `SELECT date_bin('1 minute', created_at, 'epoch') AS minute, tenant_id, key_id, group_id,
     ${rowModel} AS model, channel, outcome, ${rowSums} FROM ${table}`
@@ -61,8 +64,8 @@ export const countedDeltas = `SELECT * FROM rollup_deltas d
   WHERE NOT EXISTS (SELECT 1 FROM rollup_backfill b WHERE b.day = (d.minute AT TIME ZONE 'UTC')::date)`
 
 /**
- * The sums of a range, in as many rows as the tables have: one statement, so that a delta is either unfolded or in its sum.
- * Columns: `at` where there is a step, `parts`, `outcome`, and the sums.
+ * The sums of a range, in as many rows as the tables have: one statement, so that a delta is either unfolded
+ * or in its sum. Columns: `at` where there is a step, `parts`, `outcome`, and the sums.
  */
 export function summedPieces(
   sql: postgres.Sql,
@@ -109,7 +112,9 @@ const unitOf = {
   rollup_minutes: 'minute',
 } as const
 
-/** The least id of a moment: the ids of the usage log are in the order of time, and their index finds them. */
+/**
+ * The least id of a moment: the ids of the usage log are in the order of time, and their index finds them.
+ */
 function firstId({ from }: Pick<RangePiece, 'from'>): string {
   const hex = Math.min(Math.max(Math.trunc(from), 0), 2 ** 48 - 1)
     .toString(16)

@@ -36,8 +36,8 @@ export const hourMs = 60 * minuteMs
 export const dayMs = 24 * hourMs
 
 /**
- * The coarsest tables that answer the whole range exactly. What no sum answers, less than an hour at each end, comes from the
- * usage log. A string: why there is no such plan.
+ * The coarsest tables that answer the whole range exactly. What no sum answers, less than an hour at each
+ * end, comes from the usage log. A string: why there is no such plan.
  */
 export function planRange(question: RangeQuestion): RangePlan | string {
   const { from, to, step, minutesFrom, hoursFrom } = question

@@ -15,8 +15,8 @@ export const headBytes = 4 + 16 + 4 + 8
 /**
  * Appends columns to one growing buffer. The caller frames the bytes by reading and setting `length`.
  *
- * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value would cost
- * more than its bytes.
+ * Every request writes some sixty short values here. A loop writes their bytes: a native call for each value
+ * would cost more than its bytes.
  */
 export class TupleWriter {
   #buffer: Buffer
@@ -41,7 +41,9 @@ export class TupleWriter {
     return this.#buffer.subarray(0, this.length)
   }
 
-  /** Make room. Call it before a write that could exceed the capacity. `text` and `bytes` call it themselves. */
+  /**
+   * Make room. Call it before a write that could exceed the capacity. `text` and `bytes` call it themselves.
+   */
   reserve(bytes: number): void {
     const wanted = this.length + bytes
     if (wanted <= this.#buffer.length) return
@@ -51,7 +53,9 @@ export class TupleWriter {
     this.#view = viewOf(larger)
   }
 
-  /** Begin a tuple or a part of one: make room for so many columns. A whole tuple begins with their number. */
+  /**
+   * Begin a tuple or a part of one: make room for so many columns. A whole tuple begins with their number.
+   */
   begin(columns: number, whole = true): void {
     // Columns other than texts and bytes take at most 20 bytes.
     this.reserve(2 + columns * columnBytesMax)
@@ -194,8 +198,8 @@ const shortText = 64
 const textOid = 25
 
 /**
- * The text, truncated to `unitsMax` UTF-16 units, of at most 3 bytes each. Postgres takes no NUL, so each NUL becomes its
- * escape. The truncation splits no surrogate pair.
+ * The text, truncated to `unitsMax` UTF-16 units, of at most 3 bytes each. Postgres takes no NUL, so each NUL
+ * becomes its escape. The truncation splits no surrogate pair.
  */
 export function fitText(value: string, unitsMax: number): string {
   // Truncate twice: an escape is longer than its NUL, and a long text need not be escaped to its end.
@@ -209,8 +213,9 @@ export function fitText(value: string, unitsMax: number): string {
 }
 
 /**
- * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid, at most the last
- * moment but one that Postgres reads, so that it reads the end of the span behind it too. No row has that moment.
+ * Milliseconds since the epoch inside a uuidv7: the created_at of the row that has this id. Of another uuid,
+ * at most the last moment but one that Postgres reads, so that it reads the end of the span behind it too. No
+ * row has that moment.
  */
 export function momentOf(id: string): number {
   return Math.min(Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16), latestMs - 1)

@@ -51,7 +51,10 @@ export async function unwantVerification(db: Queries): Promise<string | undefine
   return asked?.id
 }
 
-/** A sign of the process that runs it. Returns whether it is still wanted; false also where another has taken its place. */
+/**
+ * A sign of the process that runs it. Returns whether it is still wanted; false also where another has taken
+ * its place.
+ */
 export async function renewVerification(
   db: Queries,
   id: string,

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts'
-import { repeatedly } from '../repeatedly.ts'
+import { repeatedly } from '../runtime/repeatedly.ts'
 import type { Log } from '../telemetry/log.ts'
 import { endVerification, renewVerification, type VerificationEnd } from './verification-queries.ts'
 import { runVerification } from './verify.ts'
@@ -9,7 +9,10 @@ interface Parts {
   log: Log
 }
 
-/** The verification that this process runs for an admin. Its row, which all processes read, says how far it is. */
+/**
+ * The verification that this process runs for an admin. Its row, which all processes read, says how far it
+ * is.
+ */
 export class Verifications {
   readonly #parts: Parts
   #leave = new AbortController()

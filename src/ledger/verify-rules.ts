@@ -20,8 +20,8 @@ const chargedOfRow = 'coalesce(charged_nano, cost_nano)'
 export const heardOfRule = 'every live process was heard of within the last hour'
 
 /**
- * The rules. Each query returns the rows that break its rule, as one text column `sample`. It is one statement, so it sees one
- * snapshot. It can also be run in psql.
+ * The rules. Each query returns the rows that break its rule, as one text column `sample`. It is one
+ * statement, so it sees one snapshot. It can also be run in psql.
  */
 export function rulesOf(scope: VerifyScope): readonly Rule[] {
   return [...moneyRules(scope), ...runningRules(scope), ...chargeRules(scope), ...rowRules(scope)]
@@ -60,8 +60,9 @@ function moneyRules({ since, openFrom }: VerifyScope): Rule[] {
         WHERE p.reserved_nano <> coalesce(v.held, 0)`,
     },
     {
-      // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than the log shows when
-      // the log no longer reaches back to its start. For a total we cannot know whether it does.
+      // Periods of removed budgets are left out: no charge counts in them. A period may have spent more than
+      // the log shows when the log no longer reaches back to its start. For a total we cannot know whether it
+      // does.
       rule: 'every budget has spent what the requests of its period were charged',
       query: `SELECT p.owner_id || ' ' || p.period || ' ' || p.starts_at || ': spent ' || p.spent_nano || ', requests ' || l.charged AS sample
         FROM budget_periods p
@@ -131,7 +132,8 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
         WHERE charged_nano > coalesce(cost_nano, 0) AND ${isIn('requests', since)}`,
     },
     {
-      // Of rows that were deleted since, a tenant's charges of a day are together what the sums of these rows say.
+      // Of rows that were deleted since, a tenant's charges of a day are together what the sums of these rows
+      // say.
       rule: 'every charge has its request',
       query: `SELECT coalesce(c.account_id, d.tenant_id) || ' on ' || (coalesce(c.day, d.day) AT TIME ZONE 'UTC')::date || ': charged '
           || coalesce(c.nano, 0) || ' without a request, deleted rows ' || coalesce(d.nano, 0)

@@ -1,7 +1,7 @@
-import type { RuleFinding } from './finding.ts'
 import { minutesKept } from './rollups.ts'
+import type { RuleFinding } from './rule-finding.ts'
+import type { AskOne, RunRule } from './run-rule.ts'
 import { countedDeltas, countedRows, sumNames } from './summary-pieces.ts'
-import type { AskOne, RunRule } from './verify-step.ts'
 
 const samplesMax = 5
 
@@ -13,8 +13,8 @@ interface Day {
 }
 
 /**
- * The days with a table of their own. Others have lost their rows to retention, and their sums stay. Days that wait to be
- * counted are left out. `since`: a moment of SQL.
+ * The days with a table of their own. Others have lost their rows to retention, and their sums stay. Days
+ * that wait to be counted are left out. `since`: a moment of SQL.
  */
 export async function daysOfSums(ask: AskOne, since: string): Promise<readonly Day[]> {
   return await ask(
@@ -38,8 +38,8 @@ export function stepsOfSums(days: readonly Day[]): number {
 }
 
 /**
- * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of its own. Rows
- * that were deleted since count by `deleted_sums`.
+ * Compare the sums with the rows of the usage log, day by day: each day is one statement with a snapshot of
+ * its own. Rows that were deleted since count by `deleted_sums`.
  */
 export async function checkSums(step: RunRule, days: readonly Day[]): Promise<RuleFinding[]> {
   const findings: RuleFinding[] = []
@@ -60,7 +60,10 @@ export async function checkSums(step: RunRule, days: readonly Day[]): Promise<Ru
   return [...findings, await checkMonths(step)]
 }
 
-/** Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept for ever. */
+/**
+ * Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept
+ * for ever.
+ */
 async function checkMonths(step: RunRule): Promise<RuleFinding> {
   const rule = 'every sum by month is that of its days'
   const parts = ['cut', 'tenant_id', 'group_id', 'model', 'channel', 'outcome']
@@ -143,7 +146,10 @@ const cuts = [
   { cut: 'channel', by: ['channel'] },
 ]
 
-/** The groups whose rows have other sums than `folded` and the unfolded deltas together. Undefined: they are not kept. */
+/**
+ * The groups whose rows have other sums than `folded` and the unfolded deltas together. Undefined: they are
+ * not kept.
+ */
 function differences(keys: readonly string[], folded: string | undefined, day: string, more = ''): string {
   if (folded === undefined) return 'SELECT NULL::text AS sample WHERE false'
   const names = keys.map((key) => key.split(' AS ').at(-1) ?? key)

@@ -1,7 +1,7 @@
 import type { Sql } from 'postgres'
-import type { RuleFinding } from './finding.ts'
+import type { RuleFinding } from './rule-finding.ts'
+import type { AskOne, RunRule } from './run-rule.ts'
 import { type Rule, rulesOf } from './verify-rules.ts'
-import type { AskOne, RunRule } from './verify-step.ts'
 import { checkSums, daysOfSums, stepsOfSums } from './verify-sums.ts'
 
 export interface Verification {
@@ -27,12 +27,12 @@ export function verifyLedger(sql: Sql, since?: string): Promise<Verification> {
 }
 
 /**
- * Recompute the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01` (UTC), leaves out
- * earlier requests, charges and checkpoints. Balances are always checked, against the checkpoints of closed months and the
- * entries of open ones.
+ * Recompute the ledger from its immutable parts. `since`, the first day of a month such as `2026-10-01`
+ * (UTC), leaves out earlier requests, charges and checkpoints. Balances are always checked, against the
+ * checkpoints of closed months and the entries of open ones.
  *
- * Each rule reads a snapshot of its own, and so does each closed month. So vacuum waits for one statement at a time.
- * Rejects with the error of `ask`. `tell` is called before each step.
+ * Each rule reads a snapshot of its own, and so does each closed month. So vacuum waits for one statement at
+ * a time. Rejects with the error of `ask`. `tell` is called before each step.
  */
 export async function runVerification(
   ask: AskOne,
@@ -95,7 +95,10 @@ async function closedMonths(ask: AskOne, since: string): Promise<readonly Month[
   )
 }
 
-/** Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed together. */
+/**
+ * Recompute the checkpoints, month by month. A late entry and its part of the checkpoint are committed
+ * together.
+ */
 async function checkMonths(step: RunRule, months: readonly Month[]): Promise<RuleFinding> {
   const rule = 'every checkpoint of a closed month is the sum of its entries'
   const total: RuleFinding = { rule, differences: 0, samples: [] }

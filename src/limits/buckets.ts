@@ -1,13 +1,15 @@
 import type { Allowance, LimitScope, Standing } from './limits.ts'
 
 /**
- * The arithmetic of limits per minute. A bucket holds one minute's limit and refills evenly. Levels are counted in
- * 60,000ths: each millisecond then refills a whole number, so nothing is rounded, and the Lua in redis-scripts.ts computes
- * the same numbers.
+ * The arithmetic of limits per minute. A bucket holds one minute's limit and refills evenly. Levels are
+ * counted in 60,000ths: each millisecond then refills a whole number, so nothing is rounded, and the Lua in
+ * redis-scripts.ts computes the same numbers.
  */
 export const unitsPerOne = 60_000
 
-/** How much of the two buckets of a scope is used and not refilled yet, in 60,000ths. 0: the bucket is full. */
+/**
+ * How much of the two buckets of a scope is used and not refilled yet, in 60,000ths. 0: the bucket is full.
+ */
 export interface Levels {
   requests: number
   tokens: number
@@ -35,7 +37,10 @@ export function heldTokens({ limits }: LimitScope, tokensEstimate: number): numb
   return limits.tokensPerMinute === undefined ? 0 : Math.min(tokensEstimate, limits.tokensPerMinute)
 }
 
-/** `levels`: of the scopes, in the same order. Where a limit has refused, its allowance is the one that is shown. */
+/**
+ * `levels`: of the scopes, in the same order. Where a limit has refused, its allowance is the one that is
+ * shown.
+ */
 export function standingOf(
   scopes: readonly LimitScope[],
   levels: readonly Levels[],

@@ -3,10 +3,11 @@ import type { RateLimits } from '../catalog/snapshot.ts'
 /** Rate, token and concurrency limits of keys, groups and tenants. */
 export interface Limits {
   /**
-   * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is charged.
-   * The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds that limit. With 0, because
-   * nobody has read the request yet, it refuses only where more tokens than the limit are used.
-   * `requestId` must be unique. Answers without a promise when this process can decide alone; never rejects.
+   * The first decision, over all limits of all scopes: either every limit has room and is charged, or none is
+   * charged. The lease holds `tokensEstimate` until it is settled; in a scope with a smaller limit it holds
+   * that limit. With 0, because nobody has read the request yet, it refuses only where more tokens than the
+   * limit are used. `requestId` must be unique. Answers without a promise when this process can decide alone;
+   * never rejects.
    */
   take(scopes: readonly LimitScope[], tokensEstimate: number, requestId: string): Decision | Promise<Decision>
   state(): LimitsState
@@ -25,12 +26,15 @@ export type Decision = LimitLease | LimitRefusal
 export interface LimitLease extends Standing {
   granted: true
   /**
-   * The second decision, over the tokens of all scopes at once. The lease then holds these tokens too. A refusal gives back
-   * all that the lease has taken, its request included, and ends it. Call it at most once.
+   * The second decision, over the tokens of all scopes at once. The lease then holds these tokens too. A
+   * refusal gives back all that the lease has taken, its request included, and ends it. Call it at most once.
    * Answers without a promise when this process can decide alone; never rejects.
    */
   hold(tokensEstimate: number): Held | Promise<Held>
-  /** Give back the place, and replace the estimate by the tokens that were used. Only the first end of a lease counts. */
+  /**
+   * Give back the place, and replace the estimate by the tokens that were used. Only the first end of a lease
+   * counts.
+   */
   settle(actualTokens: number): void
   /** Give back all that was taken, the request included, as though it had never come. */
   giveBack(): void
@@ -53,7 +57,10 @@ export interface Denial {
   limit: LimitName
   /** The value of that limit. */
   allowed: number
-  /** Whole ms, at least 1, until there is room, unless another request takes it first. A guess for concurrency. */
+  /**
+   * Whole ms, at least 1, until there is room, unless another request takes it first. A guess for
+   * concurrency.
+   */
   retryAfterMs: number
 }
 
@@ -75,7 +82,9 @@ export interface Allowance {
 export interface LimitsState {
   /** `shared`: all processes count together. `local`: this process counts alone. */
   mode: 'shared' | 'local'
-  /** Processes that last counted together. Alone, a process allows its part: the limit divided by this number. */
+  /**
+   * Processes that last counted together. Alone, a process allows its part: the limit divided by this number.
+   */
   processes: number
   /** Decisions since the start that this process made alone because Redis could not be used. */
   localDecisions: number

@@ -59,7 +59,10 @@ export class MemoryLease implements LimitLease {
     this.boundLevels()
   }
 
-  /** Other processes did not use all of their parts: more than a full limit here is not a debt of this process. */
+  /**
+   * Other processes did not use all of their parts: more than a full limit here is not a debt of this
+   * process.
+   */
   boundLevels(): void {
     for (const { scope, state } of this.#holds) {
       const { requestsPerMinute, tokensPerMinute } = scope.limits
@@ -130,7 +133,10 @@ export function refusalIn(holds: readonly Hold[], { index, ...denial }: Denied):
   return { granted: false, ...denial, ...standingIn(holds, { index, limit: denial.limit }) }
 }
 
-/** The limit with the longest wait: once it has room, the others have room too. Of equal waits, the first limit. */
+/**
+ * The limit with the longest wait: once it has room, the others have room too. Of equal waits, the first
+ * limit.
+ */
 export function findDenial(holds: readonly Hold[]): Denied | undefined {
   const found = longestWait(holds, ['requests', 'tokens'])
   if (found !== undefined) return found

@@ -10,8 +10,8 @@ export interface MemoryLimits extends Limits {
 }
 
 /**
- * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. Keeps every scope with
- * running requests, and at most `scopesMax` idle scopes. `clock`: whole milliseconds.
+ * Each scope has a bucket for requests, a bucket for tokens, and a count of running requests. Keeps every
+ * scope with running requests, and at most `scopesMax` idle scopes. `clock`: whole milliseconds.
  */
 export function memoryLimits(options: { scopesMax?: number; clock?: () => number } = {}): MemoryLimits {
   const { scopesMax = 100_000, clock = Date.now } = options
@@ -59,7 +59,10 @@ export function memoryLimits(options: { scopesMax?: number; clock?: () => number
 
 const sweepMs = 60_000
 
-/** Forgets idle scopes with full buckets; when too many are left, also those that were not used for the longest time. */
+/**
+ * Forgets idle scopes with full buckets; when too many are left, also those that were not used for the
+ * longest time.
+ */
 function forgetIdle(states: Map<string, ScopeState>, scopesMax: number, nowMs: number): void {
   const idle = [...states].filter(([, state]) => state.running === 0).sort(([, a], [, b]) => a.atMs - b.atMs)
   // A tenth at a time: a flood of new scopes must not sort the map for each of them.

@@ -4,16 +4,19 @@ import type { LimitName, LimitScope } from './limits.ts'
 import { limitsCommands } from './redis-scripts.ts'
 
 /**
- * The limits in Redis, over one connection. Calls reject at once while the connection is down; it comes back by itself.
- * A call waits for its answer without a time limit, so that a caller that gave up still learns what Redis did. It rejects
- * when Redis refuses, or when the connection is lost before the answer.
+ * The limits in Redis, over one connection. Calls reject at once while the connection is down; it comes back
+ * by itself. A call waits for its answer without a time limit, so that a caller that gave up still learns
+ * what Redis did. It rejects when Redis refuses, or when the connection is lost before the answer.
  */
 export class RedisStore {
   readonly #redis: Redis
   readonly #clock: (() => number) | undefined
   #trouble = 'it does not answer'
 
-  /** `clock`: whole milliseconds; undefined: the clock of Redis. Calls `ready` after each connect and `lost` after each loss. */
+  /**
+   * `clock`: whole milliseconds; undefined: the clock of Redis. Calls `ready` after each connect and `lost`
+   * after each loss.
+   */
   constructor(
     url: string,
     { clock, ready, lost }: { clock: (() => number) | undefined; ready(): void; lost(): void },
@@ -27,8 +30,8 @@ export class RedisStore {
       maxRetriesPerRequest: 0,
       enableOfflineQueue: false,
       autoResendUnfulfilledCommands: false,
-      // Auto-pipelining holds commands back while others are under way: a command that waits in this process would look
-      // like a slow Redis. And there is no commandTimeout: it would hide what Redis does too late.
+      // Auto-pipelining holds commands back while others are under way: a command that waits in this process
+      // would look like a slow Redis. And there is no commandTimeout: it would hide what Redis does too late.
       enableAutoPipelining: false,
       // ioredis sends the text of a script with its first call on a connection, and its SHA from then on.
       scripts: limitsCommands,
@@ -65,7 +68,10 @@ export class RedisStore {
     return takenFrom(answer, scopes)
   }
 
-  /** Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each scope. */
+  /**
+   * Hold `more` tokens for a request that `take` has granted, and that holds `held` already. Both are of each
+   * scope.
+   */
   async hold(
     scopes: readonly LimitScope[],
     more: readonly number[],
@@ -87,8 +93,8 @@ export class RedisStore {
   }
 
   /**
-   * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after the end of its
-   * request would hold the place.
+   * Extend the leases of running requests. It sends all of them in this turn: a renewal that Redis gets after
+   * the end of its request would hold the place.
    */
   async renew(places: readonly ConcurrencyPlace[], leaseMs: number): Promise<void> {
     const sent: Promise<unknown>[] = []

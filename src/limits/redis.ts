@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { inTime, LateError } from '../in-time.ts'
+import { inTime, LateError } from '../runtime/in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import { heldTokens, standingOf } from './buckets.ts'
 import { type Decision, type LimitScope, type Limits, type LimitsState, unlimitedLease } from './limits.ts'
@@ -20,9 +20,9 @@ export interface RedisLimitsOptions {
 }
 
 /**
- * Limits that all processes count together in Redis. While Redis is slow or away, each process allows its part: the limit
- * divided by the last known number of processes, less what this process has granted before. Resolves when Redis has
- * answered, or after `connectMs`.
+ * Limits that all processes count together in Redis. While Redis is slow or away, each process allows its
+ * part: the limit divided by the last known number of processes, less what this process has granted before.
+ * Resolves when Redis has answered, or after `connectMs`.
  */
 export async function openRedisLimits(options: RedisLimitsOptions): Promise<Limits> {
   const limits = new RedisLimits(options)
@@ -101,7 +101,9 @@ class RedisLimits implements Limits {
     return { mode, processes: this.#processes, localDecisions: this.#localDecisions }
   }
 
-  /** The largest of the last counts: after Redis lost its data, the other processes still have to beat again. */
+  /**
+   * The largest of the last counts: after Redis lost its data, the other processes still have to beat again.
+   */
   get #processes(): number {
     return Math.max(1, ...this.#counts)
   }
@@ -162,7 +164,10 @@ class RedisLimits implements Limits {
     return scopes.map((scope) => partOf(scope, this.#processes))
   }
 
-  /** Runs in the background. If it fails, the places become free when their lease ends, and the buckets refill. */
+  /**
+   * Runs in the background. If it fails, the places become free when their lease ends, and the buckets
+   * refill.
+   */
   #settleShared(...settlement: Parameters<RedisStore['settle']>): void {
     this.#store.settle(...settlement).catch(() => {})
   }
@@ -196,7 +201,8 @@ class RedisLimits implements Limits {
 
   #count(processes: number, nowMs: number): void {
     if (nowMs - this.#countedAt < beatMs - timerMs) {
-      // Each reconnect beats too. Within one beat the other processes cannot have beaten again: keep the larger count.
+      // Each reconnect beats too. Within one beat the other processes cannot have beaten again: keep the
+      // larger count.
       const last = this.#counts.pop() ?? 0
       this.#counts.push(Math.max(last, processes))
       return

@@ -91,7 +91,8 @@ export class SharedLease implements LimitLease {
     else if (!this.#ended) this.#home.enter(this.#request.requestId, this.#request.scopes)
     late?.asking
       .then(({ refused }) => {
-        // A refusal of Redis gave all back there. If the request runs, the next renewal takes its place again.
+        // A refusal of Redis gave all back there. If the request runs, the next renewal takes its place
+        // again.
         if (refused !== undefined) return
         if (refusedHere) this.#giveBackShared(late.more)
         else this.#keep(late.more)
@@ -175,7 +176,8 @@ export class LocalLease implements LimitLease {
     this.#ended = true
     const { scopes, requestId } = this.#request
     this.#home.leave(requestId)
-    // If Redis came back meanwhile, the renewal has put the places there; the tokens were never charged there.
+    // If Redis came back meanwhile, the renewal has put the places there; the tokens were never charged
+    // there.
     const places = scopes.filter(hasPlaces)
     if (!this.#home.isShared() || places.length === 0) return
     this.#home.settle(places, requestId, { requests: 0, tokens: [] })

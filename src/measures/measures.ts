@@ -13,7 +13,10 @@ import { RowMeter } from './row-meter.ts'
 import { measureRuntime } from './runtime.ts'
 import { SharedState } from './shared-state.ts'
 
-/** What a process measures of itself. Where METRICS_PORT is absent there is none of it, and nothing is measured. */
+/**
+ * What a process measures of itself. Where METRICS_PORT is absent there is none of it, and nothing is
+ * measured.
+ */
 export class Measures {
   readonly metrics = new Metrics()
   readonly rows: RowMeter
@@ -41,7 +44,10 @@ export class Measures {
     })
   }
 
-  /** All values now. `withShared`: also what stands in Postgres for all processes, which one of several processes should read. */
+  /**
+   * All values now. `withShared`: also what stands in Postgres for all processes, which one of several
+   * processes should read.
+   */
   async snapshot(withShared: boolean): Promise<SeriesSnapshot> {
     const shown = this.#shown.then(async () => {
       await Promise.all([this.metrics.gather(), withShared ? this.#shared.show(this.metrics) : undefined])

@@ -97,7 +97,9 @@ function channelStates({ catalog, routing }: Measured): ChannelState[] {
 
 const noneCooling = { limited: 0, refused: 0, forbidden: 0 }
 
-/** The first `namesMax` channels by name, which are the same in all processes. The others are shown together. */
+/**
+ * The first `namesMax` channels by name, which are the same in all processes. The others are shown together.
+ */
 export function showChannels(metrics: Metrics, states: readonly ChannelState[]): void {
   const channels = states.toSorted((a, b) => (a.name < b.name ? -1 : 1))
   for (const [at, { name, isOpen, cooling, running }] of channels.entries()) {

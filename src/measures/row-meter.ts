@@ -18,8 +18,8 @@ interface Named {
 }
 
 /**
- * The one place that counts requests, of all kinds: it reads what their rows say. It runs for each request, so it keeps the
- * series that it needs again.
+ * The one place that counts requests, of all kinds: it reads what their rows say. It runs for each request,
+ * so it keeps the series that it needs again.
  */
 export class RowMeter {
   readonly #metrics: Metrics
@@ -45,8 +45,8 @@ export class RowMeter {
   }
 
   /**
-   * Prometheus sees no increase in the first value of a series. What an alert is about has a series from the start, at 0: the
-   * first error counts.
+   * Prometheus sees no increase in the first value of a series. What an alert is about has a series from the
+   * start, at 0: the first error counts.
    */
   #begin(): void {
     for (const reason of reasonWords) this.#errorsOf(reasons[reason].kind, reason)

@@ -9,12 +9,18 @@ import { declared } from '../telemetry/metrics/declarations.ts'
 import type { Metrics } from '../telemetry/metrics/store.ts'
 
 const resolutionMs = 20
-/** The delay of the event loop is that of the last such time: so it does not depend on who asks, and how often. */
+/**
+ * The delay of the event loop is that of the last such time: so it does not depend on who asks, and how
+ * often.
+ */
 const windowMs = 10_000
 /** We listen to the garbage collection for so long in each of these times. */
 const sampleMs = 1_000
 
-/** What Node and the system say of this process: event loop, garbage collection, memory, CPU, files. Until `stop`. */
+/**
+ * What Node and the system say of this process: event loop, garbage collection, memory, CPU, files. Until
+ * `stop`.
+ */
 export function measureRuntime(metrics: Metrics): { stop(): void } {
   const delays = measureDelays(metrics)
   const collections = sampleCollections(metrics)
@@ -73,8 +79,8 @@ function measureDelays(metrics: Metrics): { stop(): void } {
 }
 
 /**
- * Node takes 0.2 ms to tell of one garbage collection, of which a busy process with a small young generation has hundreds in a
- * second. So we listen for a part of the time.
+ * Node takes 0.2 ms to tell of one garbage collection, of which a busy process with a small young generation
+ * has hundreds in a second. So we listen for a part of the time.
  */
 function sampleCollections(metrics: Metrics): { stop(): void } {
   let ratio: number | undefined

@@ -24,8 +24,8 @@ interface Held {
 }
 
 /**
- * What stands in Postgres for all processes: jobs that wait, webhooks that are due, money that is held. It is read at most
- * every `freshMs`, and counts so many rows at the most.
+ * What stands in Postgres for all processes: jobs that wait, webhooks that are due, money that is held. It is
+ * read at most every `freshMs`, and counts so many rows at the most.
  */
 export class SharedState {
   readonly #database: Pick<Database, 'log'>
@@ -36,7 +36,9 @@ export class SharedState {
     this.#database = database
   }
 
-  /** Set the gauges, from Postgres where the last values are old. While Postgres is away it leaves them out. */
+  /**
+   * Set the gauges, from Postgres where the last values are old. While Postgres is away it leaves them out.
+   */
   async show(metrics: Metrics): Promise<void> {
     if (this.#ageMs > freshMs) await this.#readAgain()
     if (this.#read === undefined || this.#ageMs > staleMs) return

@@ -33,14 +33,17 @@ interface Followed {
 
 /** How often we look whether a list is due, or a channel is new. */
 const tickMs = 1_000
-/** A list that cannot be read is tried again after this time, or the time between two reads where that is less. */
+/**
+ * A list that cannot be read is tried again after this time, or the time between two reads where that is
+ * less.
+ */
 const retryMs = 60_000
 const asksAtOnce = 4
 
 /**
- * Keeps the upstreams' own lists of the channels that pass any name through. Each process reads them for itself, between
- * requests and never for one: it costs an upstream a small call every ten minutes, and needs no agreement between
- * processes. While a list cannot be read, the last one stays.
+ * Keeps the upstreams' own lists of the channels that pass any name through. Each process reads them for
+ * itself, between requests and never for one: it costs an upstream a small call every ten minutes, and needs
+ * no agreement between processes. While a list cannot be read, the last one stays.
  */
 export class FollowedLists {
   /** The lists as they are now. */

@@ -19,8 +19,9 @@ const exclude = ['console/src/api/openapi.ts']
 const leftoverMs = 60 * 60_000
 
 /**
- * Build the pages of a checkout into console/dist, unless they are as new as their sources. `begin` is called before a build.
- * Resolves with the seconds that it took; undefined: there was nothing to build. Rejects with an Error for the operator.
+ * Build the pages of a checkout into console/dist, unless they are as new as their sources. `begin` is called
+ * before a build. Resolves with the seconds that it took; undefined: there was nothing to build. Rejects with
+ * an Error for the operator.
  */
 export async function buildPages(root: string, begin: () => void): Promise<number | undefined> {
   const reason = whyNotBuilt(root)
@@ -47,7 +48,10 @@ export function whyNotBuilt(root: string): string | undefined {
   return 'Neither built pages are in console/dist, nor is vite installed, which builds them. Run npm ci without --omit=dev, or copy console/dist from where npm run build:pages has run.'
 }
 
-/** Whether the pages are there, and were made from these sources. A build gives index.html the time of the newest of them. */
+/**
+ * Whether the pages are there, and were made from these sources. A build gives index.html the time of the
+ * newest of them.
+ */
 export async function areFresh(root: string): Promise<boolean> {
   const page = await stat(join(distOf(root), 'index.html')).catch(() => undefined)
   return page !== undefined && (!canBuild(root) || Math.round(page.mtimeMs) >= (await changedMs(root)))

@@ -48,7 +48,10 @@ export class Built {
     return this.#template
   }
 
-  /** Answer with a file of the build. Resolves with false, and has answered nothing, when there is no such file. */
+  /**
+   * Answer with a file of the build. Resolves with false, and has answered nothing, when there is no such
+   * file.
+   */
   async answer(path: string, request: IncomingMessage, response: ServerResponse): Promise<boolean> {
     if (withheld.test(path)) return false
     if (!path.startsWith(hashed)) {

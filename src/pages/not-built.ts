@@ -3,7 +3,10 @@ import { escapeHtml, type Site } from './site.ts'
 /** How long a browser waits before it asks again, in seconds. */
 export const askAgainSeconds = 2
 
-/** A page that stands alone, for the time in which there are no others. `failure`: why there will be none; else it asks again. */
+/**
+ * A page that stands alone, for the time in which there are no others. `failure`: why there will be none;
+ * else it asks again.
+ */
 export function notBuiltPage({ name, url }: Site, failure: string | undefined, nonce: string): string {
   const isBuilding = failure === undefined
   const title = isBuilding ? 'The pages are being built' : 'The pages are not built'

@@ -19,15 +19,18 @@ export type PagesHandler = (
 export interface Pages {
   /** `hasModel`: whether `/models` has a page for this model. */
   answer(hasModel: HasModel): PagesHandler
-  /** Build the pages, unless they are as new as their sources. `print` gets a line before and one after. Never rejects. */
+  /**
+   * Build the pages, unless they are as new as their sources. `print` gets a line before and one after. Never
+   * rejects.
+   */
   build(print: (line: string) => void): Promise<void>
 }
 
 const ownRoot = join(import.meta.dirname, '../..')
 
 /**
- * The pages that people look at: the console, the home page, the models, the documents. Undefined: all of them are off.
- * Throws an Error for the operator. `root`: the checkout, whose console/dist is served.
+ * The pages that people look at: the console, the home page, the models, the documents. Undefined: all of
+ * them are off. Throws an Error for the operator. `root`: the checkout, whose console/dist is served.
  */
 export function openPages(config: Config, log: Log, root: string = ownRoot): Pages | undefined {
   if (config.pages.length === 0) return undefined
@@ -63,7 +66,10 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     return true
   }
 
-  /** A browser gets a page that leads on. All others get the error of the API, with its advice, and so has a browser below its paths. */
+  /**
+   * A browser gets a page that leads on. All others get the error of the API, with its advice, and so has a
+   * browser below its paths.
+   */
   async function sendNotFound(
     request: IncomingMessage,
     response: ServerResponse,
@@ -87,7 +93,8 @@ export function openPages(config: Config, log: Log, root: string = ownRoot): Pag
     if (status === 503) {
       headers['retry-after'] = String(askAgainSeconds)
       headers['cache-control'] = 'no-store'
-      // Of several processes only one builds, and knows when that has failed: the browser is to reach it in the end.
+      // Of several processes only one builds, and knows when that has failed: the browser is to reach it in
+      // the end.
       headers.connection = 'close'
     }
     response.writeHead(status, { ...headers, 'content-length': bytes.length })
@@ -148,8 +155,8 @@ function pageAt(path: string): Config['pages'][number] | undefined {
 }
 
 /**
- * An SDK whose base URL lacks its /v1 asks for /models too. It sends a key, or takes JSON alone, and gets the error that
- * says what to change.
+ * An SDK whose base URL lacks its /v1 asks for /models too. It sends a key, or takes JSON alone, and gets the
+ * error that says what to change.
  */
 function asksForPage({ headers }: IncomingMessage): boolean {
   if (headers['x-api-key'] !== undefined || /^bearer /i.test(headers.authorization ?? '')) return false
@@ -159,7 +166,10 @@ function asksForPage({ headers }: IncomingMessage): boolean {
 /** Whether a public group has a model with this id, or this other name. */
 export type HasModel = (id: string) => Promise<boolean>
 
-/** The pages of the console, as `console/src/console-routes.tsx` has them. Those of the second list have a page for each row too. */
+/**
+ * The pages of the console, as `console/src/console-routes.tsx` has them. Those of the second list have a
+ * page for each row too.
+ */
 const alone = ['sign-in', 'link', 'playground', 'users', 'set-up', 'ledger', 'settings', 'account']
 const withRows = ['log', 'jobs', 'alerts', 'audit', 'tenants', 'keys', 'groups', 'channels', 'models']
 
@@ -168,8 +178,9 @@ const consolePath = new RegExp(
 )
 
 /**
- * Whether the pages have something at this path below `/console`, `/models` or `/docs`. What a page shows may still be missing, such
- * as a key: the page says so. A model whose catalog cannot be read just now counts as there.
+ * Whether the pages have something at this path below `/console`, `/models` or `/docs`. What a page shows may
+ * still be missing, such as a key: the page says so. A model whose catalog cannot be read just now counts as
+ * there.
  */
 async function isThere(
   path: string,

@@ -7,9 +7,9 @@ import { ensureProbeKey } from './queries.ts'
 export const probeTenant = 'tollgate-probes'
 
 /**
- * The caller of one run: a key of its own, whose budget is the most that the run may cost. A run that is begun again has the
- * same key, so that both together stay within the budget. `costMax` null: no price of the model is known, so no budget can
- * bound it.
+ * The caller of one run: a key of its own, whose budget is the most that the run may cost. A run that is
+ * begun again has the same key, so that both together stay within the budget. `costMax` null: no price of the
+ * model is known, so no budget can bound it.
  */
 export async function callerOf(db: TypedQueries, keyName: string, costMax: bigint | null): Promise<Identity> {
   const secretHash = randomBytes(32)

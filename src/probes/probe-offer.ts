@@ -21,8 +21,9 @@ export interface ProbeGateway extends Gateway {
 const within = { withinMs: 10_000 }
 
 /**
- * Run one probe: ask the offer one thing after the other, as `tollgate verify` does, and write a verdict on each. Does
- * nothing when the run has ended. When `signal` ends it early, it begins again later, with the same key and budget.
+ * Run one probe: ask the offer one thing after the other, as `tollgate verify` does, and write a verdict on
+ * each. Does nothing when the run has ended. When `signal` ends it early, it begins again later, with the
+ * same key and budget.
  */
 export async function probeOffer(gateway: ProbeGateway, id: string, signal: AbortSignal): Promise<void> {
   const { database, log } = gateway
@@ -163,7 +164,10 @@ function withoutSecrets(line: Line, secrets: readonly string[]): Line {
   return { ...line, detail: redactText(line.detail, secrets) }
 }
 
-/** When the simplest request had no answer, the channel is down or refuses us: that says nothing about the model. */
+/**
+ * When the simplest request had no answer, the channel is down or refuses us: that says nothing about the
+ * model.
+ */
 function wasAnswered(lines: readonly Line[]): boolean {
   return lines[0]?.verdict === 'ok'
 }

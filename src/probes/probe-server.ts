@@ -21,9 +21,9 @@ export interface ProbeServer {
 }
 
 /**
- * Serve the endpoints of text for one run. The requests go the way of every request: they are journalled, have rows, and
- * their costs are held in the budget of the run's key. Only catalog and keys are others: one offer, in one protocol, and one
- * caller.
+ * Serve the endpoints of text for one run. The requests go the way of every request: they are journalled,
+ * have rows, and their costs are held in the budget of the run's key. Only catalog and keys are others: one
+ * offer, in one protocol, and one caller.
  */
 export async function startProbeServer(
   gateway: Gateway,
@@ -68,7 +68,10 @@ export async function startProbeServer(
   }
 }
 
-/** The catalog with nothing in it but the offer. Nothing is known of it: the probe asks the upstream, and not our tables. */
+/**
+ * The catalog with nothing in it but the offer. Nothing is known of it: the probe asks the upstream, and not
+ * our tables.
+ */
 function snapshotOf(
   { revision }: Snapshot,
   { channel, model, offer, name, protocol, upstreamModel }: ProbedOffer,

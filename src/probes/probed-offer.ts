@@ -4,7 +4,10 @@ import type { Channel, Model, Offer, Snapshot } from '../catalog/snapshot.ts'
 import type { ProtocolName } from '../protocols/protocol.ts'
 import type { FormatId } from '../verify/format.ts'
 
-/** The format in which a probe asks a channel of each protocol. Gemini has no clients here, so its answers are translated. */
+/**
+ * The format in which a probe asks a channel of each protocol. Gemini has no clients here, so its answers are
+ * translated.
+ */
 const formatsOf: Readonly<Partial<Record<ProtocolName, FormatId>>> = {
   'openai-chat': 'chat',
   'openai-responses': 'responses',

@@ -15,8 +15,9 @@ export interface ProbeOwners {
 }
 
 /**
- * The tenant and the group of probes, and the key of this name, each made when there is none. One statement, because a
- * serving process has no transactions. The key is disabled, and no secret has its hash: nobody can use it.
+ * The tenant and the group of probes, and the key of this name, each made when there is none. One statement,
+ * because a serving process has no transactions. The key is disabled, and no secret has its hash: nobody can
+ * use it.
  */
 export async function ensureProbeKey(
   db: TypedQueries,
@@ -93,8 +94,8 @@ export async function listRuns(
 }
 
 /**
- * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not for ever: after an hour it has
- * failed.
+ * Undefined: it has ended, or there is no such run. A run that breaks off begins again, but not for ever:
+ * after an hour it has failed.
  */
 export async function beginRun(db: TypedQueries, id: string): Promise<ProbeRun | undefined> {
   await db

@@ -40,8 +40,8 @@ const shownCharacters = 400
 const attemptMs = 5_000
 
 /**
- * The offers of a channel that a test asks: one model, in each protocol. The channel may be disabled. Throws GatewayError
- * `invalid_request`.
+ * The offers of a channel that a test asks: one model, in each protocol. The channel may be disabled. Throws
+ * GatewayError `invalid_request`.
  */
 export function offersToTest(
   rows: AllRows,
@@ -70,7 +70,9 @@ export function offersToTest(
   return protocols.map((name) => findProbedOffer(snapshot, { channel: row.name, model, protocol: name }))
 }
 
-/** Ask an offer one small thing. The request has a row of the tenant of probes, and takes no client's money. */
+/**
+ * Ask an offer one small thing. The request has a row of the tenant of probes, and takes no client's money.
+ */
 export async function testOffer(
   gateway: TestGateway,
   offer: ProbedOffer,

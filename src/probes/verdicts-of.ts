@@ -26,8 +26,8 @@ export function verdictsOf(
 }
 
 /**
- * A fault of the server says nothing about what it can do, except where a stream is cut. Something ignored is something
- * that it cannot do.
+ * A fault of the server says nothing about what it can do, except where a stream is cut. Something ignored is
+ * something that it cannot do.
  */
 function verdictOf(name: string, verdict: CheckFinding['verdict']): ProbeFinding['verdict'] {
   switch (verdict) {

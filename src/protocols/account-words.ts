@@ -1,9 +1,11 @@
 /**
- * The words of an upstream without those about the operator's account or credential there, which clients must not see. Undefined:
- * nothing is left. What is about the request stays: its size, its model, its content, a rate and how long to wait.
+ * The words of an upstream without those about the operator's account or credential there, which clients must
+ * not see. Undefined: nothing is left. What is about the request stays: its size, its model, its content, a
+ * rate and how long to wait.
  *
- * https://platform.openai.com/docs/guides/rate-limits, https://console.groq.com/docs/rate-limits, read 2026-11-28: a 429 names the
- * organization between the model and the limit, and ends with links to the account's pages.
+ * https://platform.openai.com/docs/guides/rate-limits, https://console.groq.com/docs/rate-limits, read
+ * 2026-11-28: a 429 names the organization between the model and the limit, and ends with links to the
+ * account's pages.
  */
 export function withoutAccount(words: string): string | undefined {
   const sentences = words
@@ -31,8 +33,8 @@ const accountWords =
   /\b(?:billing|payment|invoice|api[ _-]?keys?|credentials?(?!-)|access tokens?|credits?|balance|recharge|top ?up|subscription|upgrade|your (?:account|organi[sz]ation|plan|project|(?:current )?quota)|this (?:account|organi[sz]ation|project|key))\b|https?:\/\/\S*(?:account|billing|settings|console|dashboard|platform)|\u4f59\u989d|\u6b20\u8d39|\u8d26\u6237|\u8d26\u53f7|\u4ee4\u724c/i
 
 /**
- * The same words, without the ids of the operator's account: in words about the request, which its client is to have as they are. The
- * text may be JSON, with its slashes escaped.
+ * The same words, without the ids of the operator's account: in words about the request, which its client is
+ * to have as they are. The text may be JSON, with its slashes escaped.
  */
 export function maskAccountIds(words: string): string {
   return ids.reduce((text, id) => text.replace(id, '$1(account)'), words)

@@ -2,15 +2,24 @@ import type { OptionalParameter } from '../canonical/traits.ts'
 import type { ProtocolName } from './protocol.ts'
 import type { Edit } from './splice.ts'
 
-/** A member that the gateway adds by itself to the bytes of a client, and takes back where an upstream refuses it. */
+/**
+ * A member that the gateway adds by itself to the bytes of a client, and takes back where an upstream refuses
+ * it.
+ */
 export interface AddedMember {
   protocol: ProtocolName
   member: string
   /** The parameter of the trait that says that it is refused. */
   takes: OptionalParameter
-  /** Requests that have it of us: streams whose client wants no usage, or those that make an answer in the background. */
+  /**
+   * Requests that have it of us: streams whose client wants no usage, or those that make an answer in the
+   * background.
+   */
   in: 'stream' | 'background'
-  /** It counts as refused in whatever words, where these are in them: without it the upstream has the client's own bytes. */
+  /**
+   * It counts as refused in whatever words, where these are in them: without it the upstream has the client's
+   * own bytes.
+   */
   words?: RegExp
 }
 
@@ -30,7 +39,10 @@ export const allAddedMembers: readonly AddedMember[] = [
 /** Later requests send the reasoning of an answer again, so it is asked for in this form. */
 export const encryptedReasoning = 'reasoning.encrypted_content'
 
-/** The members of a request that makes an answer in the background: they stand right behind its model. `include`: the client's. */
+/**
+ * The members of a request that makes an answer in the background: they stand right behind its model.
+ * `include`: the client's.
+ */
 export function backgroundMembers(include: readonly string[]): string {
   const wanted = [...new Set([...include, encryptedReasoning])]
   return `${alwaysAdded}${storeAdded}${includeAdded}${JSON.stringify(wanted)}`

@@ -12,14 +12,16 @@ export type ExtractorStep =
   | { type: 'end'; index: number }
 
 /**
- * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The answer is
- * JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at least `thresholdBytes`
- * with a short placeholder and returns its decoded bytes apart from the text. A `data:` URL counts as such a string.
- * All other bytes pass unchanged. Any split of the answer gives the same text and the same images.
+ * Takes the images out of an answer while it arrives, so that the process never holds a whole image. The
+ * answer is JSON, or server-sent events with JSON in them. The extractor replaces each base64 string of at
+ * least `thresholdBytes` with a short placeholder and returns its decoded bytes apart from the text. A
+ * `data:` URL counts as such a string. All other bytes pass unchanged. Any split of the answer gives the same
+ * text and the same images.
  *
- * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it: when the
- * JSON around a placeholder can be parsed, the image is there. The same image may come twice, and some strings are no
- * images (encrypted reasoning is base64 too). The caller throws away what no decoder asks for.
+ * Images are numbered from 0. An image is whole at its `end`, which comes before the text that follows it:
+ * when the JSON around a placeholder can be parsed, the image is there. The same image may come twice, and
+ * some strings are no images (encrypted reasoning is base64 too). The caller throws away what no decoder asks
+ * for.
  *
  * Throws GatewayError `upstream_error` for a string that begins as base64 and continues as something else.
  */
@@ -131,8 +133,8 @@ export class Base64Extractor {
   }
 
   /**
-   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a line end: no
-   * JSON string has one, so a lone quote in a comment of an event stream does no harm.
+   * Offset of the end of the string, if it is below `before`, else -1. The end is the closing quote, or a
+   * line end: no JSON string has one, so a lone quote in a comment of an event stream does no harm.
    */
   #endOfString(bytes: Buffer, from: number, before: number): number {
     const end = Math.min(before, bytes.length)
@@ -193,8 +195,8 @@ export class Base64Extractor {
 }
 
 /**
- * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as base64), a
- * `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
+ * The image that an answer gives as this string: base64, a placeholder of `Base64Extractor` (which counts as
+ * base64), a `data:` URL or a link. Throws GatewayError `upstream_error` for anything else.
  */
 export function sourceOf(value: string): ImageSource {
   if (/^https?:\/\//i.test(value)) return { kind: 'url', url: value }
@@ -262,7 +264,9 @@ class Base64Text {
   }
 }
 
-/** Node skips characters that are not base64. The result then has fewer bytes than the characters should give. */
+/**
+ * Node skips characters that are not base64. The result then has fewer bytes than the characters should give.
+ */
 function decoded(characters: string): Buffer {
   const bytes = Buffer.from(characters, 'base64')
   if (bytes.length !== Math.floor((characters.length * 3) / 4)) throw broken()

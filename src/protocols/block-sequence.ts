@@ -1,9 +1,9 @@
 import type { ChatEvent } from '../canonical/event.ts'
 
 /**
- * Puts the blocks of an answer one after the other, for formats whose items do not overlap. Of several open blocks the first
- * passes at once. The events of the others wait until all blocks before them have ended; `answerSizeMax` of a translation
- * bounds them, as it bounds the whole answer.
+ * Puts the blocks of an answer one after the other, for formats whose items do not overlap. Of several open
+ * blocks the first passes at once. The events of the others wait until all blocks before them have ended;
+ * `answerSizeMax` of a translation bounds them, as it bounds the whole answer.
  */
 export class BlockSequence {
   /** The block that passes now. */

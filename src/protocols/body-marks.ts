@@ -1,6 +1,9 @@
 import type { Watch } from './json-words.ts'
 
-/** Members whose text is an id of what a vendor keeps, or a list of them, in small letters. From the types of openai and @anthropic-ai/sdk. */
+/**
+ * Members whose text is an id of what a vendor keeps, or a list of them, in small letters. From the types of
+ * openai and @anthropic-ai/sdk.
+ */
 export const idMembers: ReadonlySet<string> = new Set([
   'file_id',
   'file_ids',
@@ -13,7 +16,9 @@ export const idMembers: ReadonlySet<string> = new Set([
   'cachedcontent',
 ])
 
-/** The names and types of the parts of a conversation that are no text, by what an offer needs to take them. */
+/**
+ * The names and types of the parts of a conversation that are no text, by what an offer needs to take them.
+ */
 export const mediaWords = {
   imageInput: ['image_url', 'input_image', 'image'],
   documentInput: ['file', 'input_file', 'document'],
@@ -32,7 +37,10 @@ for (const word of [...idMembers, 'item_reference', 'image_generation_call', 'pr
   words.set(word, state)
 for (const word of Object.values(mediaWords).flat()) words.set(word, media | (words.get(word) ?? 0))
 
-/** For each pair of first and last letter, a bit for each length of such a word: most names need no further look. */
+/**
+ * For each pair of first and last letter, a bit for each length of such a word: most names need no further
+ * look.
+ */
 const lengths = new Uint32Array(0x1_0000)
 for (const word of words.keys()) {
   const pair = pairOf(word.charCodeAt(0), word.charCodeAt(word.length - 1))
@@ -55,8 +63,8 @@ const letterH = 0x68
 const beginBytes = 128
 
 /**
- * What the names and texts of a body show while it is scanned. True says that the body may have it: a closer look finds out. False is
- * sure.
+ * What the names and texts of a body show while it is scanned. True says that the body may have it: a closer
+ * look finds out. False is sure.
  */
 export class BodyMarks implements Watch {
   #found = 0

@@ -9,11 +9,13 @@ export interface CacheCounts {
 }
 
 /**
- * The cache counts of a `usage` object in a format of OpenAI's. Servers of these formats have many names for them, in `usage` itself or
- * in its details, and some fill one name with 0 beside another one: the largest count is true.
+ * The cache counts of a `usage` object in a format of OpenAI's. Servers of these formats have many names for
+ * them, in `usage` itself or in its details, and some fill one name with 0 beside another one: the largest
+ * count is true.
  *
- * `cached_tokens`, `cache_write_tokens`: OpenAI and OpenRouter, in the details (https://developers.openai.com/api/docs/guides/prompt-caching);
- * Moonshot, beside them. `prompt_cache_hit_tokens`: DeepSeek (https://api-docs.deepseek.com/guides/kv_cache).
+ * `cached_tokens`, `cache_write_tokens`: OpenAI and OpenRouter, in the details
+ * (https://developers.openai.com/api/docs/guides/prompt-caching); Moonshot, beside them.
+ * `prompt_cache_hit_tokens`: DeepSeek (https://api-docs.deepseek.com/guides/kv_cache).
  * `cache_read_input_tokens`, `cache_creation_input_tokens`, `cache_creation_tokens`: LiteLLM
  * (https://docs.litellm.ai/docs/completion/prompt_caching), and Qwen in the details
  * (https://www.alibabacloud.com/help/en/model-studio/explicit-cache-qwen4). `cached_creation_tokens`: new-api

@@ -14,8 +14,8 @@ export function nineCallId(id: string): string {
 }
 
 /**
- * The id of a tool call in a form that the format allows: the id itself if it is legal, else a hash of it. The hash is
- * always the same, so that a call and its result match in every later request.
+ * The id of a tool call in a form that the format allows: the id itself if it is legal, else a hash of it.
+ * The hash is always the same, so that a call and its result match in every later request.
  */
 export function legalCallId(id: string, rules: { illegal: RegExp; charactersMax: number }): string {
   if (id !== '' && id.length <= rules.charactersMax && !rules.illegal.test(id)) return id

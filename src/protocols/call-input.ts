@@ -4,15 +4,18 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import { opaqueObject, parseKeepingDigits } from '../canonical/json-digits.ts'
 
 /**
- * The input of a function as an object, for formats that have no text for it. No input is an empty object. Undefined for
- * text that is no JSON object.
+ * The input of a function as an object, for formats that have no text for it. No input is an empty object.
+ * Undefined for text that is no JSON object.
  */
 export function inputObject(text: string): Json | undefined {
   if (text.trim() === '' || text.trim() === 'null') return {}
   return opaqueObject(text)
 }
 
-/** The input of a call as a text. Some upstreams send an object where the format has a text, or the other way round. */
+/**
+ * The input of a call as a text. Some upstreams send an object where the format has a text, or the other way
+ * round.
+ */
 export function inputText(input: unknown): string {
   if (input === undefined || input === null) return ''
   if (typeof input === 'string') return input
@@ -27,7 +30,10 @@ export function inputText(input: unknown): string {
   }
 }
 
-/** An event of a stream whose `content_block` has its input whole, as some upstreams send it: its numbers keep their digits. */
+/**
+ * An event of a stream whose `content_block` has its input whole, as some upstreams send it: its numbers keep
+ * their digits.
+ */
 export function eventWithDigits(event: Json, data: string): Json {
   const { content_block: block } = event
   if (!isRecord(block) || !isRecord(block.input) || Object.keys(block.input).length === 0) return event
@@ -41,8 +47,8 @@ export function isCutOff(reason: FinishReason): boolean {
 }
 
 /**
- * The error in place of a call whose input is no JSON object. A client would call the tool with arguments that the model
- * did not give.
+ * The error in place of a call whose input is no JSON object. A client would call the tool with arguments
+ * that the model did not give.
  */
 export function brokenInput(name: string): GatewayError {
   return badCall(name, 'are not a JSON object')

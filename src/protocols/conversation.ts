@@ -3,8 +3,8 @@ import { invalid } from '../canonical/field-error.ts'
 import { isRecord } from '../canonical/json.ts'
 
 /**
- * The id in the member `conversation` of a request; undefined: it names none. Throws `invalid_request` beside an answer that the request
- * continues: the vendor takes one of them.
+ * The id in the member `conversation` of a request; undefined: it names none. Throws `invalid_request` beside
+ * an answer that the request continues: the vendor takes one of them.
  */
 export function conversationIn(value: unknown, previousId: string | undefined): string | undefined {
   if (value === undefined || value === null) return undefined

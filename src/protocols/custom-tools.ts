@@ -3,8 +3,8 @@ import { isRecord, type Json, parseObject, textOf } from '../canonical/json.ts'
 import type { Members } from './members.ts'
 
 /**
- * A custom tool as a function with one text parameter, for formats without custom tools. The description has the
- * grammar.
+ * A custom tool as a function with one text parameter, for formats without custom tools. The description has
+ * the grammar.
  */
 export function customAsFunction({ description, format }: CustomTool): {
   description: string
@@ -25,8 +25,8 @@ export function customAsFunction({ description, format }: CustomTool): {
 }
 
 /**
- * The format of a custom tool's input, in a member `format`: `{ type: 'grammar', syntax, definition }`. Undefined for any
- * text.
+ * The format of a custom tool's input, in a member `format`: `{ type: 'grammar', syntax, definition }`.
+ * Undefined for any text.
  */
 export function readCustomFormat(format: Members): Json | undefined {
   const type = format.any('type')
@@ -48,13 +48,19 @@ export function wrapCustomInput(input: string): Json {
   return { input }
 }
 
-/** The custom tool's input from the arguments of that function. Arguments of another shape are the input themselves. */
+/**
+ * The custom tool's input from the arguments of that function. Arguments of another shape are the input
+ * themselves.
+ */
 export function unwrapCustomInput(argumentsText: string): string {
   const input = parseObject(argumentsText)?.input
   return typeof input === 'string' ? input : argumentsText
 }
 
-/** `format` is `{ type: 'grammar', syntax, definition }`, or the same one level deeper, as in Chat Completions. */
+/**
+ * `format` is `{ type: 'grammar', syntax, definition }`, or the same one level deeper, as in Chat
+ * Completions.
+ */
 function grammarOf(format: Json | undefined): string | undefined {
   const grammar = isRecord(format?.grammar) ? format.grammar : format
   const definition = textOf(grammar?.definition)

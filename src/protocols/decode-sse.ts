@@ -4,8 +4,8 @@ import { EventReader } from './event-reader.ts'
 import type { EventDecoder } from './protocol.ts'
 
 /**
- * Decodes the bytes of a stream into canonical events. Any split of the bytes gives the same events. Never throws: an
- * event that the decoder cannot read becomes an `error` event, which is the last one.
+ * Decodes the bytes of a stream into canonical events. Any split of the bytes gives the same events. Never
+ * throws: an event that the decoder cannot read becomes an `error` event, which is the last one.
  */
 export class SseDecoder {
   readonly #decoder: EventDecoder
@@ -43,7 +43,8 @@ export class SseDecoder {
     let events: ChatEvent[] = []
     for (const { data } of this.#reader.end().events) this.#take(data, events)
     if (this.#failure !== undefined) {
-      // Half an event means that the stream was cut, not that the format is wrong. The decoder's `end` reports the cut.
+      // Half an event means that the stream was cut, not that the format is wrong. The decoder's `end`
+      // reports the cut.
       this.#failure = undefined
       this.#over = false
       events = []

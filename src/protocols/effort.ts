@@ -2,8 +2,8 @@ import { type ReasoningEffort, reasoningEfforts } from '../canonical/chat.ts'
 
 /**
  * Tokens of thinking for each effort. Google gives 1K, 8K and 24K to `low`, `medium` and `high`
- * (https://ai.google.dev/gemini-api/docs/openai, read 2026-11-22). No vendor publishes the others: half of `low` for
- * `minimal`, then the next powers of two.
+ * (https://ai.google.dev/gemini-api/docs/openai, read 2026-11-22). No vendor publishes the others: half of
+ * `low` for `minimal`, then the next powers of two.
  */
 const budgets: Readonly<Record<ReasoningEffort, number>> = {
   none: 0,
@@ -19,7 +19,10 @@ export function budgetOfEffort(effort: ReasoningEffort): number {
   return budgets[effort]
 }
 
-/** The effort that is about that many tokens: one of the words that every model with efforts takes, or `none` for 0. */
+/**
+ * The effort that is about that many tokens: one of the words that every model with efforts takes, or `none`
+ * for 0.
+ */
 export function effortOfBudget(tokens: number): ReasoningEffort {
   if (tokens <= 0) return 'none'
   // About the middle between two budgets of the table.
@@ -28,8 +31,9 @@ export function effortOfBudget(tokens: number): ReasoningEffort {
 }
 
 /**
- * The level that is nearest to an effort; of two that are as near, the lesser, which costs less. `none` is near to nothing
- * else: it is the least level, and no other effort becomes `none`. Undefined: there is no level to take.
+ * The level that is nearest to an effort; of two that are as near, the lesser, which costs less. `none` is
+ * near to nothing else: it is the least level, and no other effort becomes `none`. Undefined: there is no
+ * level to take.
  */
 export function nearestEffort(
   effort: ReasoningEffort,

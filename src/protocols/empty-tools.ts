@@ -11,12 +11,14 @@ export interface ToolSpans {
 }
 
 /**
- * What a pass-through leaves out of a body with an empty list of tools. Agents without tools send one, and OpenAI, vLLM,
- * DeepSeek and Qwen refuse it with 400. A choice that demands a call stays: the upstream refuses it, and it should.
+ * What a pass-through leaves out of a body with an empty list of tools. Agents without tools send one, and
+ * OpenAI, vLLM, DeepSeek and Qwen refuse it with 400. A choice that demands a call stays: the upstream
+ * refuses it, and it should.
  *
  * https://github.com/vllm-project/vllm/pull/39780, https://github.com/earendil-works/pi/issues/3649,
  * https://github.com/runebookai/tome/pull/87, read 2026-11-22. The Messages format takes an empty list
- * (https://github.com/run-llama/llama_index/pull/17928), and nobody reports that the Responses format refuses it.
+ * (https://github.com/run-llama/llama_index/pull/17928), and nobody reports that the Responses format refuses
+ * it.
  */
 export function emptyTools(
   raw: Buffer,

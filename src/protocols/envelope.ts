@@ -4,8 +4,8 @@ import { isRecord, type Json, parseObject, recordsOf, textOf } from '../canonica
 import { type KeyRing, ringOf } from '../canonical/key-ring.ts'
 
 /**
- * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope and open
- * no other: a client cannot make an upstream accept reasoning that no model thought.
+ * Carries a vendor's signature of reasoning through a client that speaks another format. We sign the envelope
+ * and open no other: a client cannot make an upstream accept reasoning that no model thought.
  */
 export interface Envelope {
   /** Returns letters, digits, `.`, `-` and `_`, about a third longer than the signature. */
@@ -20,7 +20,10 @@ export interface Envelope {
 const prefix = 'tg1.'
 const signatureBytes = 16
 
-/** `key`: 32 random bytes, the same in every process. Envelopes of the former keys of a ring are opened as well. */
+/**
+ * `key`: 32 random bytes, the same in every process. Envelopes of the former keys of a ring are opened as
+ * well.
+ */
 export function makeEnvelope(key: Buffer | KeyRing): Envelope {
   const ring = Buffer.isBuffer(key) ? ringOf(key) : key
   const sign = (payload: string, by = ring.current) =>
@@ -62,9 +65,10 @@ export const envelopeMark = `"${prefix}`
 const signatureMembers = ['signature', 'data', 'encrypted_content', 'encrypted_index'] as const
 
 /**
- * The value without the blocks, items and details that have an envelope: only the upstream that signed them accepts
- * those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result shares all objects
- * that did not change. `onCompaction` answers what stands in place of a compacted conversation.
+ * The value without the blocks, items and details that have an envelope: only the upstream that signed them
+ * accepts those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result
+ * shares all objects that did not change. `onCompaction` answers what stands in place of a compacted
+ * conversation.
  */
 export function withoutEnvelopes(
   value: unknown,
@@ -105,7 +109,10 @@ export const compactionTypes: ReadonlySet<unknown> = new Set(['compaction', 'com
 /** What a removed part is. A citation is one of a web search. */
 export type RemovedKind = 'reasoning' | 'search' | 'citation'
 
-/** The ids of the web searches in a message whose pages another vendor found: their call and their result go together. */
+/**
+ * The ids of the web searches in a message whose pages another vendor found: their call and their result go
+ * together.
+ */
 function foreignSearches(blocks: readonly unknown[]): ReadonlySet<unknown> {
   const ids = new Set<unknown>()
   for (const block of blocks) {

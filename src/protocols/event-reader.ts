@@ -9,8 +9,8 @@ export interface ServerEvent {
 }
 
 /**
- * Reads server-sent events from bytes. Any split of the bytes gives the same events. What has no `data:` line, such as
- * a comment, is no event. The caller bounds `heldBytes`.
+ * Reads server-sent events from bytes. Any split of the bytes gives the same events. What has no `data:`
+ * line, such as a comment, is no event. The caller bounds `heldBytes`.
  */
 export class EventReader {
   /** Set after the first CR: frames may then end in several ways. */
@@ -34,7 +34,10 @@ export class EventReader {
     this.#read(chunk, 'data', take)
   }
 
-  /** The last event, without its blank line: some upstreams omit it. `isCut`: something follows the last blank line. */
+  /**
+   * The last event, without its blank line: some upstreams omit it. `isCut`: something follows the last blank
+   * line.
+   */
   end(): { events: ServerEvent[]; isCut: boolean } {
     const text = this.#textUpTo(nothing, 0)
     const events = listed((take) => this.#takeFrom(text, 'all', take))

@@ -3,8 +3,8 @@ import { rasterTypeOf } from '../canonical/image-type.ts'
 import type { Notes } from './notes.ts'
 
 /**
- * An image gets the type of its bytes: Claude refuses one that is labelled as another type, and clients label by file names.
- * https://github.com/Helicone/ai-gateway/issues/188
+ * An image gets the type of its bytes: Claude refuses one that is labelled as another type, and clients label
+ * by file names. https://github.com/Helicone/ai-gateway/issues/188
  */
 export function fitImageTypes({ turns }: ChatRequest, notes: Notes): Partial<ChatRequest> {
   let isChanged = false

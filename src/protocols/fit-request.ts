@@ -11,8 +11,9 @@ import { fitWhileThinking } from './fit-while-thinking.ts'
 import type { Notes } from './notes.ts'
 
 /**
- * Change a request so that a model takes it. Each function returns the members that it changes, and notes each change.
- * Throws GatewayError `unsupported_parameter` with the client's path for what the model cannot do.
+ * Change a request so that a model takes it. Each function returns the members that it changes, and notes
+ * each change. Throws GatewayError `unsupported_parameter` with the client's path for what the model cannot
+ * do.
  *
  * `traits`: of the offer, over the defaults of the format.
  */
@@ -32,7 +33,9 @@ export function fitRequest(
   return { ...fitted, ...fitFormat(fitted, traits, notes) }
 }
 
-/** Ask a model that refuses a last assistant turn to continue it. A turn with calls gets results in any case. */
+/**
+ * Ask a model that refuses a last assistant turn to continue it. A turn with calls gets results in any case.
+ */
 function fitPrefill({ turns }: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const last = turns.at(-1)
   if (traits.prefill !== false || last?.role !== 'assistant') return {}

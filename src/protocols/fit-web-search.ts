@@ -17,9 +17,9 @@ export interface SearchWords {
 type SoftWord = 'userLocation' | 'maxUses' | 'contextSize'
 
 /**
- * Leave out a web search that the upstream cannot run as the client wants it, with a note. Throws GatewayError
- * `unsupported_parameter` if the client demands the search, or has no tools of its own beside it: many agents list it with
- * each request and seldom need it.
+ * Leave out a web search that the upstream cannot run as the client wants it, with a note. Throws
+ * GatewayError `unsupported_parameter` if the client demands the search, or has no tools of its own beside
+ * it: many agents list it with each request and seldom need it.
  */
 export function fitWebSearch(
   request: ChatRequest,
@@ -35,7 +35,9 @@ export function fitWebSearch(
   return fitSearch(search, plainChoice(request, notes), traits, notes, words)
 }
 
-/** A choice that leaves only the search says whether it is demanded, and no more. Other tools are left out. */
+/**
+ * A choice that leaves only the search says whether it is demanded, and no more. Other tools are left out.
+ */
 function plainChoice(request: ChatRequest, notes: Notes): ChatRequest {
   const { toolChoice, tools } = request
   if (toolChoice?.type === 'required' && tools.length === 0) {
@@ -72,7 +74,9 @@ function fitSearch(
   return { ...request, webSearch: undefined, toolChoice: choice }
 }
 
-/** The reason why the upstream cannot search as the client wants it. A search elsewhere would be another one. */
+/**
+ * The reason why the upstream cannot search as the client wants it. A search elsewhere would be another one.
+ */
 function obstacleOf(
   search: WebSearch,
   { toolChoice }: ChatRequest,

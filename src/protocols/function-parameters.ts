@@ -1,9 +1,10 @@
 import type { Json } from '../canonical/json.ts'
 
 /**
- * The schema of a function's parameters, as OpenAI takes it. It refuses an object without `properties`, which tools of MCP
- * servers without parameters have, and which means the same:
- * https://github.com/spring-projects/spring-ai/issues/4776, https://github.com/janhq/jan/issues/7017, read 2026-11-22
+ * The schema of a function's parameters, as OpenAI takes it. It refuses an object without `properties`, which
+ * tools of MCP servers without parameters have, and which means the same:
+ * https://github.com/spring-projects/spring-ai/issues/4776, https://github.com/janhq/jan/issues/7017, read
+ * 2026-11-22
  */
 export function functionParameters(parameters: Json = {}): Json {
   const { type, properties } = parameters

@@ -2,8 +2,8 @@ import { skipSpace } from './json-scan.ts'
 import { parsedOrNothing } from './json-words.ts'
 
 /**
- * What a format says of the objects at one place of a request, or of the objects in a list there: which of their members and
- * types have all their input in the body.
+ * What a format says of the objects at one place of a request, or of the objects in a list there: which of
+ * their members and types have all their input in the body.
  */
 export interface PlainPlace {
   /** Words of `type`. Absent: every word, because it chooses nothing that a vendor reads elsewhere. */
@@ -13,8 +13,8 @@ export interface PlainPlace {
   /** True: a text or numbers may stand here in place of an object. */
   text?: true
   /**
-   * By type, or by the empty text where there is none: an object with an `id` and none of these members refers to one that
-   * the vendor keeps.
+   * By type, or by the empty text where there is none: an object with an `id` and none of these members
+   * refers to one that the vendor keeps.
    */
   ownOf?: Readonly<Record<string, readonly string[]>>
 }
@@ -23,10 +23,10 @@ export interface PlainPlace {
 export const hiddenInputMax = 64
 
 /**
- * The members and types of a request that are not known to be plain: the vendor may add input for them that the body does
- * not contain. Each is the path of its place and its name, such as `messages[].content[].file_url`; null is absent. At most
- * one more than `hiddenInputMax`. `body` is JSON that `scanBody` has checked. One pass over its bytes, in which every repeat
- * of a member counts.
+ * The members and types of a request that are not known to be plain: the vendor may add input for them that
+ * the body does not contain. Each is the path of its place and its name, such as
+ * `messages[].content[].file_url`; null is absent. At most one more than `hiddenInputMax`. `body` is JSON
+ * that `scanBody` has checked. One pass over its bytes, in which every repeat of a member counts.
  */
 export function hiddenInputIn(body: Buffer, place: PlainPlace): string[] {
   const walk = new Walk(body)

@@ -2,15 +2,17 @@ import type { TranslationNote } from '../canonical/chat.ts'
 import type { Json } from '../canonical/json.ts'
 import { refused } from './notes.ts'
 
-/** The effect of a translation on one member of an image request. `said`: the upstream's body has all of it. */
+/**
+ * The effect of a translation on one member of an image request. `said`: the upstream's body has all of it.
+ */
 export type Fate = { action: 'said' } | { action: TranslationNote['action'] | 'refused'; reason: string }
 
 /** Fates of members by name. A function decides by the value. */
 export type Fates = Readonly<Record<string, Fate | ((value: unknown) => Fate)>>
 
 /**
- * Notes for the members that the client gave; null counts as absent. A member without a fate is dropped. Throws
- * GatewayError `unsupported_parameter` for a refused member.
+ * Notes for the members that the client gave; null counts as absent. A member without a fate is dropped.
+ * Throws GatewayError `unsupported_parameter` for a refused member.
  */
 export function noteMembers(body: Json, fates: Fates): TranslationNote[] {
   const notes: TranslationNote[] = []

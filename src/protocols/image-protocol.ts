@@ -6,7 +6,10 @@ import type { Json } from '../canonical/json.ts'
 import type { JsonBounds } from './json-scan.ts'
 import type { ProtocolName, RenderedError } from './protocol.ts'
 
-/** How the gateway asks an upstream for images. Pure. Decoders see answers whose images were already extracted. */
+/**
+ * How the gateway asks an upstream for images. Pure. Decoders see answers whose images were already
+ * extracted.
+ */
 export interface ImageSide {
   name: ProtocolName
   /** Path below the channel's base URL. */
@@ -15,12 +18,14 @@ export interface ImageSide {
   /** Most images in one upstream call; more images need more calls. Undefined: no bound. */
   imagesPerCall: number | undefined
   /**
-   * The request in this format, for `context.count` of its images. A note reports each member that the format lacks.
-   * Throws GatewayError `unsupported_parameter` with the client's member if the image would not be what the client
-   * asked for.
+   * The request in this format, for `context.count` of its images. A note reports each member that the format
+   * lacks. Throws GatewayError `unsupported_parameter` with the client's member if the image would not be
+   * what the client asked for.
    */
   encodeRequest(request: ImageRequest, context: ImageContext): { body: Json; notes: TranslationNote[] }
-  /** Throws GatewayError `upstream_error` if the body is no answer, `content_filtered` if the model refused. */
+  /**
+   * Throws GatewayError `upstream_error` if the body is no answer, `content_filtered` if the model refused.
+   */
   decodeAnswer(body: Json): ImageAnswer
   /** A decoder for one stream. Absent: answers always come whole, even if `context.stream` is true. */
   decodeStream?(): ImageStreamDecoder
@@ -29,12 +34,13 @@ export interface ImageSide {
 
 export interface ImageStreamDecoder {
   /**
-   * Decode the `data` of one server-sent event; never called with `[DONE]`. Returns [] for events other than previews
-   * and the end. Throws as `decodeAnswer` does.
+   * Decode the `data` of one server-sent event; never called with `[DONE]`. Returns [] for events other than
+   * previews and the end. Throws as `decodeAnswer` does.
    */
   push(data: Json): ImageEvent[]
   /**
-   * The upstream ended the stream. Returns an image that it made without an event of completion; [] if there is none.
+   * The upstream ended the stream. Returns an image that it made without an event of completion; [] if there
+   * is none.
    */
   end(): ImageEvent[]
 }
@@ -51,13 +57,13 @@ export interface ImageContext {
 /** How our clients ask for images. */
 export interface ImageClient {
   /**
-   * Read the request and check types and ranges. `checkTraits` checks the values that differ between models. Throws
-   * GatewayError `invalid_request` with the field, or `body` for broken JSON.
+   * Read the request and check types and ranges. `checkTraits` checks the values that differ between models.
+   * Throws GatewayError `invalid_request` with the field, or `body` for broken JSON.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string }
   /**
-   * Check the request against a model's traits. Where the traits say nothing, the values of OpenAI's models count.
-   * Throws GatewayError `invalid_request` that names the field, the given value and the allowed ones.
+   * Check the request against a model's traits. Where the traits say nothing, the values of OpenAI's models
+   * count. Throws GatewayError `invalid_request` that names the field, the given value and the allowed ones.
    */
   checkTraits(request: ImageRequest, traits: ImageTraits | undefined, model: string): void
   /** A whole answer. */

@@ -23,7 +23,9 @@ export const protocols = {
 
 const known: Readonly<Partial<Record<ProtocolName, Protocol>>> = protocols
 
-/** How clients speak the protocol of a public endpoint. Throws for a protocol that has no client side here. */
+/**
+ * How clients speak the protocol of a public endpoint. Throws for a protocol that has no client side here.
+ */
 export function clientSide(name: ProtocolName): ClientSide {
   const side = known[name]?.client
   if (side === undefined) throw new Error(`no client side for protocol ${name}`)
@@ -35,7 +37,10 @@ export function compactionClient(): ClientSide {
   return compacting(clientSide('openai-responses'))
 }
 
-/** The answer to a request of the Responses format that only prepares the next one. `settings`: its `answerSettings`. */
+/**
+ * The answer to a request of the Responses format that only prepares the next one. `settings`: its
+ * `answerSettings`.
+ */
 export const preparedAnswer: typeof preparedEvents = preparedEvents
 
 /** Answers of the Responses format that the gateway makes in the background. */

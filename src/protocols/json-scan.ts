@@ -20,8 +20,8 @@ export interface ScanOptions {
   /** Deepest nesting allowed. The scanned object itself is depth 1. */
   depthMax: number
   /**
-   * Most keys and values in the whole document: parsing it must not stall the process. One that is nested n * 16 deep counts as n more. Default: no bound, for parts of
-   * a document that an earlier scan counted.
+   * Most keys and values in the whole document: parsing it must not stall the process. One that is nested n *
+   * 16 deep counts as n more. Default: no bound, for parts of a document that an earlier scan counted.
    */
   valuesMax?: number
   /** Path of the object in the body, for messages; empty for the body itself. */
@@ -32,14 +32,15 @@ export interface ScanOptions {
 }
 
 /**
- * Find named members of a JSON object in one pass over its bytes, without building objects. It is hand-written because
- * every request passes here: zod would need the whole document parsed first.
+ * Find named members of a JSON object in one pass over its bytes, without building objects. It is
+ * hand-written because every request passes here: zod would need the whole document parsed first.
  *
- * It checks the grammar as JSON.parse does, with one exception: in documents over 32 KB it skips long strings, so a bad
- * control character or escape in them is left to the upstream. `checkText` checks the UTF-8. Throws GatewayError
- * `invalid_request` for broken JSON (with line and column, but without a quote from the body, which may hold a secret),
- * for nesting over `depthMax` and for more keys and values than `valuesMax`. Throws it also for a named member that
- * comes twice or with other capital letters, because parsers disagree about which one counts.
+ * It checks the grammar as JSON.parse does, with one exception: in documents over 32 KB it skips long
+ * strings, so a bad control character or escape in them is left to the upstream. `checkText` checks the
+ * UTF-8. Throws GatewayError `invalid_request` for broken JSON (with line and column, but without a quote
+ * from the body, which may hold a secret), for nesting over `depthMax` and for more keys and values than
+ * `valuesMax`. Throws it also for a named member that comes twice or with other capital letters, because
+ * parsers disagree about which one counts.
  */
 export function scanMembers<Name extends string>(
   bytes: Buffer,
@@ -109,7 +110,9 @@ export function scanFirstElement(
   return byteAt(text, start) === closeBracket ? undefined : { start, end: endOfValue(text, start) }
 }
 
-/** Throws GatewayError `invalid_request` for a body that is not UTF-8, or that starts with a byte order mark. */
+/**
+ * Throws GatewayError `invalid_request` for a body that is not UTF-8, or that starts with a byte order mark.
+ */
 export function checkText(bytes: Buffer): void {
   if (!isUtf8(bytes)) throw invalid('body', 'not valid UTF-8')
   if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
@@ -406,8 +409,8 @@ function fault({ bytes, end }: Text, at: number, problem: string): GatewayError 
 }
 
 /**
- * Line and column of an offset, for a message. Columns count characters. Behind more than 4 KB of one line they count
- * bytes, because refusing a body must be cheap.
+ * Line and column of an offset, for a message. Columns count characters. Behind more than 4 KB of one line
+ * they count bytes, because refusing a body must be cheap.
  */
 function placeOf(bytes: Buffer, at: number): string {
   let line = 1

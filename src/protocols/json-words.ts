@@ -1,6 +1,9 @@
 /** Looks at the names, texts and numbers of a document while they are scanned. */
 export interface Watch {
-  /** `start` and `end`: of a string with its quotes, or of its first bytes and no closing quote. `hasCodes`: escapes such as `\u0061`. */
+  /**
+   * `start` and `end`: of a string with its quotes, or of its first bytes and no closing quote. `hasCodes`:
+   * escapes such as `\u0061`.
+   */
   look(bytes: Buffer, start: number, end: number, hasCodes: boolean): void
   lookAtNumber(bytes: Buffer, start: number, end: number): void
 }
@@ -29,8 +32,8 @@ export function nameAt<Name extends string>(
 }
 
 /**
- * The name for which some parsers would take this key, though it is another one. Go ignores upper and lower case
- * (https://pkg.go.dev/encoding/json#Unmarshal), and parsers in C may stop at a NUL.
+ * The name for which some parsers would take this key, though it is another one. Go ignores upper and lower
+ * case (https://pkg.go.dev/encoding/json#Unmarshal), and parsers in C may stop at a NUL.
  */
 export function nameLike<Name extends string>(
   bytes: Buffer,

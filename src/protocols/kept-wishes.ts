@@ -2,7 +2,10 @@ import type { ChatRequest } from '../canonical/chat.ts'
 import type { ChatEvent, Finish } from '../canonical/event.ts'
 import type { Traits } from '../canonical/traits.ts'
 
-/** Wishes of a request that the upstream's format cannot say, or that the model does not take. The gateway keeps them while it translates the answer. */
+/**
+ * Wishes of a request that the upstream's format cannot say, or that the model does not take. The gateway
+ * keeps them while it translates the answer.
+ */
 export interface KeptWishes {
   /** The answer has at most one tool call. */
   oneCall: boolean
@@ -32,7 +35,10 @@ export function keepsOneCall(
 export const keptOneCall = 'of calls side by side the answer has only the first'
 export const keptStop = 'the gateway ends the text there, and what the model writes until its own end is paid'
 
-/** The stop sequences of a request that the gateway can look for; none if they are longer than any format allows. */
+/**
+ * The stop sequences of a request that the gateway can look for; none if they are longer than any format
+ * allows.
+ */
 export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly string[] {
   const characters = stop.reduce((sum, { length }) => sum + length, 0)
   return characters <= stopCharactersMax ? stop.filter((sequence) => sequence !== '') : []
@@ -41,8 +47,9 @@ export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly strin
 const stopCharactersMax = 4096
 
 /**
- * Keeps wishes in the events of an answer. It leaves out later calls, and everything behind a stop sequence. The upstream
- * still ends its answer by itself: what it thinks and writes until then is paid, and its counts come only then.
+ * Keeps wishes in the events of an answer. It leaves out later calls, and everything behind a stop sequence.
+ * The upstream still ends its answer by itself: what it thinks and writes until then is paid, and its counts
+ * come only then.
  */
 export class WishKeeper {
   readonly #oneCall: boolean

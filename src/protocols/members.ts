@@ -4,10 +4,12 @@ import { isRecord, type Json } from '../canonical/json.ts'
 import type { UnmappedFields } from './unmapped-fields.ts'
 
 /**
- * Reads the members of one object of a request by their names. A null member counts as absent; one of the wrong type
- * throws GatewayError `invalid_request` with its path. `noteRest` reports every member that was not read.
+ * Reads the members of one object of a request by their names. A null member counts as absent; one of the
+ * wrong type throws GatewayError `invalid_request` with its path. `noteRest` reports every member that was
+ * not read.
  *
- * Not zod: every block keeps its path and every unread member is reported by its own, and a zod schema gives neither.
+ * Not zod: every block keeps its path and every unread member is reported by its own, and a zod schema gives
+ * neither.
  */
 export class Members {
   /** Of the object; empty for the body. */

@@ -16,7 +16,10 @@ export interface ModelListSide {
   read(body: Json): ModelPage | undefined
 }
 
-/** https://platform.openai.com/docs/api-reference/models/list, read 2026-11-22: one page, and nothing but names. */
+/**
+ * https://platform.openai.com/docs/api-reference/models/list, read 2026-11-22: one page, and nothing but
+ * names.
+ */
 const openai: ModelListSide = {
   path: () => '/models',
   read({ data }) {
@@ -28,7 +31,10 @@ const openai: ModelListSide = {
   },
 }
 
-/** https://platform.claude.com/docs/en/api/models/list, read 2026-11-22; sizes as in `ModelInfo` of the vendor's SDK. */
+/**
+ * https://platform.claude.com/docs/en/api/models/list, read 2026-11-22; sizes as in `ModelInfo` of the
+ * vendor's SDK.
+ */
 const anthropic: ModelListSide = {
   path: (cursor) =>
     `/v1/models?limit=1000${cursor === undefined ? '' : `&after_id=${encodeURIComponent(cursor)}`}`,
@@ -42,7 +48,10 @@ const anthropic: ModelListSide = {
   },
 }
 
-/** https://ai.google.dev/api/models#method:-models.list, read 2026-11-22: at most 1000 a page, names begin with `models/`. */
+/**
+ * https://ai.google.dev/api/models#method:-models.list, read 2026-11-22: at most 1000 a page, names begin
+ * with `models/`.
+ */
 const gemini: ModelListSide = {
   path: (cursor) =>
     `/models?pageSize=1000${cursor === undefined ? '' : `&pageToken=${encodeURIComponent(cursor)}`}`,

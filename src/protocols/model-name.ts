@@ -10,7 +10,9 @@ export function modelName(value: unknown, path = 'model'): string {
   throw invalid(path, problem ?? 'expected a string')
 }
 
-/** Why a value is not the id of a model: it is missing, empty, too long or unprintable. Undefined: it is one. */
+/**
+ * Why a value is not the id of a model: it is missing, empty, too long or unprintable. Undefined: it is one.
+ */
 export function modelProblem(value: unknown): string | undefined {
   if (value === undefined) return 'required: the id of a model, as GET /v1/models lists them'
   if (typeof value !== 'string') return `expected a string, got ${kindOf(value)}`

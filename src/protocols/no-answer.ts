@@ -1,10 +1,12 @@
 import type { Usage } from '../canonical/usage.ts'
 
-/** Answers with a good status that are none. Before its client has content of one, another channel is asked. */
+/**
+ * Answers with a good status that are none. Before its client has content of one, another channel is asked.
+ */
 
 /**
- * Whether an answer without content is none: the upstream ends it as if it were whole, and counts no output. One with output is an
- * answer: the model chose to say nothing, or thought.
+ * Whether an answer without content is none: the upstream ends it as if it were whole, and counts no output.
+ * One with output is an answer: the model chose to say nothing, or thought.
  */
 export function isEmpty(reason: string | undefined, usage: Usage): boolean {
   return usage.output + usage.reasoning === 0 && (reason === undefined || reason === 'stop')

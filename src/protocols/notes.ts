@@ -7,7 +7,8 @@ export class Notes {
   readonly #names: ChatRequest['names']
 
   /**
-   * Notes the request's unmapped fields. Throws GatewayError `unsupported_parameter` for one that may not be dropped.
+   * Notes the request's unmapped fields. Throws GatewayError `unsupported_parameter` for one that may not be
+   * dropped.
    */
   constructor(request: Pick<ChatRequest, 'names' | 'unmapped'>) {
     this.#names = request.names

@@ -93,7 +93,10 @@ export class EventObserver {
     }
   }
 
-  /** The counts of a stream without those of its end: the input as the upstream counted it at the start, the output estimated. */
+  /**
+   * The counts of a stream without those of its end: the input as the upstream counted it at the start, the
+   * output estimated.
+   */
   #usageSoFar(): Usage | undefined {
     if (this.#startUsage === undefined) return undefined
     return { ...this.#startUsage, output: Math.max(this.#startUsage.output, this.#outputTokensEstimate()) }

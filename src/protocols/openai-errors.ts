@@ -10,7 +10,10 @@ import { type ErrorTable, errorDecoder, wordOf } from './upstream-errors.ts'
  * https://platform.openai.com/docs/guides/error-codes/api-errors, read 2026-11-21
  */
 
-/** Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param, code, request_id } }`. */
+/**
+ * Render an error so that the vendor's SDK raises the class that fits: `{ error: { message, type, param,
+ * code, request_id } }`.
+ */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
     status: statusOf(error),
@@ -38,8 +41,10 @@ export function errorBody(error: GatewayError, requestId: string): ErrorBody {
 }
 
 /**
- * LiteLLM takes any `invalid_request_error` without the vendor's words for a bad request, also one with status 401.
- * https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py, read 2026-11-28
+ * LiteLLM takes any `invalid_request_error` without the vendor's words for a bad request, also one with
+ * status 401.
+ * https://github.com/BerriAI/litellm/blob/main/litellm/litellm_core_utils/exception_mapping_utils.py, read
+ * 2026-11-28
  */
 function messageOf({ kind, message }: GatewayError): string {
   return kind === 'unauthenticated' ? `Incorrect API key provided. ${message}` : message

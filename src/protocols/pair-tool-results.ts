@@ -2,8 +2,9 @@ import type { Block, TextBlock, ToolCallBlock, ToolResultBlock, Turn } from '../
 import type { Notes } from './notes.ts'
 
 /**
- * A part of a conversation that can be encoded by itself: what the assistant said, the results of the calls it made, and
- * what came before it spoke again. The first round has no assistant, unless the conversation begins with one.
+ * A part of a conversation that can be encoded by itself: what the assistant said, the results of the calls
+ * it made, and what came before it spoke again. The first round has no assistant, unless the conversation
+ * begins with one.
  */
 export interface Round {
   /** One after the other, without anything between them. */
@@ -20,9 +21,10 @@ export interface AnsweredCall {
 }
 
 /**
- * Divide a conversation into rounds, and give each call its result. Vendors refuse a call without a result, and a result
- * without a call. So a missing result becomes the text "[no result]", a result without a call becomes a text of the user,
- * and a result that comes later than others is moved to its call. A note says each of these.
+ * Divide a conversation into rounds, and give each call its result. Vendors refuse a call without a result,
+ * and a result without a call. So a missing result becomes the text "[no result]", a result without a call
+ * becomes a text of the user, and a result that comes later than others is moved to its call. A note says
+ * each of these.
  */
 export function pairToolResults(turns: readonly Turn[], notes: Notes): Round[] {
   const state: State = { rounds: [], waiting: new Map(), notes }
@@ -35,7 +37,10 @@ export function pairToolResults(turns: readonly Turn[], notes: Notes): Round[] {
 
 interface State {
   rounds: OpenRound[]
-  /** Calls without a result, by the client's id. Some vendors count anew in each answer: the latest round counts. */
+  /**
+   * Calls without a result, by the client's id. Some vendors count anew in each answer: the latest round
+   * counts.
+   */
   waiting: Map<string, { round: OpenRound; calls: OpenCall[] }>
   notes: Notes
 }

@@ -5,7 +5,10 @@ import { type Edit, pieces, splice } from './splice.ts'
 
 /** Places for `patchRequest`. It is a class so that `instanceof` detects facts without such places. */
 export class BodySpans {
-  /** The places that another thread found: they came here without their class, and with other kinds of buffers. */
+  /**
+   * The places that another thread found: they came here without their class, and with other kinds of
+   * buffers.
+   */
   static from({ model, usage, unsent }: BodySpans): BodySpans {
     if (usage === undefined) return new BodySpans(model, undefined, unsent)
     const { wanted, ask } = usage
@@ -17,8 +20,8 @@ export class BodySpans {
   readonly unsent: readonly ByteRange[]
 
   /**
-   * `usage`: for formats whose streams have usage only if the request asks for it. `unsent`: ranges that the upstream does
-   * not get.
+   * `usage`: for formats whose streams have usage only if the request asks for it. `unsent`: ranges that the
+   * upstream does not get.
    */
   constructor(model: ByteRange | undefined, usage?: UsageSpans, unsent: readonly ByteRange[] = []) {
     this.model = model
@@ -34,8 +37,9 @@ export interface UsageSpans {
 }
 
 /**
- * The client's bytes with the upstream's model name, without what upstreams refuse, and for a stream with a wish for usage if
- * the client has none. All other bytes are the client's own. Returns the same buffer if nothing changes.
+ * The client's bytes with the upstream's model name, without what upstreams refuse, and for a stream with a
+ * wish for usage if the client has none. All other bytes are the client's own. Returns the same buffer if
+ * nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {
   const edits = editsOf(raw, facts, patch)

@@ -4,7 +4,8 @@ export const stringPattern = String.raw`"([^"\\\x00-\x1f]*(?:\\.[^"\\\x00-\x1f]*
 /** The text of a JSON string's inside; undefined if it is broken. */
 export function unquoted(inside: string | undefined): string | undefined {
   if (inside === undefined) return undefined
-  // V8 copies slices of up to 12 characters. A longer slice would keep the whole chunk in memory, so it is copied here.
+  // V8 copies slices of up to 12 characters. A longer slice would keep the whole chunk in memory, so it is
+  // copied here.
   if (!inside.includes('\\')) return inside.length < 13 ? inside : ` ${inside}`.slice(1)
   try {
     return JSON.parse(`"${inside}"`)

@@ -19,12 +19,13 @@ const marksMax = 4
 const breakpointsMax = 3
 
 /**
- * Gives out the marks up to which the vendor caches a request. There are at most four, in the order in which the vendor
- * reads a request: tools, system, messages. A mark of 1h may not come after one of 5m. OpenAI's mark, a breakpoint, stands
- * only on content that is not the model's own.
+ * Gives out the marks up to which the vendor caches a request. There are at most four, in the order in which
+ * the vendor reads a request: tools, system, messages. A mark of 1h may not come after one of 5m. OpenAI's
+ * mark, a breakpoint, stands only on content that is not the model's own.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-21,
- * https://openrouter.ai/docs/guides/best-practices/prompt-caching, https://docs.litellm.ai/docs/completion/prompt_caching,
+ * https://openrouter.ai/docs/guides/best-practices/prompt-caching,
+ * https://docs.litellm.ai/docs/completion/prompt_caching,
  * https://www.alibabacloud.com/help/en/model-studio/context-cache (the same mark in Chat Completions),
  * https://developers.openai.com/api/docs/guides/prompt-caching (breakpoints), read 2026-11-28
  */

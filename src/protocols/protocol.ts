@@ -32,30 +32,39 @@ export interface Protocol {
 /** The format as our clients speak it. */
 export interface ClientSide {
   /**
-   * Read what the gateway must know about a request from its raw bytes. Throws GatewayError `invalid_request` with the
-   * path of the bad field.
+   * Read what the gateway must know about a request from its raw bytes. Throws GatewayError `invalid_request`
+   * with the path of the bad field.
    */
   readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts
   /** What of a request has all its input in the body. */
   plainInput: PlainPlace
-  /** Throws GatewayError `invalid_request` with the header if a required one is missing or a value is unknown. */
+  /**
+   * Throws GatewayError `invalid_request` with the header if a required one is missing or a value is unknown.
+   */
   checkHeaders?(headers: Headers): void
   /** The header in which the format's own SDK looks for the request id, besides `x-request-id`. */
   requestIdHeader?: string
   /** Request headers that a channel of the same format gets unchanged, in lower case. */
   forwardedHeaders: readonly string[]
-  /** The forwarded header that lists features with commas between them. An operator may deny some of the features. */
+  /**
+   * The forwarded header that lists features with commas between them. An operator may deny some of the
+   * features.
+   */
   featuresHeader?: string
-  /** What the names of the feature of threads begin with. A channel does not get it where the gateway holds the thread. */
+  /**
+   * What the names of the feature of threads begin with. A channel does not get it where the gateway holds
+   * the thread.
+   */
   threadsFeature?: string
   /**
-   * Decode the whole request, for a channel that speaks another format. It reads every member of the body or lists it
-   * in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.
+   * Decode the whole request, for a channel that speaks another format. It reads every member of the body or
+   * lists it in `unmapped`. Throws GatewayError `invalid_request` with the path of the bad field.
    */
   decodeRequest(body: Json, context: DecodeContext): ChatRequest
   /**
-   * The members of a request that an encoder of its answer reads, and no others: the body that `AnswerContext` has. They do
-   * not have the conversation, so they are small where a large body is large for its texts and pictures.
+   * The members of a request that an encoder of its answer reads, and no others: the body that
+   * `AnswerContext` has. They do not have the conversation, so they are small where a large body is large for
+   * its texts and pictures.
    */
   answerSettings(body: Json): Json
   /** Encode a whole answer. `events` obeys the grammar of canonical/event.ts and ends with `finish`. */
@@ -65,8 +74,9 @@ export interface ClientSide {
   /** An event without meaning, for proxies and clients that close a silent connection. */
   keepAlive: string
   /**
-   * Reads a whole answer in this format, from the bytes that its client gets. Undefined: it is not to be continued. Where `endSuffices`, the
-   * bytes may be the last ones alone. Absent: answers of this format are never kept.
+   * Reads a whole answer in this format, from the bytes that its client gets. Undefined: it is not to be
+   * continued. Where `endSuffices`, the bytes may be the last ones alone. Absent: answers of this format are
+   * never kept.
    */
   toKeep?: { endSuffices: boolean; read(bytes: Buffer): AnswerToKeep | undefined }
   encodeError(error: GatewayError, requestId: string): RenderedError
@@ -84,7 +94,9 @@ export interface DecodeContext {
 /** The facts about a request that an encoder of its answer needs. */
 export interface AnswerContext {
   requestId: string
-  /** The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it. */
+  /**
+   * The upstream's id of the answer, if the upstream keeps the answer and this client may come back to it.
+   */
   heldId?: string
   /** Present where the gateway keeps the answer, or the conversation that it belongs to. */
   kept?: KeptState | undefined
@@ -139,8 +151,8 @@ export interface KeptState {
 }
 
 /**
- * `push` returns the text to send now, which may be empty. After `finish` or `error` the answer is over. Throws GatewayError
- * `upstream_error` for an answer that the format cannot express.
+ * `push` returns the text to send now, which may be empty. After `finish` or `error` the answer is over.
+ * Throws GatewayError `upstream_error` for an answer that the format cannot express.
  */
 export interface StreamEncoder {
   push(event: ChatEvent): string
@@ -156,7 +168,10 @@ export interface RenderedError {
 export interface RequestFacts {
   model: string
   stream: boolean
-  /** The client's bound of output tokens for each choice, if it set one; 0: there is no output, and no bound of that. */
+  /**
+   * The client's bound of output tokens for each choice, if it set one; 0: there is no output, and no bound
+   * of that.
+   */
   maxOutputTokens: number | undefined
   /** The member with that bound, for advice; undefined: the format has none. */
   outputBound: string | undefined
@@ -166,7 +181,9 @@ export interface RequestFacts {
   isBatch?: boolean
   /** True if the client asked for the usage frame of a stream, or if the format always sends usage. */
   wantsUsageFrame: boolean
-  /** False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked. */
+  /**
+   * False: no name or text of the body can be an id of what a vendor keeps. Undefined: nothing has looked.
+   */
   namesVendorState?: boolean
   /** False: no name or text of the body marks a part that is no text. Undefined: nothing has looked. */
   hasMediaWords?: boolean
@@ -174,7 +191,9 @@ export interface RequestFacts {
   losesDigits?: boolean
   /** Present where the request begins or continues a conversation that is kept between requests. */
   thread?: ThreadFacts | undefined
-  /** Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this. */
+  /**
+   * Id of an earlier answer that the request continues. Only the channel that keeps that answer can do this.
+   */
   heldId: string | undefined
   /** Span of that id, a JSON string. */
   heldSpan?: ByteRange | undefined
@@ -196,7 +215,9 @@ export interface RequestFacts {
   conversation: ByteRange | undefined
   /** Notes on what a pass-through does not send. */
   unsent?: readonly TranslationNote[] | undefined
-  /** The encoding of vectors that a request for embeddings asks for, if it is one that the gateway can write. */
+  /**
+   * The encoding of vectors that a request for embeddings asks for, if it is one that the gateway can write.
+   */
   vectorsAs?: 'base64' | 'float' | undefined
   /** Byte ranges for `patchRequest`; private to the protocol. */
   spans: unknown
@@ -227,13 +248,13 @@ export interface UpstreamSide {
   headers: Readonly<Record<string, string>>
   authHeaders(secret: string): Record<string, string>
   /**
-   * Encode the request. A note reports each member that the format lacks. Throws GatewayError `unsupported_parameter`
-   * with the client's path if the answer would not be what the client asked for.
+   * Encode the request. A note reports each member that the format lacks. Throws GatewayError
+   * `unsupported_parameter` with the client's path if the answer would not be what the client asked for.
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
   /**
-   * The wishes of a request that the format cannot say, or that the model does not take. The gateway keeps them while it
-   * translates the answer.
+   * The wishes of a request that the format cannot say, or that the model does not take. The gateway keeps
+   * them while it translates the answer.
    */
   keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
@@ -247,11 +268,13 @@ export interface UpstreamSide {
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
 }
 
-/** Pass-through: client and upstream speak the same format, their bytes pass, and the gateway only watches. */
+/**
+ * Pass-through: client and upstream speak the same format, their bytes pass, and the gateway only watches.
+ */
 export interface NativeSide {
   /**
-   * The client's bytes with the upstream's model name, with a wish for usage where the client has none, and without the
-   * ranges that `unsent` is about. Returns the same buffer if nothing changes.
+   * The client's bytes with the upstream's model name, with a wish for usage where the client has none, and
+   * without the ranges that `unsent` is about. Returns the same buffer if nothing changes.
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
   /** The same bytes in pieces, without a copy: for a large body. */
@@ -292,8 +315,8 @@ export interface EventDecoder {
   /** The `data` of one server-sent event, joined as the standard says. */
   push(data: string): ChatEvent[]
   /**
-   * The upstream ended its stream. Ends all open blocks, then the answer: with `finish` if it is whole, else with
-   * `error`.
+   * The upstream ended its stream. Ends all open blocks, then the answer: with `finish` if it is whole, else
+   * with `error`.
    */
   end(): ChatEvent[]
 }
@@ -332,8 +355,8 @@ export interface Observation {
 }
 
 /**
- * Watches a stream while its bytes pass. `push` returns the bytes to forward now, in order. Any split of the stream
- * gives the same bytes in total and the same observation.
+ * Watches a stream while its bytes pass. `push` returns the bytes to forward now, in order. Any split of the
+ * stream gives the same bytes in total and the same observation.
  */
 export interface StreamWatcher {
   push(chunk: Buffer): WatchedChunk

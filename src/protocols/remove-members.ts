@@ -1,8 +1,8 @@
 import { type ByteRange, skipSpace } from './json-scan.ts'
 
 /**
- * The ranges that take members out of a JSON object, each with its key and one comma. `values`: the spans of their values,
- * of one object that a scan has checked. The object must keep at least one member.
+ * The ranges that take members out of a JSON object, each with its key and one comma. `values`: the spans of
+ * their values, of one object that a scan has checked. The object must keep at least one member.
  */
 export function removeMembers(raw: Buffer, values: readonly ByteRange[]): ByteRange[] {
   return removeElements(

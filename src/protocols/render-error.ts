@@ -7,8 +7,8 @@ export function statusOf({ kind }: GatewayError): number {
 }
 
 /**
- * The headers of an error in every format: its reason, and whether and when the vendors' SDKs retry. Without `x-should-retry`
- * some retry a bad key ten times.
+ * The headers of an error in every format: its reason, and whether and when the vendors' SDKs retry. Without
+ * `x-should-retry` some retry a bad key ten times.
  */
 export function errorHeaders({ reason, kind, retryAfterSeconds }: GatewayError): Record<string, string> {
   return {

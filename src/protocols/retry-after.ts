@@ -6,8 +6,8 @@ const daySeconds = 24 * 60 * 60
 const secondsMax = 31 * daySeconds
 
 /**
- * Whole seconds from `retry-after-ms` or `retry-after` (seconds or a date), at least 1 and at most a month; a day for
- * more. Undefined without these headers.
+ * Whole seconds from `retry-after-ms` or `retry-after` (seconds or a date), at least 1 and at most a month; a
+ * day for more. Undefined without these headers.
  */
 export function readRetryAfter(headers: Headers): number | undefined {
   const ms = headerText(headers['retry-after-ms'])
@@ -26,8 +26,9 @@ export function readRetryAfter(headers: Headers): number | undefined {
 }
 
 /**
- * The same from members of an error: `resets_in_seconds` or `resets_at` (seconds since 1970) of a limit on use, and `retry_after`, as
- * gateways write it. https://github.com/Soju06/codex-lb/issues/2439, read 2026-11-28
+ * The same from members of an error: `resets_in_seconds` or `resets_at` (seconds since 1970) of a limit on
+ * use, and `retry_after`, as gateways write it. https://github.com/Soju06/codex-lb/issues/2439, read
+ * 2026-11-28
  */
 export function retryAfterIn({
   resets_in_seconds,

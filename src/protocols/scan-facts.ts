@@ -13,11 +13,14 @@ import type { Watch } from './json-words.ts'
 import { modelName } from './model-name.ts'
 
 /**
- * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot path: they
- * look at the bytes of a few members and parse nothing else.
+ * Readers of members that most formats share, from spans that `scanMembers` found. Hand-written for the hot
+ * path: they look at the bytes of a few members and parse nothing else.
  */
 
-/** The named members of a body, found in one scan that checks its grammar and bounds. Throws as `scanMembers` does. */
+/**
+ * The named members of a body, found in one scan that checks its grammar and bounds. Throws as `scanMembers`
+ * does.
+ */
 export function scanBody<Name extends string>(
   raw: Buffer,
   names: readonly Name[],
@@ -87,8 +90,8 @@ function digitsAt(raw: Buffer, { start, end }: ByteRange): number | undefined {
 }
 
 /**
- * The bound of output tokens that these members set: the highest of them. Undefined if there is none or one is 0, which an
- * upstream may read as no bound.
+ * The bound of output tokens that these members set: the highest of them. Undefined if there is none or one
+ * is 0, which an upstream may read as no bound.
  */
 export function readTokensMax<Name extends string>(
   raw: Buffer,

@@ -23,8 +23,8 @@ function decoded(step: string): string {
 }
 
 /**
- * Merges the branches of `allOf`, and follows references to do so. What it copies is bounded: a few references to each
- * other can stand for an endless schema.
+ * Merges the branches of `allOf`, and follows references to do so. What it copies is bounded: a few
+ * references to each other can stand for an endless schema.
  */
 export class SchemaMerger {
   readonly #root: Json
@@ -38,8 +38,8 @@ export class SchemaMerger {
   }
 
   /**
-   * The schema without `allOf`. What cannot be merged stays in `allOf`, so that the result takes no fewer values than
-   * the original when the caller leaves `allOf` out.
+   * The schema without `allOf`. What cannot be merged stays in `allOf`, so that the result takes no fewer
+   * values than the original when the caller leaves `allOf` out.
    */
   withoutAllOf(schema: Json, seen: readonly string[] = []): Json {
     const { allOf, ...rest } = schema
@@ -55,7 +55,10 @@ export class SchemaMerger {
     return conflicts.length === 0 ? merged : { ...merged, allOf: conflicts }
   }
 
-  /** The schema with its own reference followed and its `allOf` merged; undefined if it refers to itself or is too large. */
+  /**
+   * The schema with its own reference followed and its `allOf` merged; undefined if it refers to itself or is
+   * too large.
+   */
   resolved(schema: Json, seen: readonly string[] = []): Json | undefined {
     this.#stepsLeft -= 1
     if (this.#stepsLeft < 0 || seen.length > referencesMax) return undefined

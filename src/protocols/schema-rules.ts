@@ -24,9 +24,9 @@ const commonFormats = ['date-time', 'time', 'date', 'duration', 'email', 'hostna
 
 export const schemaRules: Readonly<Partial<Record<SchemaSubset, SchemaRules>>> = {
   /**
-   * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, and what the vendor's
-   * SDK 1.12 does (`lib/transform-json-schema`), read 2026-11-22. The vendor takes simple patterns; the SDK takes all
-   * patterns out, and so do we.
+   * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#json-schema-limitations, and
+   * what the vendor's SDK 1.12 does (`lib/transform-json-schema`), read 2026-11-22. The vendor takes simple
+   * patterns; the SDK takes all patterns out, and so do we.
    */
   anthropic: {
     closed: true,

@@ -25,17 +25,17 @@ export interface RewrittenSchema {
   /** The parts that the vendor refuses. The description of their place says them to the model. */
   removed: RemovedPart[]
   /**
-   * False if the subset has no words for a part, such as free keys of an object: the rewritten schema then refuses values
-   * that the original takes, and an answer that holds to it may be useless. Better send no schema, or one that is not
-   * enforced.
+   * False if the subset has no words for a part, such as free keys of an object: the rewritten schema then
+   * refuses values that the original takes, and an answer that holds to it may be useless. Better send no
+   * schema, or one that is not enforced.
    */
   fits: boolean
 }
 
 /**
- * Rewrite a JSON Schema to what a vendor takes. It takes every value that the original takes, except that objects with
- * listed properties are closed where the vendor demands it. With `openai-strict`, `null` stands for an absent property.
- * Never throws and does not change `schema`.
+ * Rewrite a JSON Schema to what a vendor takes. It takes every value that the original takes, except that
+ * objects with listed properties are closed where the vendor demands it. With `openai-strict`, `null` stands
+ * for an absent property. Never throws and does not change `schema`.
  */
 export function rewriteSchema(schema: Json, subset: SchemaSubset): RewrittenSchema {
   const rules = schemaRules[subset]
@@ -212,7 +212,10 @@ class SchemaRewriter {
     )
   }
 
-  /** The branches of a union, each with the keywords that stand around the union; undefined if that cannot be said. */
+  /**
+   * The branches of a union, each with the keywords that stand around the union; undefined if that cannot be
+   * said.
+   */
   #distribute(around: Json, branches: readonly unknown[]): unknown[] | undefined {
     const open = branches.filter((branch) => branch !== false)
     const keywords = Object.keys(around)

@@ -4,8 +4,9 @@ import { removeElements, removeMembers } from './remove-members.ts'
 import { type Edit, splice } from './splice.ts'
 
 /**
- * Vendors seal the thoughts of their models, by encryption or with a signature, and take them back only from the account, and often
- * only for the model, that got them. A conversation that another channel began holds thoughts that this one refuses.
+ * Vendors seal the thoughts of their models, by encryption or with a signature, and take them back only from
+ * the account, and often only for the model, that got them. A conversation that another channel began holds
+ * thoughts that this one refuses.
  */
 
 /**
@@ -25,8 +26,8 @@ const refusalWords =
   /invalid|not valid|corrupt|could not|can ?not|unable to|fail|mismatch|not match|expired|not belong/i
 
 /**
- * The bytes of a request, in any format, without sealed thoughts and without messages of which nothing else is left. All other bytes
- * are as they were. Undefined: it has none. `body`: JSON that a scan has checked.
+ * The bytes of a request, in any format, without sealed thoughts and without messages of which nothing else
+ * is left. All other bytes are as they were. Undefined: it has none. `body`: JSON that a scan has checked.
  */
 export function withoutSealed(body: Buffer): Buffer<ArrayBuffer> | undefined {
   const { input, messages, contents } = scanMembers(

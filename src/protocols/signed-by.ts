@@ -1,7 +1,10 @@
 import type { ReasoningSignature } from '../canonical/chat.ts'
 import type { ProtocolName } from './protocol.ts'
 
-/** Whether this model of the protocol made the signature. One without a model is from a client of the same protocol. */
+/**
+ * Whether this model of the protocol made the signature. One without a model is from a client of the same
+ * protocol.
+ */
 export function isSignedBy(
   signature: ReasoningSignature | undefined,
   protocol: ProtocolName,

@@ -6,7 +6,8 @@ export interface Edit extends ByteRange {
 }
 
 /**
- * Apply edits to a body. All other bytes stay as they were. Edits may not overlap; the function sorts `edits` in place.
+ * Apply edits to a body. All other bytes stay as they were. Edits may not overlap; the function sorts `edits`
+ * in place.
  */
 export function splice<B extends Buffer>(raw: Buffer, edits: Edit[], allocate: (bytes: number) => B): B {
   edits.sort((a, b) => a.start - b.start)

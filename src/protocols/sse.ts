@@ -1,6 +1,6 @@
 /**
- * Finds the ends of server-sent event frames, for any split of the bytes and every line end (LF, CRLF, CR, mixed). A
- * frame ends after its blank line. A blank line at the start of a frame is a frame of its own.
+ * Finds the ends of server-sent event frames, for any split of the bytes and every line end (LF, CRLF, CR,
+ * mixed). A frame ends after its blank line. A blank line at the start of a frame is a frame of its own.
  *
  * https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-stream, read 2026-11-21
  */
@@ -16,8 +16,8 @@ export class FrameEnds {
   }
 
   /**
-   * Offset past the first frame that ends at `from` or later; -1 if none ends in these bytes. It is `from` itself if a
-   * lone CR at the end of the earlier bytes closed the frame.
+   * Offset past the first frame that ends at `from` or later; -1 if none ends in these bytes. It is `from`
+   * itself if a lone CR at the end of the earlier bytes closed the frame.
    */
   next(from: number): number {
     return this.#simple ? this.#nextSimple(from) : this.#nextMixed(from)
@@ -73,11 +73,12 @@ export class FrameEnds {
 }
 
 /**
- * The `data:` lines of one frame, joined as the standard says. Undefined for a frame without any, such as a comment.
+ * The `data:` lines of one frame, joined as the standard says. Undefined for a frame without any, such as a
+ * comment.
  */
 export function frameData(bytes: Buffer, start: number, end: number): string | undefined {
-  // Nearly every frame has one `data:` line with JSON, which has no line end inside. In some formats a line with the
-  // event's name comes before it.
+  // Nearly every frame has one `data:` line with JSON, which has no line end inside. In some formats a line
+  // with the event's name comes before it.
   const dataStart = bytes[start] === 0x65 ? behindFirstLine(bytes, start, end) : start
   if (bytes[end - 1] === lineFeed && bytes[end - 2] === lineFeed && startsWithData(bytes, dataStart)) {
     const textStart = bytes[dataStart + 5] === 0x20 ? dataStart + 6 : dataStart + 5
@@ -96,9 +97,9 @@ export function frameData(bytes: Buffer, start: number, end: number): string | u
 export type TakeEvent = (data: string, event: string, id: string | undefined) => void
 
 /**
- * Read the events of a text whose lines end with LF, from an offset on; the last one may lack its blank line. The
- * `data:` lines of each are joined, as the standard says. What has none, such as a comment, is no event. `data`: without
- * names and ids.
+ * Read the events of a text whose lines end with LF, from an offset on; the last one may lack its blank line.
+ * The `data:` lines of each are joined, as the standard says. What has none, such as a comment, is no event.
+ * `data`: without names and ids.
  */
 export function takeEvents(text: string, from: number, reads: 'data' | 'all', take: TakeEvent): void {
   let event = ''

@@ -30,9 +30,9 @@ export interface NameRules {
 }
 
 /**
- * Makes the names of tools for an upstream. Namespaces become `namespace__name`, illegal characters become `_`, and
- * long names are shortened with a hash. A tool has the same name in every request, so that caches and histories stay
- * valid.
+ * Makes the names of tools for an upstream. Namespaces become `namespace__name`, illegal characters become
+ * `_`, and long names are shortened with a hash. A tool has the same name in every request, so that caches
+ * and histories stay valid.
  */
 export class ToolNames implements ClientTools {
   readonly #rules: NameRules
@@ -43,8 +43,8 @@ export class ToolNames implements ClientTools {
   }
 
   /**
-   * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` with `path` if two tools would
-   * get the same name.
+   * The upstream's name for a tool of the client. Throws GatewayError `invalid_request` with `path` if two
+   * tools would get the same name.
    */
   wireName(named: Named, path: string): string {
     const tool = clientToolOf(named)

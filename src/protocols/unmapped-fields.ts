@@ -1,6 +1,8 @@
 import type { UnmappedField } from '../canonical/chat.ts'
 
-/** Collects the members of a request that no other format has, each with what becomes of it in a translation. */
+/**
+ * Collects the members of a request that no other format has, each with what becomes of it in a translation.
+ */
 export class UnmappedFields {
   readonly list: UnmappedField[] = []
 

@@ -5,7 +5,10 @@ import type { Reason } from '../canonical/reasons/catalogue.ts'
 import { maskAccountIds, withoutAccount } from './account-words.ts'
 import { readRetryAfter, retryAfterIn } from './retry-after.ts'
 
-/** The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP status decides. */
+/**
+ * The meanings of one vendor's errors, as data. The first rule that fits decides; without one, the HTTP
+ * status decides.
+ */
 export interface ErrorTable {
   /** Read the vendor's words of an error object. */
   read(error: Json): VendorWords
@@ -25,7 +28,10 @@ export interface ErrorRule {
   means: Meaning
 }
 
-/** `credential_refused`: the upstream refused the channel's own key or account, which only the operator can fix. */
+/**
+ * `credential_refused`: the upstream refused the channel's own key or account, which only the operator can
+ * fix.
+ */
 export type Meaning =
   | 'credential_refused'
   | 'invalid_request'
@@ -50,9 +56,10 @@ export interface ErrorDecoder {
   /**
    * The meaning of an answer with an error status, for the client.
    *
-   * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a feature
-   * off, or compact the context), but for the ids of the operator's account. Of other answers the words about the operator's account are left out; the cause has all of
-   * them, for the log. A refused credential never becomes a 401 and shows none of the upstream's text, which may quote the key.
+   * 400, 404, 413 and 422 keep the upstream's own message, because agents act on its wording (they switch a
+   * feature off, or compact the context), but for the ids of the operator's account. Of other answers the
+   * words about the operator's account are left out; the cause has all of them, for the log. A refused
+   * credential never becomes a 401 and shows none of the upstream's text, which may quote the key.
    */
   decodeError(status: number, headers: Headers, body: Buffer): GatewayError
   /** The meaning of an `error` inside a stream, or inside an answer of status 200, for the client. */
@@ -145,8 +152,9 @@ const meaningOfStatus: Readonly<Record<number, Meaning>> = {
 }
 
 /**
- * A channel that is itself a gateway has no channel for the model. https://github.com/QuantumNous/new-api/issues/6310,
- * https://github.com/songquanpeng/one-api/issues/2331, read 2026-11-28
+ * A channel that is itself a gateway has no channel for the model.
+ * https://github.com/QuantumNous/new-api/issues/6310, https://github.com/songquanpeng/one-api/issues/2331,
+ * read 2026-11-28
  */
 const lacksModel = [400, 404, 422, 500, 502, 503, 504, 529]
 const commonRefusals: readonly (ErrorRule & { status: readonly number[]; verbatim?: true })[] = [
@@ -170,7 +178,10 @@ interface VendorError extends VendorWords {
   message: string
 }
 
-/** What an upstream's answer with an error says, in whatever format. Undefined: it has no words that we know the place of. */
+/**
+ * What an upstream's answer with an error says, in whatever format. Undefined: it has no words that we know
+ * the place of.
+ */
 export function messageIn(body: Buffer): string | undefined {
   return readBody(body, { read: () => ({}) })?.message
 }
@@ -223,7 +234,10 @@ function readDetail(detail: unknown): string | undefined {
   return lines.length === 0 ? undefined : lines.join('; ')
 }
 
-/** Mistral puts FastAPI's list into `message`, or into a `detail` in it. https://github.com/editor-code-assistant/eca/issues/231 */
+/**
+ * Mistral puts FastAPI's list into `message`, or into a `detail` in it.
+ * https://github.com/editor-code-assistant/eca/issues/231
+ */
 function readNested(message: unknown): string | undefined {
   if (Array.isArray(message)) return readDetail(message)
   return isRecord(message) ? readDetail(message.detail) : undefined

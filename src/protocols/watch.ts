@@ -17,8 +17,9 @@ import { FrameEnds } from './sse.ts'
 const context: DecodeAnswerContext = { upstreamModel: '' }
 
 /**
- * Watch a stream by decoding it while its bytes pass unchanged, for formats with small, typed events. An event that we
- * cannot read ends the watching, but not the stream: from then on the watcher only counts bytes.
+ * Watch a stream by decoding it while its bytes pass unchanged, for formats with small, typed events. An
+ * event that we cannot read ends the watching, but not the stream: from then on the watcher only counts
+ * bytes.
  */
 export function watchByDecoding(
   decodeStream: (context: DecodeAnswerContext) => EventDecoder,
@@ -78,8 +79,8 @@ class DecodingWatcher implements StreamWatcher {
 }
 
 /**
- * Forwards whole frames, so that anything the gateway sends next starts a frame. It forwards a frame that is too large
- * in pieces.
+ * Forwards whole frames, so that anything the gateway sends next starts a frame. It forwards a frame that is
+ * too large in pieces.
  */
 class WholeFrames {
   readonly #bytesMax: number
@@ -115,7 +116,9 @@ class WholeFrames {
   }
 }
 
-/** Watch a whole answer by decoding it. Never throws: a body that is no answer of the format is not complete. */
+/**
+ * Watch a whole answer by decoding it. Never throws: a body that is no answer of the format is not complete.
+ */
 export function watchResponseByDecoding(
   decodeResponse: UpstreamSide['decodeResponse'],
   body: Buffer,

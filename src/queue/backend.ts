@@ -18,7 +18,9 @@ export const bullName = (name: QueueName) => `tollgate-${name}`
 /** BullMQ requires a `connection` option, although `Backend.connect` connects. */
 export const unused = 'unused'
 
-/** A log that writes the same message at most once in ten seconds, with the number of lines that it left out. */
+/**
+ * A log that writes the same message at most once in ten seconds, with the number of lines that it left out.
+ */
 export function quietLog(log: Log): Log {
   const heldBack = new Map<string, { since: number; times: number }>()
   return relayLog((level, fields, message) => {

@@ -1,5 +1,5 @@
 import { Queue } from 'bullmq'
-import { inTime } from '../in-time.ts'
+import { inTime } from '../runtime/in-time.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { QueueBackend } from './backend.ts'
 import { bullName, describe, quietLog, unused } from './backend.ts'
@@ -15,7 +15,10 @@ export interface QueueOptions {
   databaseUrl: string
   /** Longest wait of `add` and `counts` for the backend. */
   commandMs: number
-  /** A worker that is silent for this long loses its jobs to other workers, at the latest after twice this time. */
+  /**
+   * A worker that is silent for this long loses its jobs to other workers, at the latest after twice this
+   * time.
+   */
   lockMs: number
   log: Log
   /** Longest wait for the backend at the start. Default 10 seconds. */
@@ -25,8 +28,9 @@ export interface QueueOptions {
 }
 
 /**
- * Open the queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made the schema.
- * Rejects, with an Error for the operator, when the backend cannot be used. Later the backend may go away and come back.
+ * Open the queues: on Redis if there is a `redisUrl`, else on Postgres, where `prepareQueueSchema` has made
+ * the schema. Rejects, with an Error for the operator, when the backend cannot be used. Later the backend may
+ * go away and come back.
  */
 export async function openQueues(options: QueueOptions): Promise<Queues> {
   const log = quietLog(options.log)

@@ -28,8 +28,8 @@ export async function prepareQueueSchema(databaseUrl: string): Promise<void> {
 }
 
 /**
- * Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not prepared, and when
- * Postgres does not answer within `waitMs`.
+ * Uses at most ten connections; each worker holds one of them for LISTEN. Rejects when the schema is not
+ * prepared, and when Postgres does not answer within `waitMs`.
  */
 export async function openPostgres(
   databaseUrl: string,
@@ -59,7 +59,10 @@ export async function openPostgres(
   }
 }
 
-/** One command that got no answer says little about Postgres: a machine that is busy may need longer. So we ask again. */
+/**
+ * One command that got no answer says little about Postgres: a machine that is busy may need longer. So we
+ * ask again.
+ */
 async function requireSchema(pool: PgPool, waitMs: number): Promise<void> {
   const deadline = performance.now() + waitMs
   for (;;) {
@@ -79,8 +82,9 @@ const retryMs = 250
 const awayCode = 'ECONNREFUSED'
 
 /**
- * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and tries again,
- * also when it reports the end of a job; for others it would retry without a pause, and drop the job.
+ * A pool whose connection errors look to BullMQ like connection errors of Redis. For those BullMQ waits and
+ * tries again, also when it reports the end of a job; for others it would retry without a pause, and drop the
+ * job.
  */
 function openPool(databaseUrl: string, commandMs: number, log: Log): PgPool {
   const { pool } = new ReadyConnection({
@@ -117,14 +121,17 @@ function inSchema(databaseUrl: string): string {
   return url.href
 }
 
-/** BullMQ's own class checks the schema first; when Postgres is away at that moment, it rejects every call for ever. */
+/**
+ * BullMQ's own class checks the schema first; when Postgres is away at that moment, it rejects every call for
+ * ever.
+ */
 class ReadyConnection extends PostgresConnection {
   override async waitUntilReady(): Promise<void> {}
 }
 
 /**
- * BullMQ's own class waits up to an hour for the notification of a new job. A notification can be lost with its connection,
- * so this one looks for jobs every few seconds.
+ * BullMQ's own class waits up to an hour for the notification of a new job. A notification can be lost with
+ * its connection, so this one looks for jobs every few seconds.
  */
 class WatchfulBackend extends PostgresQueueBackend {
   override get maximumBlockTimeout(): number {

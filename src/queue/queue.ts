@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../telemetry/log.ts'
 
 /**
- * A queue of ids of jobs. The jobs themselves are in Postgres: when the queue loses an id, a sweep adds it again.
+ * A queue of ids of jobs. The jobs themselves are in Postgres: when the queue loses an id, a sweep adds it
+ * again.
  */
 export interface JobQueue {
   /**
@@ -33,8 +34,8 @@ export interface Queues {
   /** Run the jobs of a queue in this process from now on. While the backend is away, it waits for it. */
   work(name: QueueName, options: WorkOptions): QueueWorker
   /**
-   * Pages that show the queues. Mount them at `basePath`, behind a check of the admin's token. They change nothing: the
-   * state of a job is in Postgres, not in the queue.
+   * Pages that show the queues. Mount them at `basePath`, behind a check of the admin's token. They change
+   * nothing: the state of a job is in Postgres, not in the queue.
    */
   board(basePath: string): Promise<QueuePages>
   /** Close the workers first: this cuts off jobs that still run. */
@@ -54,9 +55,9 @@ export interface WorkOptions {
   /** Jobs that run at the same time. */
   concurrency: number
   /**
-   * Resolves when the queue may drop the id; `again`: milliseconds after which the queue runs it again. When it rejects, the
-   * queue logs that and runs it again after five seconds, for ever: Postgres decides when a job has failed. An id never
-   * runs twice at the same time, unless the queue took this worker for dead.
+   * Resolves when the queue may drop the id; `again`: milliseconds after which the queue runs it again. When
+   * it rejects, the queue logs that and runs it again after five seconds, for ever: Postgres decides when a
+   * job has failed. An id never runs twice at the same time, unless the queue took this worker for dead.
    */
   run(id: string): Promise<{ again: number } | undefined>
   log: Log

@@ -6,8 +6,8 @@ import type { QueueBackend } from './backend.ts'
 import { describe } from './backend.ts'
 
 /**
- * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait until Redis
- * is back. Rejects when Redis cannot be used within `waitMs`.
+ * One connection adds jobs and fails at once while Redis is away. Each worker has two connections, which wait
+ * until Redis is back. Rejects when Redis cannot be used within `waitMs`.
  */
 export async function openRedis(
   url: string,

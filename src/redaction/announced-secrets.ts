@@ -22,9 +22,13 @@ import type { SecretSpan } from './secret-span.ts'
 import { pemAt } from './secret-tokens.ts'
 import { webhooks } from './vendor-forms.ts'
 
-// Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`, `<password>x`.
+// Secrets that the text before them announces: `Bearer x`, `https://user:x@host`, `password: x`,
+// `<password>x`.
 
-/** The endings of the names in `secretName`. Other words mostly differ in the last letter, which refuses them cheaply. */
+/**
+ * The endings of the names in `secretName`. Other words mostly differ in the last letter, which refuses them
+ * cheaply.
+ */
 const nameEnding =
   '(?:(?:ke|Ke|KE)[yY]|(?:wor|Wor|WOR|ssw|SSW|pw|Pw|PW)[dD]|(?:ras|RAS|oki|OKI|_bas|_BAS)[eE]|(?:cre|CRE)[tT]|(?:oke|OKE)[nN]' +
   '|(?:zatio|ZATIO)[nN]|(?:tia|TIA)l?[lLsS]|(?:pas|Pas|PAS)[sS]|(?:aut|AUT)[hH]|nature|[?&]sig)'
@@ -68,7 +72,10 @@ function lengthOf(text: string, start: number, end: number): number {
 
 const urlUserLengthMax = 512
 
-/** The user and password of a URL, or the secret part of a webhook's address; `from` is its colon, and slashes follow it, perhaps escaped. */
+/**
+ * The user and password of a URL, or the secret part of a webhook's address; `from` is its colon, and slashes
+ * follow it, perhaps escaped.
+ */
 export function urlAt(text: string, from: number): SecretSpan | undefined {
   const first = runEnd(text, from + 1, backslashes)
   const second = runEnd(text, first + 1, backslashes)
@@ -127,7 +134,9 @@ export function secretNameBefore(text: string, at: number): { from: number; kind
   return isPassword(text, from, at) ? { from, kind: 'password' } : undefined
 }
 
-/** "bypass" and "compass" are words, and "PASS:" is the verdict of a test; "dbPass" and "SMTP_PASS" are names. */
+/**
+ * "bypass" and "compass" are words, and "PASS:" is the verdict of a test; "dbPass" and "SMTP_PASS" are names.
+ */
 function isPassword(text: string, from: number, at: number): boolean {
   const begins = !isAt(text, from - 1, letters) || isEscape(text, from - 1)
   if (!begins) return text.charAt(from) === 'P' && !isAt(text, from - 1, capitals)
@@ -227,8 +236,9 @@ function bareStart(text: string, at: number): number {
 }
 
 /**
- * The end of a JSON string whose opening quote has `depth` backslashes (0, 1, 3: JSON within JSON). Its closing quote has
- * as many, plus the escaped backslashes of the value. A quote with fewer backslashes ends an outer string first.
+ * The end of a JSON string whose opening quote has `depth` backslashes (0, 1, 3: JSON within JSON). Its
+ * closing quote has as many, plus the escaped backslashes of the value. A quote with fewer backslashes ends
+ * an outer string first.
  */
 function nestedClosingQuote(text: string, start: number, depth: number): number {
   for (let at = text.indexOf('"', start); at !== -1; at = text.indexOf('"', at + 1)) {

@@ -21,7 +21,10 @@ const optionLengthMax = 32
 /** How far before `-u` the command may begin. */
 const commandLengthMax = 256
 
-/** The value of `--password x`, `curl -u user:x` or `sshpass -p x`; `at` is just behind the last hyphen before its name. */
+/**
+ * The value of `--password x`, `curl -u user:x` or `sshpass -p x`; `at` is just behind the last hyphen before
+ * its name.
+ */
 export function optionAt(text: string, at: number, runs: Runs): SecretSpan | undefined {
   const end = runEnd(text, at, wordCharacters, at + optionLengthMax)
   const isLong = text.charAt(at - 2) === '-'
@@ -40,7 +43,9 @@ export function optionAt(text: string, at: number, runs: Runs): SecretSpan | und
   return span(text, at - 2, runEnd(text, end, spaces), valueLengthMin, name.kind)
 }
 
-/** The password of `user:password`; `from`: the start of the command, `end`: behind the name of the option. */
+/**
+ * The password of `user:password`; `from`: the start of the command, `end`: behind the name of the option.
+ */
 function passwordOf(text: string, from: number, end: number): SecretSpan | undefined {
   const { start, end: until } = valueBehind(text, runEnd(text, end, spaces))
   const colon = text.slice(start, until).indexOf(':')

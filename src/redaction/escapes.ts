@@ -1,6 +1,9 @@
 import type { SecretSpan } from './secret-span.ts'
 
-/** A text whose escapes of ASCII are decoded. A backslash stays encoded: decoded, it could hide the end of a JSON string. */
+/**
+ * A text whose escapes of ASCII are decoded. A backslash stays encoded: decoded, it could hide the end of a
+ * JSON string.
+ */
 export interface DecodedText {
   text: string
   /** The span of the original text. */
@@ -13,8 +16,8 @@ export function percentDecoded(text: string): DecodedText | undefined {
 }
 
 /**
- * The text without its escapes such as `\u002d`, also those of JSON within JSON; undefined: it has none. Quotes stay encoded, so that
- * JSON remains JSON.
+ * The text without its escapes such as `\u002d`, also those of JSON within JSON; undefined: it has none.
+ * Quotes stay encoded, so that JSON remains JSON.
  */
 export function unicodeDecoded(text: string): DecodedText | undefined {
   // Two zeros are rarer than a backslash.

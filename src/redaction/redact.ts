@@ -6,28 +6,31 @@ import { truncateBody } from './truncate-body.ts'
 import { windowBytes } from './truncation-edges.ts'
 
 /**
- * `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text without
- * secrets.
+ * `none`: the usage log keeps nothing of a body. `shape`: its shape with hashed strings. `content`: its text
+ * without secrets.
  */
 export type CaptureMode = 'none' | 'shape' | 'content'
 
 export interface RedactOptions {
-  /** Keys the hashes of `shape`: equal texts have equal hashes, but a text cannot be guessed from its hash. */
+  /**
+   * Keys the hashes of `shape`: equal texts have equal hashes, but a text cannot be guessed from its hash.
+   */
   key: Buffer
   /** Size of the result; a placeholder longer than its secret may exceed it by a little. 0: keep nothing. */
   bytesMax: number
   /** A longer JSON string is truncated in its middle. */
   stringBytesMax: number
   /**
-   * Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters are ignored.
+   * Secrets known by value: the client's key and the channels' credentials. Those shorter than 8 characters
+   * are ignored.
    */
   exact?: readonly string[]
 }
 
 /**
- * The part of a body that the usage log may keep, truncated first and then without secrets; null for nothing. Always valid
- * UTF-8 without NUL. Returns the same buffer when nothing had to change. Otherwise read the result at once: the next call
- * may overwrite its memory.
+ * The part of a body that the usage log may keep, truncated first and then without secrets; null for nothing.
+ * Always valid UTF-8 without NUL. Returns the same buffer when nothing had to change. Otherwise read the
+ * result at once: the next call may overwrite its memory.
  */
 export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOptions): Buffer | null {
   if (capture === 'none' || raw.length === 0 || options.bytesMax === 0) return null
@@ -40,9 +43,9 @@ export function redactBody(raw: Buffer, capture: CaptureMode, options: RedactOpt
 export const messageCharactersMax = 4_096
 
 /**
- * The first `charactersMax` characters of an error text, user agent or log line, without secrets, NUL or lone surrogates; a
- * placeholder longer than its secret may make it a little longer. The rest is not read, apart from what shows a secret that lies across
- * the end.
+ * The first `charactersMax` characters of an error text, user agent or log line, without secrets, NUL or lone
+ * surrogates; a placeholder longer than its secret may make it a little longer. The rest is not read, apart
+ * from what shows a secret that lies across the end.
  */
 export function redactText(text: string, exact = noSecrets, charactersMax = messageCharactersMax): string {
   const isLong = text.length > charactersMax

@@ -1,11 +1,14 @@
-// Runs of characters of one kind. Every search in a text that has no bound of its own goes through these loops: each reads
-// forward from its place and stops at the first other character, so nothing is tried twice.
+// Runs of characters of one kind. Every search in a text that has no bound of its own goes through these
+// loops: each reads forward from its place and stops at the first other character, so nothing is tried twice.
 
 /** A set of characters: a bit in `bitsOf`. */
 type Kind = number
 
 const bitsOf = new Uint32Array(256)
-/** All other characters. They are either white space or belong to the kinds that a list of excluded characters makes. */
+/**
+ * All other characters. They are either white space or belong to the kinds that a list of excluded characters
+ * makes.
+ */
 let spaceBits = 0
 let otherBits = 0
 let kinds = 0
@@ -108,8 +111,8 @@ export function isWord(text: string, start: number, end: number): boolean {
 }
 
 /**
- * The runs of one text, for places in ascending order. Each character is read once for each kind: places of the same run have
- * the same end.
+ * The runs of one text, for places in ascending order. Each character is read once for each kind: places of
+ * the same run have the same end.
  */
 export class Runs {
   readonly #text: string

@@ -10,8 +10,8 @@ export interface SecretSpan {
 }
 
 /**
- * The text with each span replaced by `[REDACTED kind]`, up to the character before `textEnd`. A JSON string holds that text without
- * escapes.
+ * The text with each span replaced by `[REDACTED kind]`, up to the character before `textEnd`. A JSON string
+ * holds that text without escapes.
  */
 export function replaceSpans(text: string, spans: readonly SecretSpan[], textEnd = text.length): string {
   let out = ''

@@ -20,8 +20,8 @@ import { jwtCharacters, shapes, tokens } from './vendor-forms.ts'
 // Secrets that their own form identifies: keys with a prefix, JWTs and private keys.
 
 /**
- * Patterns of the characters by which a scan finds tokens: each matches the last character of some triggers. `rare`: those of characters
- * that are rare in text.
+ * Patterns of the characters by which a scan finds tokens: each matches the last character of some triggers.
+ * `rare`: those of characters that are rare in text.
  */
 export function tokenTriggers(rare: boolean): string[] {
   const isWanted = (pattern: string) => /^[A-Z9v_:-]/.test(pattern) === rare
@@ -109,7 +109,10 @@ function startsToken(text: string, at: number): boolean {
   )
 }
 
-/** A truncated JWT may have no dot: its length still distinguishes it from other base64. Undefined: it is no JWT. */
+/**
+ * A truncated JWT may have no dot: its length still distinguishes it from other base64. Undefined: it is no
+ * JWT.
+ */
 function jwtCharactersAt(text: string, at: number, runs: Runs): number | undefined {
   const end = runs.end(at, wordCharacters)
   if (end - at >= 8 && text.charCodeAt(end) === dotCode) return dottedCharacters
@@ -145,8 +148,8 @@ export function pemAt(text: string, at: number): SecretSpan | undefined {
 }
 
 /**
- * Lines of base64, with escapes of their ends and of slashes, up to five hyphens. In a URL, the backslash of an escape is
- * percent-encoded, and may be so twice.
+ * Lines of base64, with escapes of their ends and of slashes, up to five hyphens. In a URL, the backslash of
+ * an escape is percent-encoded, and may be so twice.
  */
 function pemBodyEnd(text: string, start: number): number {
   for (let at = start; ; ) {

@@ -6,11 +6,12 @@ import { mergeSpans, type SecretSpan } from './secret-span.ts'
 import { pemAt, pemTailAt, tokenAt, tokenTriggers } from './secret-tokens.ts'
 
 /**
- * Every secret in a text, in order, without overlaps. Secrets with escapes are found too: percent-encoded, as in the query of a URL, or
- * as `\u002d`. The text needs readable ASCII only, so bytes decoded as latin1 will do. `exact`: secrets known by value, whatever
- * their form; those shorter than 8 characters are ignored.
+ * Every secret in a text, in order, without overlaps. Secrets with escapes are found too: percent-encoded, as
+ * in the query of a URL, or as `\u002d`. The text needs readable ASCII only, so bytes decoded as latin1 will
+ * do. `exact`: secrets known by value, whatever their form; those shorter than 8 characters are ignored.
  *
- * One scan finds rare trigger characters by the characters before them. Only there do the slower patterns run.
+ * One scan finds rare trigger characters by the characters before them. Only there do the slower patterns
+ * run.
  */
 export function findSecrets(text: string, exact: readonly string[] = []): SecretSpan[] {
   const decoded = unicodeDecoded(text)
@@ -61,8 +62,8 @@ const exactLengthMin = 8
 export const shortTextMax = 4_096
 
 /**
- * Two scans: V8 skips the characters between those of a pattern fast as long as these are few, and each of `otherTriggers` is common in
- * text. So a long text is not searched for these.
+ * Two scans: V8 skips the characters between those of a pattern fast as long as these are few, and each of
+ * `otherTriggers` is common in text. So a long text is not searched for these.
  */
 const rareTriggers = new RegExp(
   [
@@ -79,9 +80,9 @@ const rareTriggers = new RegExp(
 const otherTriggers = new RegExp(['g(?=in[\\s\\\\])(?<=log)', ...tokenTriggers(false)].join('|'), 'g')
 
 /**
- * A text without one of these has none of the secrets of `otherTriggers`. Most texts have none of these, and one search for all of them
- * takes a third of the time. A Discord token begins with a number in base64, and so with one of three letters:
- * https://kraigie.github.io/nostrum/Nostrum.Token.html, read 2026-11-29
+ * A text without one of these has none of the secrets of `otherTriggers`. Most texts have none of these, and
+ * one search for all of them takes a third of the time. A Discord token begins with a number in base64, and
+ * so with one of three letters: https://kraigie.github.io/nostrum/Nostrum.Token.html, read 2026-11-29
  */
 const otherSigns = /dapi|dp\.|login|[MNO][\w-]{22}/
 

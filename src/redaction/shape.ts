@@ -4,9 +4,9 @@ import { replaceSpans } from './secret-span.ts'
 import { findSecrets } from './secrets.ts'
 
 /**
- * A JSON body without its content. Every string value becomes `[REDACTED LENGTH=n HASH=8hex]`; structure, numbers and the
- * values of `model`, `role` and `type` stay. One pass over the text, so any depth is safe. From the first byte that is not
- * JSON, the rest becomes one placeholder. The result ends at `bytesMax`.
+ * A JSON body without its content. Every string value becomes `[REDACTED LENGTH=n HASH=8hex]`; structure,
+ * numbers and the values of `model`, `role` and `type` stay. One pass over the text, so any depth is safe.
+ * From the first byte that is not JSON, the rest becomes one placeholder. The result ends at `bytesMax`.
  */
 export function shapeOf(raw: Buffer, options: ShapeOptions): string {
   const out: string[] = []

@@ -7,11 +7,11 @@ export interface TruncationLimits {
 }
 
 /**
- * Truncate a body: first each long JSON string in its middle, so that the JSON stays parseable, then the whole body.
- * Returns the same buffer when the body fits. Otherwise the next call overwrites the result.
+ * Truncate a body: first each long JSON string in its middle, so that the JSON stays parseable, then the
+ * whole body. Returns the same buffer when the body fits. Otherwise the next call overwrites the result.
  *
- * Three quarters of what is kept come from the front, one quarter from the back. A truncation splits no UTF-8 sequence
- * and no JSON escape, and leaves no part of a secret that lay across it.
+ * Three quarters of what is kept come from the front, one quarter from the back. A truncation splits no UTF-8
+ * sequence and no JSON escape, and leaves no part of a secret that lay across it.
  *
  * The work is bounded by the bytes kept, apart from one search through each truncated string.
  */
@@ -50,7 +50,8 @@ function truncateStrings(
       copied = end
     }
     if (keptBytes + end - copied > enough) {
-      // The front has all bytes that the result can keep. For the back, a quarter and the windows around it suffice.
+      // The front has all bytes that the result can keep. For the back, a quarter and the windows around it
+      // suffice.
       const tail = (limits.bytesMax >> 2) + 2 * windowBytes
       if (pieces.length === 0 || raw.length - end <= tail) break
       const rest = raw.subarray(raw.length - tail)
@@ -65,7 +66,9 @@ function truncateStrings(
   return { body: bodies.join([...pieces, raw.subarray(copied)]), omittedBytes: 0 }
 }
 
-/** Keeps about `keep` bytes of `raw` from `low` to `high`. The marker between them also counts `omittedBytes`. */
+/**
+ * Keeps about `keep` bytes of `raw` from `low` to `high`. The marker between them also counts `omittedBytes`.
+ */
 function truncateMiddle(
   raw: Buffer,
   low: number,
@@ -84,7 +87,10 @@ function truncateMiddle(
   }
 }
 
-/** Joins buffers in the same memory each time: allocating fresh memory costs several times as much as the copy. */
+/**
+ * Joins buffers in the same memory each time: allocating fresh memory costs several times as much as the
+ * copy.
+ */
 class Scratch {
   #memory = Buffer.alloc(0)
 

@@ -1,7 +1,10 @@
 import { backslashes, lineBreaks, runEnd, schemeCharacters, valueEnd } from './runs.ts'
 import { findSecrets } from './secrets.ts'
 
-/** Bytes on either side of an edge in which we look for secrets. A longer one shows by its token or by its lines. */
+/**
+ * Bytes on either side of an edge in which we look for secrets. A longer one shows by its token or by its
+ * lines.
+ */
 export const windowBytes = 512
 
 /** The last place at or before `at` where the front part may end. */
@@ -32,7 +35,8 @@ export function tailEdge(
   let edge = at
   while (edge < high && edge < at + 3 && isContinuation(raw[edge])) edge++
   edge = Math.min(high, escapeAround(raw, edge, low)?.end ?? edge)
-  // Each round moves the edge on. Few rounds are ever needed: a text that needs more has no back part worth keeping.
+  // Each round moves the edge on. Few rounds are ever needed: a text that needs more has no back part worth
+  // keeping.
   for (let round = 0; round < 16; round++) {
     const start = Math.max(low, edge - windowBytes)
     const spans = findSecrets(raw.toString('latin1', start, Math.min(high, edge + windowBytes)), exact)
@@ -96,7 +100,10 @@ function lineBreaksEnd(text: string, at: number): number {
   }
 }
 
-/** True inside base64 lines, such as a private key without its first line: a long run of base64 ends just before `at`. */
+/**
+ * True inside base64 lines, such as a private key without its first line: a long run of base64 ends just
+ * before `at`.
+ */
 function isInBlock(raw: Buffer, low: number, at: number): boolean {
   const least = Math.max(low, at - 3 * lineLengthMin)
   let run = 0

@@ -11,8 +11,8 @@ import {
   wordCharacters,
 } from './runs.ts'
 
-// The forms of keys, as their vendors or a maintained list of rules show them. A new vendor is a new line here, and the tests plant one
-// of each.
+// The forms of keys, as their vendors or a maintained list of rules show them. A new vendor is a new line
+// here, and the tests plant one of each.
 
 /** Where a form can be looked up, and when that was done. */
 interface Source {
@@ -23,10 +23,15 @@ interface Source {
 /** A key with a prefix. */
 export interface VendorForm {
   kind: string
-  /** The characters that it begins with. `trigger`: those up to the first rare one, by which a search stops. */
+  /**
+   * The characters that it begins with. `trigger`: those up to the first rare one, by which a search stops.
+   */
   start: string
   trigger: string
-  /** How many characters it has at least after the trigger, and of which kind. Some texts are cut at 64 characters before they are searched. */
+  /**
+   * How many characters it has at least after the trigger, and of which kind. Some texts are cut at 64
+   * characters before they are searched.
+   */
   least: number
   characters: number
   source: Source
@@ -59,7 +64,10 @@ const form = (
   trigger = start,
 ): VendorForm => ({ kind, start, trigger, least, characters, source })
 
-/** The first form that matches names the kind: a longer start comes before a shorter one, and `csk-` before `sk-`. */
+/**
+ * The first form that matches names the kind: a longer start comes before a shorter one, and `csk-` before
+ * `sk-`.
+ */
 // biome-ignore format: a table
 export const tokens: readonly VendorForm[] = [
   form(gitleaks, 'anthropic-key', 'sk-ant-', 16, keyCharacters, 'sk-'),

@@ -45,7 +45,10 @@ export async function reportBreakers(
   )
 }
 
-/** The channels whose breaker is open or half open in at least one live process. A process that has been silent for a minute does not count. */
+/**
+ * The channels whose breaker is open or half open in at least one live process. A process that has been
+ * silent for a minute does not count.
+ */
 export function readBreakers(db: Queries) {
   const { channelId, instanceId, openings, reason, since, openUntil } = breakerReports
   const isLive = sql`${instances.state} = 'live' AND ${instances.heartbeatAt} > now() - interval '1 minute'`

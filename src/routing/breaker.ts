@@ -1,4 +1,4 @@
-import { pauseAfter } from '../backoff.ts'
+import { pauseAfter } from '../runtime/backoff.ts'
 
 export interface BreakerBounds {
   /** Consecutive failures that open the breaker. */
@@ -6,11 +6,16 @@ export interface BreakerBounds {
   /** Time of the first opening, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`. */
   breakerOpenMs: number
   breakerOpenMsMax: number
-  /** It opens when as many calls as `breakerFailures` wait and none was answered or ended for so long, in ms. */
+  /**
+   * It opens when as many calls as `breakerFailures` wait and none was answered or ended for so long, in ms.
+   */
   breakerSilenceMs: number
 }
 
-/** It also opens when half of the last `windowCalls` calls failed, if at least `windowCallsLeast` are within `windowMs`. */
+/**
+ * It also opens when half of the last `windowCalls` calls failed, if at least `windowCallsLeast` are within
+ * `windowMs`.
+ */
 const windowCalls = 20
 const windowCallsLeast = 10
 const windowMs = 60_000
@@ -18,8 +23,8 @@ const windowMs = 60_000
 const jitter = 0.2
 
 /**
- * The breaker of one channel in one process. While it is closed, it counts calls. While it is open, it counts none: a probe
- * decides. Times are those of performance.now().
+ * The breaker of one channel in one process. While it is closed, it counts calls. While it is open, it counts
+ * none: a probe decides. Times are those of performance.now().
  */
 export class Breaker {
   readonly #failed = new Uint8Array(windowCalls)
@@ -91,7 +96,10 @@ export class Breaker {
   }
 }
 
-/** Time the breaker stays open, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`, with 10 % jitter. */
+/**
+ * Time the breaker stays open, in ms. It doubles with each opening in a row, up to `breakerOpenMsMax`, with
+ * 10 % jitter.
+ */
 export function openMsOf(
   { breakerOpenMs, breakerOpenMsMax }: BreakerBounds,
   openings: number,

@@ -31,8 +31,8 @@ export type CallOutcome = 'failure' | 'life' | 'nothing'
 /** A call under way, for the breaker of its channel. Only its first `end` counts. */
 export interface BreakerCall {
   /**
-   * The head of the upstream's answer has come. A good one proves that the channel works, long before a long answer ends;
-   * any proves that it is not silent.
+   * The head of the upstream's answer has come. A good one proves that the channel works, long before a long
+   * answer ends; any proves that it is not silent.
    */
   answered(status: number): void
   /** `openMs`: the upstream said for how long we must not call it. */
@@ -42,8 +42,8 @@ export interface BreakerCall {
 const probeMsMax = 30_000
 
 /**
- * The breakers of all channels in this process. They decide by what this process saw, so every process probes for itself. A
- * report in Postgres says which are open, for people and alerts; no decision reads it.
+ * The breakers of all channels in this process. They decide by what this process saw, so every process probes
+ * for itself. A report in Postgres says which are open, for people and alerts; no decision reads it.
  */
 export class Breakers {
   readonly #options: BreakersOptions
@@ -176,7 +176,10 @@ export class Breakers {
     void this.#report()
   }
 
-  /** Always all of it: a process that was taken for dead has another id. After a failure the next sweep tries again. */
+  /**
+   * Always all of it: a process that was taken for dead has another id. After a failure the next sweep tries
+   * again.
+   */
   async #report(): Promise<void> {
     const { instance, report } = this.#options
     const { id } = instance
@@ -203,7 +206,10 @@ export class Breakers {
     })
   }
 
-  /** Calls of models that think for long may be silent for minutes: only many of them, and no answer to any, mean trouble. */
+  /**
+   * Calls of models that think for long may be silent for minutes: only many of them, and no answer to any,
+   * mean trouble.
+   */
   #lookForSilence(state: State, now: number): void {
     const { breakerFailures, breakerSilenceMs } = this.#options.bounds
     const { breaker, unanswered, quietSince } = state

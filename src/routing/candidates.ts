@@ -35,8 +35,8 @@ export interface Candidate {
 }
 
 /**
- * Protocols whose answers we can translate. A protocol that carries more of a chat comes earlier: reasoning that a client
- * can send back, tool calls with ids, errors inside a stream.
+ * Protocols whose answers we can translate. A protocol that carries more of a chat comes earlier: reasoning
+ * that a client can send back, tool calls with ids, errors inside a stream.
  */
 export const translatable: readonly ProtocolName[] = [
   'openai-responses',
@@ -49,8 +49,8 @@ export const translatable: readonly ProtocolName[] = [
 export const imageProtocols: readonly ProtocolName[] = ['openai-responses', 'openai-chat']
 
 /**
- * All candidates for an image request, in the order of planRoute. We ask a chat model for images only where the catalog
- * says that it makes them.
+ * All candidates for an image request, in the order of planRoute. We ask a chat model for images only where
+ * the catalog says that it makes them.
  */
 export function planImageRoute(
   model: Model,
@@ -63,10 +63,10 @@ export function planImageRoute(
 }
 
 /**
- * All candidates for a request, in the order of attempts: by priority; within a priority those that speak the client's
- * protocol first; then by weight, from the session's score, or by chance for a request without a session.
- * Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: protocols that may replace the
- * client's, best first. It calls `sessionOf` only where there is a choice.
+ * All candidates for a request, in the order of attempts: by priority; within a priority those that speak the
+ * client's protocol first; then by weight, from the session's score, or by chance for a request without a
+ * session. Throws `model_not_found` or `endpoint_not_supported` when there is none. `others`: protocols that
+ * may replace the client's, best first. It calls `sessionOf` only where there is a choice.
  */
 export function planRoute(
   model: Model,
@@ -166,8 +166,8 @@ interface ModelName {
 }
 
 /**
- * The client's protocol if the channel speaks it, otherwise the first of the others that it speaks. A channel may speak a
- * protocol in which its vendor does not serve this model: any other is better.
+ * The client's protocol if the channel speaks it, otherwise the first of the others that it speaks. A channel
+ * may speak a protocol in which its vendor does not serve this model: any other is better.
  */
 function protocolFor(
   offer: Offer,

@@ -3,8 +3,8 @@ import type { Channel } from '../catalog/snapshot.ts'
 import { RunningCounts } from '../runtime/running-counts.ts'
 
 /**
- * The calls that this process runs on each channel, and the bound on them. Without it, a channel that hangs would take the
- * places of all requests, and those of healthy channels would be refused.
+ * The calls that this process runs on each channel, and the bound on them. Without it, a channel that hangs
+ * would take the places of all requests, and those of healthy channels would be refused.
  */
 export class ChannelLoad {
   readonly #running = new RunningCounts()

@@ -15,7 +15,10 @@ export interface CredentialCooldown {
   /** The same, as the upstream said it: it may be longer than we follow. */
   saidUntil: number
   why: 'limited' | 'refused' | 'forbidden'
-  /** True: the upstream said how long, and we never use the credential before. False: we only prefer other credentials. */
+  /**
+   * True: the upstream said how long, and we never use the credential before. False: we only prefer other
+   * credentials.
+   */
   isFirm: boolean
 }
 
@@ -25,8 +28,8 @@ const cooldownsMax = 10_000
 const limitedFraction = 6
 
 /**
- * The cooldowns of credentials in this process. A refused credential cools down for all models. One that is forbidden a
- * model, or that reached a rate limit, cools down for that model only: vendors limit by model.
+ * The cooldowns of credentials in this process. A refused credential cools down for all models. One that is
+ * forbidden a model, or that reached a rate limit, cools down for that model only: vendors limit by model.
  */
 export class CredentialCooldowns {
   readonly #bounds: CooldownBounds
@@ -57,7 +60,10 @@ export class CredentialCooldowns {
     })
   }
 
-  /** How many credentials of each channel cool down now, by its id and by the reason. One may do so for two reasons. */
+  /**
+   * How many credentials of each channel cool down now, by its id and by the reason. One may do so for two
+   * reasons.
+   */
   counts(): ReadonlyMap<string, Readonly<Record<CredentialCooldown['why'], number>>> {
     const now = performance.now()
     const seen = new Set<string>()

@@ -11,8 +11,8 @@ export interface Credential {
 }
 
 /**
- * A channel's credentials in the order of use. A session always begins with the same one, since vendors cache prompts by
- * account; requests without a session take turns.
+ * A channel's credentials in the order of use. A session always begins with the same one, since vendors cache
+ * prompts by account; requests without a session take turns.
  */
 export function credentialsOf(
   channel: Channel,
@@ -31,7 +31,9 @@ export function everyCredentialOf(channel: Channel): readonly Credential[] {
   return rotationOf(channel).credentials
 }
 
-/** What no row, log or error of a call may show: the credential, and the secrets of the channel's connection. */
+/**
+ * What no row, log or error of a call may show: the credential, and the secrets of the channel's connection.
+ */
 export function secretsOf({
   channel,
   credential,

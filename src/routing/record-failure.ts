@@ -12,7 +12,10 @@ interface Recorder {
   log: Log
 }
 
-/** Record a failed call in the breaker of its channel and the cooldowns of its credential. Later requests see both. */
+/**
+ * Record a failed call in the breaker of its channel and the cooldowns of its credential. Later requests see
+ * both.
+ */
 export function recordFailure(
   { routing, log }: Recorder,
   requestId: string,

@@ -4,8 +4,8 @@ import { closingQuote, wordsOf } from '../canonical/json-quote.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
 /**
- * A hash of 32 bits that names a session, the same in every process. Requests of one session go to the same account, which
- * has its prompt in cache. Sessions of two tenants collide only by chance, which does no harm.
+ * A hash of 32 bits that names a session, the same in every process. Requests of one session go to the same
+ * account, which has its prompt in cache. Sessions of two tenants collide only by chance, which does no harm.
  */
 export type Session = number
 
@@ -15,9 +15,9 @@ const hashedMax = 512
 const searchedBytesMax = 32 * 1024
 
 /**
- * Headers that name a session, ours first. Claude Code: https://code.claude.com/docs/en/llm-gateway-protocol; Codex:
- * https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/requests/headers.rs and its older releases, read
- * 2026-11-21.
+ * Headers that name a session, ours first. Claude Code: https://code.claude.com/docs/en/llm-gateway-protocol;
+ * Codex: https://github.com/openai/codex/blob/main/codex-rs/codex-api/src/requests/headers.rs and its older
+ * releases, read 2026-11-21.
  */
 const ownHeader = 'x-tollgate-session'
 const agentHeaders = [
@@ -29,8 +29,8 @@ const agentHeaders = [
 ] as const
 
 /**
- * The session of a request: from our header, else from its body, else from the headers of agents, else from the beginning
- * of the conversation. Undefined: it has none, and chance picks its channel.
+ * The session of a request: from our header, else from its body, else from the headers of agents, else from
+ * the beginning of the conversation. Undefined: it has none, and chance picks its channel.
  */
 export function sessionOf(
   tenantId: string,
@@ -51,8 +51,8 @@ export function sessionOf(
 }
 
 /**
- * The name of a session from our header, the body or an agent's header, in the order of sessionOf. Undefined: none of them
- * names one. `named`: the name in the body.
+ * The name of a session from our header, the body or an agent's header, in the order of sessionOf. Undefined:
+ * none of them names one. `named`: the name in the body.
  */
 export function sessionNameOf(headers: Headers, named: string | undefined): string | undefined {
   return (
@@ -72,8 +72,8 @@ export function chanceOf(session: Session, name: string): number {
 }
 
 /**
- * Weighted rendezvous: a session belongs to the name with the highest score, and a name wins as often as its weight says.
- * When a name is away, only its own sessions go elsewhere, and they return with it.
+ * Weighted rendezvous: a session belongs to the name with the highest score, and a name wins as often as its
+ * weight says. When a name is away, only its own sessions go elsewhere, and they return with it.
  * https://en.wikipedia.org/wiki/Rendezvous_hashing#Weighted_rendezvous_hash
  */
 export function scoreOf(session: Session, name: string, weight: number): number {
@@ -81,8 +81,8 @@ export function scoreOf(session: Session, name: string, weight: number): number 
 }
 
 /**
- * A hash of the first user turn, of its first and last bytes and its length: it does not change while the conversation
- * grows. The text before it, such as a system prompt, is the same in many conversations.
+ * A hash of the first user turn, of its first and last bytes and its length: it does not change while the
+ * conversation grows. The text before it, such as a system prompt, is the same in many conversations.
  */
 function beginningOf(
   tenantId: string,
@@ -95,8 +95,8 @@ function beginningOf(
 }
 
 /**
- * The first element of an array whose `role` is `user`. `turns` is JSON that may end anywhere: of an element that is cut
- * off, it returns the bytes that are there, if they contain that role.
+ * The first element of an array whose `role` is `user`. `turns` is JSON that may end anywhere: of an element
+ * that is cut off, it returns the bytes that are there, if they contain that role.
  */
 function firstUserTurn(turns: Buffer): Buffer | undefined {
   let depth = 0

@@ -47,10 +47,11 @@ export interface Chosen {
 export type TargetResult = { next: Verdict['next'] | 'untranslatable'; reached: boolean }
 
 /**
- * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow at that moment,
- * model by model and in their order; `passOver` is called for each other candidate, with the reason. When none is left, it
- * chooses one last resort: the best target without a firm cooldown. Breakers and refused credentials divert requests, they
- * do not refuse them. It never chooses a target twice, nor a channel that this request could not reach or that is full.
+ * Chooses the targets of a request, one after the other. First the targets that breakers and cooldowns allow
+ * at that moment, model by model and in their order; `passOver` is called for each other candidate, with the
+ * reason. When none is left, it chooses one last resort: the best target without a firm cooldown. Breakers
+ * and refused credentials divert requests, they do not refuse them. It never chooses a target twice, nor a
+ * channel that this request could not reach or that is full.
  */
 export class Targets {
   readonly #routing: Routing

@@ -1,12 +1,18 @@
 import type { GatewayError } from '../canonical/error.ts'
 import type { CallOutcome } from './breakers.ts'
 
-/** The consequences of a failed call for the next target, the breaker and the credential. The client saw nothing of it. */
+/**
+ * The consequences of a failed call for the next target, the breaker and the credential. The client saw
+ * nothing of it.
+ */
 export interface Verdict {
   /** What we may ask next: another credential of the channel, another channel, or nothing. */
   next: 'credential' | 'channel' | 'nobody'
   breaker: CallOutcome
-  /** The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for this model. */
+  /**
+   * The credential gets a cooldown. `refused`, which may be its account: for all models. `forbidden`: for
+   * this model.
+   */
   cooldown?: 'limited' | 'refused' | 'forbidden'
   /** The upstream said for how many seconds we must not call the channel. */
   openSeconds?: number
@@ -53,15 +59,17 @@ export function verdictOn(error: GatewayError, modelNamedBy: ModelNamedBy = 'cli
   return { next: 'channel', breaker: 'failure' }
 }
 
-/** The upstream works, but does not accept such a request. A 404 in an unknown format means a wrong address. */
+/**
+ * The upstream works, but does not accept such a request. A 404 in an unknown format means a wrong address.
+ */
 function isOtherRefusal(status: number): boolean {
   return status >= 400 && status <= 499 && status !== 404 && status !== 408
 }
 
 const clientStatuses: ReadonlySet<number> = new Set([400, 404, 413, 422])
 /**
- * Statuses with which upstreams refuse a credential, where the error is not the client's fault: some answer a bad key with
- * 400, and an account without money with 429.
+ * Statuses with which upstreams refuse a credential, where the error is not the client's fault: some answer a
+ * bad key with 400, and an account without money with 429.
  */
 const refusedStatuses: ReadonlySet<number> = new Set([400, 401, 402, 403, 429])
 /** Kinds of the client's fault that an upstream may report inside a stream, after status 200. */

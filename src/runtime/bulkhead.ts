@@ -19,15 +19,15 @@ export interface BulkheadOptions {
   /** Who is next. `turns`, the default: the owners take turns. `arrival`: first come, first served. */
   order?: 'turns' | 'arrival'
   /**
-   * The error for one too many. `all`: neither a place nor room to wait is left for anyone. `owner`: as many of
-   * the owner wait as may. Both may be true.
+   * The error for one too many. `all`: neither a place nor room to wait is left for anyone. `owner`: as many
+   * of the owner wait as may. Both may be true.
    */
   refuse?(full: { all: boolean; owner: boolean }): Error
 }
 
 /**
- * Bounds how many run at once and how many wait for a place. It makes no promise: `inTurn` is for callers that want
- * one.
+ * Bounds how many run at once and how many wait for a place. It makes no promise: `inTurn` is for callers
+ * that want one.
  */
 export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
   readonly #options: BulkheadOptions
@@ -119,8 +119,8 @@ export class Bulkhead<E extends BulkheadEntry = BulkheadEntry> {
 }
 
 /**
- * Do work when its turn has come. Rejects with the refusal of the bulkhead, and with the reason of the signal when it
- * aborts before the turn.
+ * Do work when its turn has come. Rejects with the refusal of the bulkhead, and with the reason of the signal
+ * when it aborts before the turn.
  */
 export async function inTurn<T>(
   bulkhead: Bulkhead,

@@ -1,6 +1,6 @@
 /**
- * Items that wait, with a line for each owner. The owners take turns, so that the many items of one keep no other
- * waiting. No item waits twice.
+ * Items that wait, with a line for each owner. The owners take turns, so that the many items of one keep no
+ * other waiting. No item waits twice.
  */
 export class FairQueue<T> {
   /** The first owner is the next. */

@@ -13,7 +13,10 @@ export interface FollowedMastersOptions {
   onLearned?: () => void
 }
 
-/** Gives the keeper of a process the present master keys of the database, and notes in Postgres which ones it has. */
+/**
+ * Gives the keeper of a process the present master keys of the database, and notes in Postgres which ones it
+ * has.
+ */
 export class FollowedMasters {
   readonly #options: FollowedMastersOptions
   #revision: number | undefined
@@ -27,7 +30,10 @@ export class FollowedMasters {
     return this.#revision
   }
 
-  /** Read the master keys again. Resolves with whether the keys of the keeper have changed. Rejects when Postgres does not answer, and when SECRET_KEY does not open one of them. */
+  /**
+   * Read the master keys again. Resolves with whether the keys of the keeper have changed. Rejects when
+   * Postgres does not answer, and when SECRET_KEY does not open one of them.
+   */
   async refresh(): Promise<boolean> {
     const { database, keeper, keys, instanceId, onLearned } = this.#options
     const rows = await database.state.ask(({ sql }) => readMasters(sql))

@@ -49,7 +49,10 @@ export interface Wrapping {
   wrapped: Buffer
 }
 
-/** Add a master key with a wrapping by each SECRET_KEY, in one statement. One that is there already stays as it is. */
+/**
+ * Add a master key with a wrapping by each SECRET_KEY, in one statement. One that is there already stays as
+ * it is.
+ */
 export async function addMaster(
   sql: Sql,
   { id, used, wrappings }: { id: string; used: boolean; wrappings: readonly Wrapping[] },
@@ -88,7 +91,10 @@ function rowsText(wrappings: readonly Wrapping[]): string {
   )
 }
 
-/** Delete the wrappings by other SECRET_KEYs, but never the only one of a master key. Answers the ids of those SECRET_KEYs. */
+/**
+ * Delete the wrappings by other SECRET_KEYs, but never the only one of a master key. Answers the ids of those
+ * SECRET_KEYs.
+ */
 export async function dropOtherWrappings(sql: Sql, secretKeyId: string): Promise<string[]> {
   const rows = await sql<{ id: string }[]>`
     WITH dropped AS (

@@ -13,9 +13,10 @@ import {
 import { openMasters, type SecretKeys, wrappingsOf } from './open-masters.ts'
 
 /**
- * Make a new master key, and have all processes seal with it. Each process first gets it for reading, so that no process
- * reads a value that it cannot open. An interrupted call leaves a key that no process seals with; the next call continues with it.
- * Answers its id. Throws an Error for the operator when a process does not follow within `waitMs`.
+ * Make a new master key, and have all processes seal with it. Each process first gets it for reading, so that
+ * no process reads a value that it cannot open. An interrupted call leaves a key that no process seals with;
+ * the next call continues with it. Answers its id. Throws an Error for the operator when a process does not
+ * follow within `waitMs`.
  */
 export async function changeMaster(sql: Sql, keys: SecretKeys, waitMs: number): Promise<string> {
   const rows = await readMasters(sql)

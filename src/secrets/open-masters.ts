@@ -27,8 +27,9 @@ export interface OpenMasters {
 }
 
 /**
- * The keeper for this database. It writes nothing, and the tables need not be there: then SECRET_KEY is the master key, as it was
- * before there were any. Throws an Error for the operator when SECRET_KEY does not open the master keys.
+ * The keeper for this database. It writes nothing, and the tables need not be there: then SECRET_KEY is the
+ * master key, as it was before there were any. Throws an Error for the operator when SECRET_KEY does not open
+ * the master keys.
  */
 export async function readKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
   const rows = await readMasters(sql).catch((error: unknown) => {
@@ -41,8 +42,9 @@ export async function readKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeep
 }
 
 /**
- * As readKeeper, on a migrated database. It wraps the first master key, and wraps all master keys by SECRET_KEY where only the
- * one before it does. The wrappings by that one stay, because other processes may still have it.
+ * As readKeeper, on a migrated database. It wraps the first master key, and wraps all master keys by
+ * SECRET_KEY where only the one before it does. The wrappings by that one stay, because other processes may
+ * still have it.
  */
 export async function prepareKeeper(sql: Sql, keys: SecretKeys): Promise<SecretKeeper> {
   let rows = await readMasters(sql)

@@ -11,7 +11,10 @@ interface Place {
   databaseUrl?: string | undefined
 }
 
-/** SECRET_KEY as a start has it; undefined: there is none yet. It makes none, unlike a start with the embedded Postgres. */
+/**
+ * SECRET_KEY as a start has it; undefined: there is none yet. It makes none, unlike a start with the embedded
+ * Postgres.
+ */
 export function presentKeys(place: Place): SecretKeys | undefined {
   const { secretKey, secretKeyPrevious, databaseUrl } = place
   const dataDir = resolve(place.dataDir)

@@ -10,8 +10,8 @@ export interface Resealed {
 }
 
 /**
- * Seal values of former master keys with the current one, one row at a time, while processes run. A row that changes meanwhile
- * keeps its change. After an interruption, the next call does only the remaining rows.
+ * Seal values of former master keys with the current one, one row at a time, while processes run. A row that
+ * changes meanwhile keeps its change. After an interruption, the next call does only the remaining rows.
  */
 export async function resealAll(sql: Sql, keeper: SecretKeeper): Promise<Resealed[]> {
   const outcomes: Resealed[] = []

@@ -21,8 +21,8 @@ export function asksForSocket({ method, url = '', headers }: IncomingMessage): b
 }
 
 /**
- * Serve WebSockets. The upgrade is authenticated like any request: a client without a good key gets its error over HTTP, and a row.
- * An upgrade that succeeds has no row, because each request on it has its own.
+ * Serve WebSockets. The upgrade is authenticated like any request: a client without a good key gets its error
+ * over HTTP, and a row. An upgrade that succeeds has no row, because each request on it has its own.
  */
 export function acceptSockets(
   gateway: Gateway & { sockets: OpenSockets },

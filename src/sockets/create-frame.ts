@@ -29,8 +29,8 @@ const names = [
 ] as const
 
 /**
- * Read a `response.create`: the members of a request beside its type. Nothing is parsed but these few members.
- * Throws GatewayError `invalid_request` or `unsupported_parameter`, with the member.
+ * Read a `response.create`: the members of a request beside its type. Nothing is parsed but these few
+ * members. Throws GatewayError `invalid_request` or `unsupported_parameter`, with the member.
  *
  * https://developers.openai.com/api/docs/guides/websocket-mode, by what clients of it say, read 2026-11-23
  */

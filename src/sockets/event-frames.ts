@@ -2,8 +2,9 @@ import { isUtf8 } from 'node:buffer'
 import { FrameEnds, frameData } from '../protocols/sse.ts'
 
 /**
- * Turns the bytes of server-sent events into text frames of a WebSocket, one for each event with data, as a server sends them. All
- * frames of a chunk come as one buffer: a write for each would cost three times as much as the events themselves.
+ * Turns the bytes of server-sent events into text frames of a WebSocket, one for each event with data, as a
+ * server sends them. All frames of a chunk come as one buffer: a write for each would cost three times as
+ * much as the events themselves.
  *
  * https://www.rfc-editor.org/rfc/rfc6455#section-5.2
  */
@@ -28,7 +29,10 @@ export class EventFrames {
     return this.#last
   }
 
-  /** The frames of the events that end in this chunk; undefined: of none. After an event that is too large there are no more. */
+  /**
+   * The frames of the events that end in this chunk; undefined: of none. After an event that is too large
+   * there are no more.
+   */
   push(chunk: Buffer): Buffer | undefined {
     if (this.#isOver) return undefined
     const before = this.#heldBytes
@@ -49,7 +53,8 @@ export class EventFrames {
 
   /** `ends`: where the events in these bytes end. */
   #framesOf(bytes: Buffer, ends: readonly number[]): Buffer | undefined {
-    // An upstream may send any bytes, but a text frame that is not UTF-8 breaks the connection. CR ends lines too.
+    // An upstream may send any bytes, but a text frame that is not UTF-8 breaks the connection. CR ends lines
+    // too.
     const mayCopy = this.#mark === '' && isUtf8(bytes) && !bytes.includes(carriageReturn)
     const frames = mayCopy ? Buffer.allocUnsafe(roomFor(bytes.length)) : undefined
     const others: Buffer[] = []
@@ -107,8 +112,8 @@ function roomFor(bytes: number): number {
 }
 
 /**
- * Where the data begins in an event that is one line with its name, or none, and one line of data, both ended by LF, as nearly all
- * are; -1 for another. Its data ends two bytes before the event.
+ * Where the data begins in an event that is one line with its name, or none, and one line of data, both ended
+ * by LF, as nearly all are; -1 for another. Its data ends two bytes before the event.
  */
 function onlyDataIn(bytes: Buffer, start: number, end: number): number {
   let at = start

@@ -1,8 +1,9 @@
 import type { BodyShare } from '../http/body-memory.ts'
 
 /**
- * Counts a client's messages while they arrive: `ws` holds the bytes of an unfinished frame, and unfinished fragments, without a word.
- * It reads the headers of frames, and leaves it to `ws` to refuse what breaks the protocol.
+ * Counts a client's messages while they arrive: `ws` holds the bytes of an unfinished frame, and unfinished
+ * fragments, without a word. It reads the headers of frames, and leaves it to `ws` to refuse what breaks the
+ * protocol.
  *
  * https://www.rfc-editor.org/rfc/rfc6455#section-5.2
  */

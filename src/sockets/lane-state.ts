@@ -9,7 +9,10 @@ export interface LaneState {
   before: string | undefined
 }
 
-/** The state after an answer that nobody else keeps; undefined: another one is to be asked for it, or it is too large. */
+/**
+ * The state after an answer that nobody else keeps; undefined: another one is to be asked for it, or it is
+ * too large.
+ */
 export function stateAfter(
   answer: { id: string; output: readonly unknown[] },
   { asked, before }: { asked: string; before: string | undefined },
@@ -20,7 +23,10 @@ export function stateAfter(
   return items.length > bytesMax ? undefined : { id: answer.id, items, before }
 }
 
-/** Items of an answer that nobody keeps, as a later request repeats them. Reasoning goes back only in its encrypted form. */
+/**
+ * Items of an answer that nobody keeps, as a later request repeats them. Reasoning goes back only in its
+ * encrypted form.
+ */
 function sentBack(output: readonly unknown[]): readonly unknown[] {
   const isLost = (item: unknown) =>
     isRecord(item) && item.type === 'reasoning' && textOf(item.encrypted_content) === undefined

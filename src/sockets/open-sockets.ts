@@ -50,7 +50,10 @@ export class OpenSockets {
     }
   }
 
-  /** Count what a connection remembers in place of what it remembered. False: there is no more room, and it must remember nothing. */
+  /**
+   * Count what a connection remembers in place of what it remembered. False: there is no more room, and it
+   * must remember nothing.
+   */
   remember(before: number, after: number): boolean {
     this.#stateBytes -= before
     if (this.#stateBytes + after > this.#bounds.socketStatesBytesMax) return false

@@ -31,9 +31,9 @@ export interface ResponsesSocketParts extends Pick<TurnParts, 'headers' | 'clien
 }
 
 /**
- * One connection of a client. Its requests, each a `response.create`, run in lanes: one after the other in each, and those without a
- * `stream_id` in one where a second is refused. What is kept nowhere else of a lane's newest answer stays here, until the connection
- * ends or a request that continues it is refused.
+ * One connection of a client. Its requests, each a `response.create`, run in lanes: one after the other in
+ * each, and those without a `stream_id` in one where a second is refused. What is kept nowhere else of a
+ * lane's newest answer stays here, until the connection ends or a request that continues it is refused.
  */
 export class ResponsesSocket implements OpenSocket {
   readonly #socket: WebSocket
@@ -187,7 +187,10 @@ export class ResponsesSocket implements OpenSocket {
     this.#turns.set(lane ?? unnamed, turn)
   }
 
-  /** Throws GatewayError `invalid_request`. Then the state is forgotten, as after any request that continues it and is refused. */
+  /**
+   * Throws GatewayError `invalid_request`. Then the state is forgotten, as after any request that continues
+   * it and is refused.
+   */
   #requireCalls(body: Buffer, { conversation }: RequestFacts, state: LaneState): void {
     try {
       requireCalls(body, conversation, state.items, this.#parts.bounds)
@@ -198,8 +201,8 @@ export class ResponsesSocket implements OpenSocket {
   }
 
   /**
-   * `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not remembered. What a request prepares,
-   * where `generates` is false, is kept nowhere else.
+   * `asked`: undefined for a request whose conversation is kept elsewhere, so that its answer is not
+   * remembered. What a request prepares, where `generates` is false, is kept nowhere else.
    */
   #done(
     result: TurnResult,
@@ -335,7 +338,10 @@ interface Waiting {
   share: BodyShare
 }
 
-/** The items of a request with those that the connection remembers, and the answer before them that is kept elsewhere. */
+/**
+ * The items of a request with those that the connection remembers, and the answer before them that is kept
+ * elsewhere.
+ */
 interface Conversation {
   asked: string
   before: string | undefined

@@ -7,8 +7,8 @@ import type { Asked } from './read.ts'
 import { takeTokens } from './take-limits.ts'
 
 /**
- * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and it has a row
- * even if this process dies now. Nothing goes upstream before this stage.
+ * The fourth stage: the request is within its limits, its worst-case cost is held where money is limited, and
+ * it has a row even if this process dies now. Nothing goes upstream before this stage.
  */
 export interface Admitted extends Asked {
   /** The first half of its row, as it stands in the journal. */

@@ -16,8 +16,8 @@ const shownMax = 5
 const judgedMax = 200
 
 /**
- * The first models of this key that can, and those that may. `judge`: whether an offer of the key's group can; undefined: not
- * known.
+ * The first models of this key that can, and those that may. `judge`: whether an offer of the key's group
+ * can; undefined: not known.
  */
 export function alternativesTo(
   model: Model,

@@ -1,6 +1,7 @@
 import type { Received } from './received.ts'
 
-// Every answer to a client passes here, so that an answer with an Idempotency-Key can be kept for its repeats.
+// Every answer to a client passes here, so that an answer with an Idempotency-Key can be kept for its
+// repeats.
 
 export function beginAnswer(
   { response, life }: Received,
@@ -19,7 +20,8 @@ export function writeAnswer({ response, life }: Received, chunk: Uint8Array): bo
 
 export function finishAnswer({ response, life }: Received, last?: Uint8Array): void {
   if (last !== undefined) life.claim?.write(last)
-  // Node joins a text with the head before it: one piece to write in place of two. As latin1, each byte stays as it is.
+  // Node joins a text with the head before it: one piece to write in place of two. As latin1, each byte stays
+  // as it is.
   if (Buffer.isBuffer(last) && last.length <= joinedBytesMax) response.end(last.toString('latin1'), 'latin1')
   else response.end(last)
   life.claim?.finish()

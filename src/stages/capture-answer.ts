@@ -3,7 +3,9 @@ import type { Admitted } from './admit.ts'
 import type { Gateway } from './gateway.ts'
 import { knownSecrets } from './redact-error.ts'
 
-/** Copies an answer that begins, for the usage log. Undefined: neither its key nor its group asks for that. */
+/**
+ * Copies an answer that begins, for the usage log. Undefined: neither its key nor its group asks for that.
+ */
 export function captureAnswer(
   { capturedAnswers }: Pick<Gateway, 'capturedAnswers'>,
   admitted: Admitted,

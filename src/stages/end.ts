@@ -10,8 +10,8 @@ import { knownSecrets, redactError } from './redact-error.ts'
 import { traceAnswer, traceRow } from './trace-request.ts'
 
 /**
- * The one exit of every request: writes its row and releases all that it holds. A second call does nothing. Resolves when
- * the row is in the journal: await it before you send the last bytes of the answer.
+ * The one exit of every request: writes its row and releases all that it holds. A second call does nothing.
+ * Resolves when the row is in the journal: await it before you send the last bytes of the answer.
  *
  * `unlogged`: no row. Otherwise each read of the usage log would add a row to it.
  */
@@ -28,8 +28,9 @@ export async function end(gateway: Gateway, arrival: Arrival, how: Ending | 'unl
 }
 
 /**
- * The exit of a request that became a job. The end of the job writes the row. The request counts as running, also for its
- * limits, until its answer has been sent. `tokens`: those that its job counts as against its limits.
+ * The exit of a request that became a job. The end of the job writes the row. The request counts as running,
+ * also for its limits, until its answer has been sent. `tokens`: those that its job counts as against its
+ * limits.
  */
 export function endAsJob(gateway: Gateway, received: Received, tokens = 0): void {
   const { life, row, response, trace } = received
@@ -92,7 +93,9 @@ async function closeRow(gateway: Gateway, { life }: Arrival, close: CloseRecord,
   }
 }
 
-/** `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes. */
+/**
+ * `tokens`: the tokens that count against its limits. `isRead`: nothing can still read the request's bytes.
+ */
 function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
   life.lease?.settle(tokens)
   for (const release of life.releases) release()
@@ -100,8 +103,8 @@ function giveBack({ life }: Arrival, tokens: number, isRead: boolean): void {
 }
 
 /**
- * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may still wait in a
- * socket, and their memory must not be reused for another client's request.
+ * A successful upstream has read the whole request. After a refusal or an error, bytes of the request may
+ * still wait in a socket, and their memory must not be reused for another client's request.
  */
 function isRead({ attempts }: RowSoFar, { outcome }: Ending): boolean {
   const calls = callsIn(attempts)

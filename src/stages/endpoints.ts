@@ -5,7 +5,10 @@ import type { PlainFormat } from '../protocols/index.ts'
 import { clientSide, compactionClient, plainClient } from '../protocols/index.ts'
 import type { ClientSide, ProtocolName } from '../protocols/protocol.ts'
 
-/** A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these entries. */
+/**
+ * A public path. We make the routes, the advice of a 404, `GET /v1/models` and /openapi.json from these
+ * entries.
+ */
 export interface Endpoint {
   method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** As documented, such as `/v1/responses/{id}`. */
@@ -37,7 +40,10 @@ export interface PlainKind extends PlainFormat {
   kind: 'plain'
   /** The upstream's path below the channel's base URL. */
   upstreamPath: string
-  /** Names of models that are known to answer here, for `GET /v1/models`. A request may name any other model too. */
+  /**
+   * Names of models that are known to answer here, for `GET /v1/models`. A request may name any other model
+   * too.
+   */
   models: RegExp
 }
 
@@ -163,8 +169,9 @@ export function bodyFormatOf(endpoint: ModelEndpoint): BodyFormat {
 }
 
 /**
- * The format of any path, also of one that does not exist: a path that looks like a format's gets answers in that format.
- * Every other path speaks the Messages format to clients that send its version header, and OpenAI's to all others.
+ * The format of any path, also of one that does not exist: a path that looks like a format's gets answers in
+ * that format. Every other path speaks the Messages format to clients that send its version header, and
+ * OpenAI's to all others.
  */
 export function formatAt(path: string, headers: IncomingHttpHeaders = {}): PathFormat {
   const protocol = protocolOf(path, headers)

@@ -57,7 +57,10 @@ export interface Gateway {
   kept: KeptAnswers
   /** Answers that are made in the background. */
   background: Background
-  /** The address where clients reach us, as the operator set it; undefined: the address that each client called. */
+  /**
+   * The address where clients reach us, as the operator set it; undefined: the address that each client
+   * called.
+   */
   publicUrl: string | undefined
   /** Whether webhooks may go to loopback and private addresses. */
   privateWebhooks: boolean

@@ -7,7 +7,10 @@ import type { Gateway } from './gateway.ts'
 import { type Received, receive } from './received.ts'
 import { refuse, type Unanswered } from './refuse.ts'
 
-/** A listener for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its row. */
+/**
+ * A listener for one endpoint, which never rejects. An error that `serve` throws becomes the answer, with its
+ * row.
+ */
 export function handleRequest<G extends Gateway>(
   gateway: G,
   endpoint: PathFormat,

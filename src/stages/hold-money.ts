@@ -8,13 +8,19 @@ import type { Identified } from './identify.ts'
 /** The most that a request may cost. */
 export interface Amount {
   nano: bigint
-  /** How the client can make such a request cost no more: an instruction without a full stop; undefined: it cannot. */
+  /**
+   * How the client can make such a request cost no more: an instruction without a full stop; undefined: it
+   * cannot.
+   */
   advise(nano: bigint): string | undefined
   /** Sentences that say why it is more than the client may expect. */
   reason?: string | undefined
 }
 
-/** True when a request may run only while its worst case is held: its tenant, its group or its key has a limit. */
+/**
+ * True when a request may run only while its worst case is held: its tenant, its group or its key has a
+ * limit.
+ */
 export function isMoneyLimited({ snapshot, identity, group }: Identified): boolean {
   return snapshot.tenants.get(identity.tenantId)?.limited === true || identity.budgeted || group.budgeted
 }

@@ -3,11 +3,11 @@ import type { IdempotencyKeys, KeptAnswer, KeyedRequest } from '../access/idempo
 import type { Outcome } from '../canonical/usage.ts'
 
 /**
- * The claim of a first request on its Idempotency-Key, until its answer is kept or the key is free again. The functions
- * that send the answer also call `begin`, `write` and `finish` here.
+ * The claim of a first request on its Idempotency-Key, until its answer is kept or the key is free again. The
+ * functions that send the answer also call `begin`, `write` and `finish` here.
  *
- * We keep an answer when its row says that the request succeeded and when the last byte has gone out. Any other ending frees
- * the key before the client sees the end, so that the client can try again at once.
+ * We keep an answer when its row says that the request succeeded and when the last byte has gone out. Any
+ * other ending frees the key before the client sees the end, so that the client can try again at once.
  */
 export class Claim {
   readonly #keys: IdempotencyKeys
@@ -123,6 +123,9 @@ const keptHeaders: ReadonlySet<string> = new Set([
   'x-tollgate-estimated',
 ])
 
-/** Most bytes of answers that this process collects at a time. It does not keep an answer that would exceed them. */
+/**
+ * Most bytes of answers that this process collects at a time. It does not keep an answer that would exceed
+ * them.
+ */
 const heldBytesMax = 256 * 1024 * 1024
 let heldBytes = 0

@@ -11,9 +11,9 @@ import type { Identified } from './identify.ts'
 import type { Received } from './received.ts'
 
 /**
- * Answers a repeat with the job that the first request became. `jobId` is the first request's id. The repeat has a row of
- * its own, which costs nothing: `end` it with `answeredEnding` before the last bytes. An error that it throws becomes the
- * answer.
+ * Answers a repeat with the job that the first request became. `jobId` is the first request's id. The repeat
+ * has a row of its own, which costs nothing: `end` it with `answeredEnding` before the last bytes. An error
+ * that it throws becomes the answer.
  */
 export type ReplayJob = (received: Received, jobId: string) => Promise<void>
 
@@ -23,15 +23,16 @@ export function isKeyed({ request }: Received): boolean {
 }
 
 /**
- * Call it for every POST that `isKeyed`, when its caller is known, its limits have room and its body is read, before `admit`.
- * True: the request is a repeat, which this function answered; it has its row. False: the request is the first with its
- * key; if it succeeds, `end` keeps its answer for repeats.
+ * Call it for every POST that `isKeyed`, when its caller is known, its limits have room and its body is read,
+ * before `admit`. True: the request is a repeat, which this function answered; it has its row. False: the
+ * request is the first with its key; if it succeeds, `end` keeps its answer for repeats.
  *
- * `fingerprint`: of its path and body, as `fingerprintOf` makes it. An endpoint whose answer is a job gives `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
+ * `fingerprint`: of its path and body, as `fingerprintOf` makes it. An endpoint whose answer is a job gives
+ * `replayJob`, and calls `answerIsJob` as soon as the job is accepted.
  *
- * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs, `idempotency_mismatch`
- * when the first request had another path or body, `rate_limited` where the storage of the tenant is full, and `unavailable` while Postgres is
- * away.
+ * Rejects `invalid_request` for a wrong header, `request_in_progress` while the first request runs,
+ * `idempotency_mismatch` when the first request had another path or body, `rate_limited` where the storage of
+ * the tenant is full, and `unavailable` while Postgres is away.
  */
 export async function answeredBefore(
   gateway: Gateway,
@@ -79,14 +80,17 @@ export async function answeredBefore(
 }
 
 /**
- * Call it when Postgres has accepted the job of a request. From now on its repeats get that job from `replayJob`, and none
- * of them runs, even if this process dies. Does nothing for a request without a key.
+ * Call it when Postgres has accepted the job of a request. From now on its repeats get that job from
+ * `replayJob`, and none of them runs, even if this process dies. Does nothing for a request without a key.
  */
 export function answerIsJob({ life }: Received): void {
   life.claim?.keepAsJob()
 }
 
-/** Whether an earlier request had this key: only reads. False while Postgres is away. Rejects `invalid_request`. */
+/**
+ * Whether an earlier request had this key: only reads. False while Postgres is away. Rejects
+ * `invalid_request`.
+ */
 export async function isTaken(gateway: Gateway, identified: Identified): Promise<boolean> {
   return await gateway.idempotency.isTaken(keyOf(identified)).catch(() => false)
 }

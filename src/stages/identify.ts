@@ -29,7 +29,9 @@ export function identify(gateway: Gateway, received: Received): Identified | Pro
     : identifyAs(gateway, received, snapshot, found)
 }
 
-/** Note the caller of a request that we refuse anyway, so that its owner finds the row. Ignores a wrong key. */
+/**
+ * Note the caller of a request that we refuse anyway, so that its owner finds the row. Ignores a wrong key.
+ */
 export async function recognise(gateway: Gateway, received: Received): Promise<void> {
   try {
     received.row.identity = await lookUp(gateway, received, gateway.catalog.snapshot)
@@ -56,7 +58,10 @@ function identifyAs(
   return Object.assign(received, { identity, snapshot, group: groupOf(snapshot, identity.groupId) })
 }
 
-/** One more request of the key runs until the returned function is called. Throws `rate_limited` when too many do. */
+/**
+ * One more request of the key runs until the returned function is called. Throws `rate_limited` when too many
+ * do.
+ */
 function takePlace({ keyRequests, bounds }: Gateway, identity: Identity): () => void {
   // Sub-keys share the place of their parent.
   const keyId = identity.parent?.keyId ?? identity.keyId

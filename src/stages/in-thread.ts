@@ -1,10 +1,10 @@
-import type { JobName, ThreadJob, ThreadJobs } from '../bodies/jobs.ts'
+import type { JobName, ThreadJob, ThreadJobs } from '../bodies/thread-jobs.ts'
 import type { Gateway } from './gateway.ts'
 import type { Identified } from './identify.ts'
 
 /**
- * Have a thread do a job on the large body of a request. Rejects as the job throws, and at once when the client leaves or the
- * process must end.
+ * Have a thread do a job on the large body of a request. Rejects as the job throws, and at once when the
+ * client leaves or the process must end.
  */
 export async function inThread<Name extends JobName>(
   { bodyThreads }: Gateway,

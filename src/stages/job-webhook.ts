@@ -9,8 +9,9 @@ import type { Received } from './received.ts'
 const webhookHeader = 'x-tollgate-webhook'
 
 /**
- * The webhook of a request that becomes a job. Its links begin with the origin that the client called. We refuse here an address that
- * a delivery would refuse; a delivery checks the addresses of a name. Throws `invalid_request`.
+ * The webhook of a request that becomes a job. Its links begin with the origin that the client called. We
+ * refuse here an address that a delivery would refuse; a delivery checks the addresses of a name. Throws
+ * `invalid_request`.
  */
 export function webhookOf(
   gateway: Pick<Gateway, 'publicUrl' | 'privateWebhooks'>,
@@ -26,7 +27,10 @@ export function webhookOf(
   throw invalid(webhookHeader, `expected ${webhookUrlForm}`)
 }
 
-/** The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the end. */
+/**
+ * The origin of absolute links: `publicUrl`, or the origin that the client called. Without a slash at the
+ * end.
+ */
 export function originFor({ publicUrl }: Pick<Gateway, 'publicUrl'>, request: IncomingMessage): string {
   return (publicUrl ?? calledOrigin(request)).replace(/\/+$/, '')
 }

@@ -6,9 +6,15 @@ import type { KeptState } from '../protocols/protocol.ts'
 export interface Keeping extends KeptState {
   /** The items or messages that the request adds, as JSON text without the brackets around them. */
   input: string
-  /** Members that hold for all of a thread, as JSON text without the braces; undefined: it is no first request of one. */
+  /**
+   * Members that hold for all of a thread, as JSON text without the braces; undefined: it is no first request
+   * of one.
+   */
   head: string | undefined
-  /** The answer is kept even where a channel of its format answers: the channel never sees that it is asked to. */
+  /**
+   * The answer is kept even where a channel of its format answers: the channel never sees that it is asked
+   * to.
+   */
   always: boolean
   /** The conversation that gets what the request and its answer add, whoever keeps the answer. */
   turn?: TurnIn

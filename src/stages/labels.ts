@@ -13,8 +13,8 @@ export type Labels = Pick<OpenRecord, 'endUser' | 'session' | 'tags'>
 const tagsHeader = 'x-tollgate-tags'
 
 /**
- * The labels of a request, without secrets. `named`: the names in its body. `exact`: secrets known by value. Never throws: it leaves
- * out tags that `checkTags` refuses.
+ * The labels of a request, without secrets. `named`: the names in its body. `exact`: secrets known by value.
+ * Never throws: it leaves out tags that `checkTags` refuses.
  */
 export function labelsOf(headers: Headers, named: Names = noNames, exact: readonly string[] = []): Labels {
   const session = sessionNameOf(headers, named.session)

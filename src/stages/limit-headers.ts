@@ -37,7 +37,8 @@ function addAnthropic(
 ): void {
   headers[`anthropic-ratelimit-${name}-limit`] = String(limit)
   headers[`anthropic-ratelimit-${name}-remaining`] = String(remaining)
-  // RFC 3339 in whole seconds, as the vendor writes it; rounded up, so that the client does not return too early.
+  // RFC 3339 in whole seconds, as the vendor writes it; rounded up, so that the client does not return too
+  // early.
   const seconds = Math.ceil((nowMs + resetMs) / 1_000)
   headers[`anthropic-ratelimit-${name}-reset`] = new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z')
 }

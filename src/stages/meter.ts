@@ -57,10 +57,11 @@ export function observeSize(bytes: number): Observation {
 }
 
 /**
- * The one place that turns an answer into tokens and money, for every protocol. It takes the usage that the upstream
- * reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the upstream goes on after
- * its answer has ended (`goesOn`), usage and cost are unknown. They are unknown too when the upstream reports more than the
- * request can have used, unless the money held for it bounds its charge: then the row shows what the upstream asks for.
+ * The one place that turns an answer into tokens and money, for every protocol. It takes the usage that the
+ * upstream reported. Without such usage it estimates from the delivered bytes, and marks the row so. When the
+ * upstream goes on after its answer has ended (`goesOn`), usage and cost are unknown. They are unknown too
+ * when the upstream reports more than the request can have used, unless the money held for it bounds its
+ * charge: then the row shows what the upstream asks for.
  */
 export function meter(observation: Observation, bodyBytes: number, pricing: Pricing): Metered {
   if (observation === nothingSent) return nothingMetered

@@ -14,8 +14,8 @@ import type { Arrival, RowSoFar } from './received.ts'
 const tracedBodyBytesMax = 16 * 1024
 
 /**
- * Write the first half of the row to the journal. Resolves when the row survives what DURABILITY says. Rejects
- * `unavailable`.
+ * Write the first half of the row to the journal. Resolves when the row survives what DURABILITY says.
+ * Rejects `unavailable`.
  */
 export async function openInJournal(gateway: Gateway, identified: Identified): Promise<OpenRecord> {
   identified.trace?.station('journal')

@@ -48,7 +48,10 @@ interface AskedFacts {
 /** How to read a body that we made. */
 export type MadeReading = Pick<Reading<RequestFacts>, 'decode' | 'format'>
 
-/** Why a request goes no further: its client has left, or it repeats an earlier request and got that one's answer. */
+/**
+ * Why a request goes no further: its client has left, or it repeats an earlier request and got that one's
+ * answer.
+ */
 export type NotAsked = 'left' | 'answered'
 
 /** How to read a body: a small one here, a large one in a thread. */
@@ -62,8 +65,8 @@ export interface Reading<Facts extends AskedFacts> {
 }
 
 /**
- * Take a request and a place of the limits, read the body, and decode it. Answers a repeat of an earlier request and writes its
- * row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
+ * Take a request and a place of the limits, read the body, and decode it. Answers a repeat of an earlier
+ * request and writes its row. `replayJob`: how to answer a repeat on an endpoint whose answer is a job.
  * Rejects `rate_limited`, `invalid_request`, `request_too_large`, `unavailable`, or as `answeredBefore` does.
  */
 export async function read<Facts extends AskedFacts>(
@@ -106,8 +109,8 @@ function largeBodyOf(format: BodyFormat, result: ReadResult): LargeBody {
 }
 
 /**
- * The bytes of the body, until the end of the request; undefined: the client left before all had come. `mayBeLarge`: the
- * caller gives a large body to a thread.
+ * The bytes of the body, until the end of the request; undefined: the client left before all had come.
+ * `mayBeLarge`: the caller gives a large body to a thread.
  */
 export async function readWhole(
   gateway: Gateway,
@@ -134,8 +137,8 @@ export async function readWhole(
 }
 
 /**
- * Read a body that we made from the client's, in place of it: kept turns stand before what the client sent. The row keeps the body as
- * the client sent it. Rejects as `read` does.
+ * Read a body that we made from the client's, in place of it: kept turns stand before what the client sent.
+ * The row keeps the body as the client sent it. Rejects as `read` does.
  */
 export async function readInstead(
   gateway: Gateway,
@@ -158,8 +161,8 @@ export async function readInstead(
 }
 
 /**
- * As `readInstead`, for a body within the bounds; threads must be able to read a large one. What the row shows of the client's body
- * stays.
+ * As `readInstead`, for a body within the bounds; threads must be able to read a large one. What the row
+ * shows of the client's body stays.
  */
 export async function readMade(
   gateway: Gateway,
@@ -224,7 +227,10 @@ async function readInThread(
   }
 }
 
-/** The model that a request names. Throws `model_not_found`, or `permission_denied` where the key may not use it. */
+/**
+ * The model that a request names. Throws `model_not_found`, or `permission_denied` where the key may not use
+ * it.
+ */
 export function requireModel({ snapshot, identity }: Identified, name: string): Model {
   const model = findModel(snapshot, name)
   if (model === undefined) {
@@ -235,9 +241,10 @@ export function requireModel({ snapshot, identity }: Identified, name: string): 
 }
 
 /**
- * Take a request and a place of the limits, before the body is read. Throws, or rejects with, `rate_limited`; but for a repeat
- * of an earlier request it resolves with that refusal: the repeat may get the first one's answer, which counts against no limit.
- * Throw the refusal when `answeredBefore` has not answered. Returns a promise only where another process is asked.
+ * Take a request and a place of the limits, before the body is read. Throws, or rejects with, `rate_limited`;
+ * but for a repeat of an earlier request it resolves with that refusal: the repeat may get the first one's
+ * answer, which counts against no limit. Throw the refusal when `answeredBefore` has not answered. Returns a
+ * promise only where another process is asked.
  */
 function decideFirst(
   gateway: Gateway,

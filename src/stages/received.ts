@@ -19,8 +19,8 @@ import { type Life, newLife } from './life.ts'
 import { spanNameOf, traceArrival } from './trace-request.ts'
 
 /**
- * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add properties to
- * the same object: `Identified`, `Asked`, `Admitted`.
+ * The first stage: a request whose headers have come. From here on it gets exactly one row. Later stages add
+ * properties to the same object: `Identified`, `Asked`, `Admitted`.
  */
 export interface Received extends Arrival {
   readonly endpoint: PathFormat
@@ -82,7 +82,10 @@ export interface RowSoFar {
 /** The part of a target that a row names. */
 export type AskedTarget = Pick<Candidate, 'channel' | 'protocol' | 'native'>
 
-/** What a request has of the job that makes it: its id, since the job writes its row, and the place in the trace of who asked for it. */
+/**
+ * What a request has of the job that makes it: its id, since the job writes its row, and the place in the
+ * trace of who asked for it.
+ */
 interface JobOf {
   id: string
   traceparent: string | undefined
@@ -187,7 +190,9 @@ function emptyRow(): RowSoFar {
   }
 }
 
-/** The client has left. Its group's policy decides whether we read the upstream to its end, and for how long. */
+/**
+ * The client has left. Its group's policy decides whether we read the upstream to its end, and for how long.
+ */
 function leave({ life }: Received): void {
   if (life.ended) return
   life.clientGone = true

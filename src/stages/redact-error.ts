@@ -22,7 +22,10 @@ export function withoutSecrets(error: GatewayError, secrets: readonly string[]):
   })
 }
 
-/** Secrets that no text of this request may show: its own key, and the credentials of the channels that we called. */
+/**
+ * Secrets that no text of this request may show: its own key, and the credentials of the channels that we
+ * called.
+ */
 export function knownSecrets({ row, token }: Pick<Arrival, 'row' | 'token'>): string[] {
   return token === undefined ? row.credentials : [...row.credentials, token]
 }

@@ -94,7 +94,8 @@ function logRefusal(
   error: GatewayError,
   secrets: readonly string[],
 ): void {
-  // What an upstream says is wrong with a request is the client's, but for ids of the operator's account in it.
+  // What an upstream says is wrong with a request is the client's, but for ids of the operator's account in
+  // it.
   if (error.fault === 'client' && (error.upstreamStatus === undefined || error.cause === undefined)) return
   const { kind, reason, upstreamStatus, message } = error
   const cause = error.cause === undefined ? undefined : redactText(String(error.cause), secrets)

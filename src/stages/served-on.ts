@@ -9,8 +9,8 @@ export function endpointsOf(model: Model, id: string, channels: readonly Channel
 }
 
 /**
- * Whether a model is known to be served on an endpoint. We know only the protocols of its channels, not all that they can
- * do: a request that names it on another endpoint is passed on all the same.
+ * Whether a model is known to be served on an endpoint. We know only the protocols of its channels, not all
+ * that they can do: a request that names it on another endpoint is passed on all the same.
  */
 function isServedOn(
   endpoint: ModelEndpoint,

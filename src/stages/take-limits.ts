@@ -7,9 +7,9 @@ import type { Identified } from './identify.ts'
 import { addLimitHeaders } from './limit-headers.ts'
 
 /**
- * The first decision, before the body is read: charge a request and a place to the limits of a key, of its group and of its
- * tenant, until the request ends. Throws, or rejects with, `rate_limited`. Returns a promise only when some limits are set and
- * other processes share them.
+ * The first decision, before the body is read: charge a request and a place to the limits of a key, of its
+ * group and of its tenant, until the request ends. Throws, or rejects with, `rate_limited`. Returns a promise
+ * only when some limits are set and other processes share them.
  */
 export function takeLimits(gateway: Gateway, identified: Identified): Promise<void> | undefined {
   const scopes = scopesOf(identified)
@@ -21,8 +21,8 @@ export function takeLimits(gateway: Gateway, identified: Identified): Promise<vo
 }
 
 /**
- * The second decision, when the request is read: hold its tokens. A refusal gives back what the first decision took. Asks
- * nobody, and returns no promise, when no limit on tokens is set.
+ * The second decision, when the request is read: hold its tokens. A refusal gives back what the first
+ * decision took. Asks nobody, and returns no promise, when no limit on tokens is set.
  */
 export function takeTokens(
   gateway: Gateway,

@@ -11,13 +11,16 @@ type AttemptTarget = Pick<Candidate, 'channel' | 'protocol' | 'baseUrl'>
 /** The span of one upstream call, and the headers that the upstream gets for it. */
 export interface TracedAttempt {
   headers: readonly string[]
-  /** The call is over, and its record is complete. A second end changes nothing. `firstTokenAt`: ms since the epoch. */
+  /**
+   * The call is over, and its record is complete. A second end changes nothing. `firstTokenAt`: ms since the
+   * epoch.
+   */
   end(firstTokenAt?: number | null): Span | undefined
 }
 
 /**
- * Begin the span of an upstream call. `path`: of the endpoint that was asked. `before`: calls that the same request made.
- * Undefined: the request has no trace.
+ * Begin the span of an upstream call. `path`: of the endpoint that was asked. `before`: calls that the same
+ * request made. Undefined: the request has no trace.
  */
 export function traceAttempt(
   { traces }: Pick<Gateway, 'traces'>,

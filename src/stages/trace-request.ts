@@ -8,7 +8,10 @@ import { named, own, type usageOfCall, usageOfRow } from '../telemetry/traces/co
 import type { Attributes } from '../telemetry/traces/span.ts'
 import type { Trace } from '../telemetry/traces/trace.ts'
 
-/** End the trace of a request that has a row. Spans have what the row has, so no secret that the row must not have. */
+/**
+ * End the trace of a request that has a row. Spans have what the row has, so no secret that the row must not
+ * have.
+ */
 export function traceRow(trace: Trace, open: OpenRecord, close: CloseRecord): void {
   if (trace.isSampled) {
     const { attributes } = trace.root

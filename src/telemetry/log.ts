@@ -12,7 +12,10 @@ export interface Log {
   child(fields: object): Log
 }
 
-/** Writes one JSON line per event to standard error. `redactedPaths` and `redactText` keep secrets out of every line. */
+/**
+ * Writes one JSON line per event to standard error. `redactedPaths` and `redactText` keep secrets out of
+ * every line.
+ */
 export function makeLog(level: string, stream: { write(line: string): void } = standardError()): Log {
   return pino(
     {
@@ -26,8 +29,8 @@ export function makeLog(level: string, stream: { write(line: string): void } = s
 }
 
 /**
- * The log of one request: each line carries its id. Call it only where a line is written: it makes a child logger, which a
- * request that logs nothing should not pay for.
+ * The log of one request: each line carries its id. Call it only where a line is written: it makes a child
+ * logger, which a request that logs nothing should not pay for.
  */
 export function requestLog(log: Log, requestId: string): Log {
   return log.child({ request: requestId })
@@ -41,7 +44,9 @@ function redactedLine(line: string): string {
   return `${redactText(line, [], lineCharactersMax)}\n`
 }
 
-/** Fields that may hold a secret or a body. `redactText` knows secrets by their form; some secrets have none. */
+/**
+ * Fields that may hold a secret or a body. `redactText` knows secrets by their form; some secrets have none.
+ */
 const redactedFields = [
   'authorization',
   'cookie',
@@ -55,7 +60,10 @@ const redactedFields = [
   'body',
 ]
 
-/** The only list of redacted paths: each field at the top of a line and in an object at the top, such as `headers`. */
+/**
+ * The only list of redacted paths: each field at the top of a line and in an object at the top, such as
+ * `headers`.
+ */
 export const redactedPaths: readonly string[] = redactedFields.flatMap((name) => [
   `["${name}"]`,
   `*["${name}"]`,

@@ -2,7 +2,10 @@ import type { Log } from './log.ts'
 
 export type LogLevel = Exclude<keyof Log, 'child'>
 
-/** A log that hands each line to `write`: for a thread that has no log of its own, and for what counts or drops lines. */
+/**
+ * A log that hands each line to `write`: for a thread that has no log of its own, and for what counts or
+ * drops lines.
+ */
 export function relayLog(
   write: (level: LogLevel, fields: object, message: string) => void,
   bound: object = {},

@@ -12,7 +12,9 @@ import { webSearchFamilies } from './families/web-search.ts'
 import { xaiFamilies } from './families/xai.ts'
 import type { Family } from './family.ts'
 
-/** The built-in table. Of several lines that fit a model all count, and the later ones win, trait by trait. */
+/**
+ * The built-in table. Of several lines that fit a model all count, and the later ones win, trait by trait.
+ */
 export const families: readonly Family[] = [
   ...openaiFamilies,
   ...openaiThinkingFamilies,

@@ -55,8 +55,8 @@ export function canDo(name: NeedName, traits: Traits): boolean | undefined {
 }
 
 /**
- * The names of all that an offer certainly cannot do. Nothing is looked up in a request for an offer that can do, or may be
- * able to do, everything. `native`: it gets the client's own bytes.
+ * The names of all that an offer certainly cannot do. Nothing is looked up in a request for an offer that can
+ * do, or may be able to do, everything. `native`: it gets the client's own bytes.
  */
 export function cannotDo(traits: Traits, native: boolean): readonly NeedName[] {
   const known = unable.get(traits) ?? {

@@ -26,8 +26,8 @@ export interface TraitVerdict {
 }
 
 /**
- * The traits of one offer: the vendor's, then those of the model's family, then verdicts, then gateway.yaml. The later ones
- * win. Equal traits are the same object, so that a translation for one of them serves all.
+ * The traits of one offer: the vendor's, then those of the model's family, then verdicts, then gateway.yaml.
+ * The later ones win. Equal traits are the same object, so that a translation for one of them serves all.
  */
 export class OfferTraits {
   readonly #known: KnownOfOffer

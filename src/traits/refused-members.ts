@@ -41,8 +41,9 @@ const notSupported = /^[^.]{0,80}\bis not supported (?:with|for|by|on) this mode
 
 interface Wording {
   /**
-   * From the beginning of the message, where clients cannot write: servers quote the text of a request behind it. With the
-   * flag `y`, each further match follows the one before it. A value that is too high or too low is not meant.
+   * From the beginning of the message, where clients cannot write: servers quote the text of a request behind
+   * it. With the flag `y`, each further match follows the one before it. A value that is too high or too low
+   * is not meant.
    */
   pattern: RegExp
   read(groups: Partial<Record<string, string>>): RefusedMember[]
@@ -68,7 +69,10 @@ const named =
   () =>
     members.map((member) => ({ member }))
 
-/** `test/traits/refused-members.test.ts` has the real texts, with their sources. The first one that fits decides. */
+/**
+ * `test/traits/refused-members.test.ts` has the real texts, with their sources. The first one that fits
+ * decides.
+ */
 const wordings: readonly Wording[] = [
   // OpenAI, and servers that repeat its words.
   { pattern: /^Unsupported parameter: '(?<member>[\w.]+)'/g, read: parameter },

@@ -1,9 +1,10 @@
 import type { GatewayError } from '../canonical/error.ts'
 
 /**
- * The members that upstreams refuse for the same reason as this one, and name one by one. Models that think take none of the sampling:
- * https://github.com/vercel/ai/issues/10932 (OpenAI's, with the penalties and the bias),
- * https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read 2026-11-29.
+ * The members that upstreams refuse for the same reason as this one, and name one by one. Models that think
+ * take none of the sampling: https://github.com/vercel/ai/issues/10932 (OpenAI's, with the penalties and the
+ * bias), https://openrouter.ai/docs/guides/evaluate-and-optimize/model-migrations/claude-4-7, read
+ * 2026-11-29.
  */
 export function refusedTogether(
   member: string,

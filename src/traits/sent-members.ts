@@ -1,6 +1,9 @@
 import { isRecord, type Json } from '../canonical/json.ts'
 
-/** The members of a request as it was sent, without its conversation: paths in snake_case, and their values if they are small. */
+/**
+ * The members of a request as it was sent, without its conversation: paths in snake_case, and their values if
+ * they are small.
+ */
 export type SentMembers = Readonly<Record<string, string | number | boolean | null>>
 
 /** The members of an encoded request, as deep as parameters go. */
@@ -18,7 +21,9 @@ export function isSent(sent: SentMembers, path: string): boolean {
 const depthMax = 3
 const pathsMax = 200
 const textMax = 64
-/** Their content is the client's own: the conversation, tools, schemas. Only whether they are there counts. */
+/**
+ * Their content is the client's own: the conversation, tools, schemas. Only whether they are there counts.
+ */
 const opaque: ReadonlySet<string> = new Set([
   'messages',
   'input',

@@ -7,14 +7,16 @@ import { isSent, type SentMembers } from './sent-members.ts'
 
 /** What a refusal says about an offer. */
 export interface TraitChange {
-  /** The refused member, with its value where only that was refused: `temperature`, `reasoning_effort=none`. */
+  /**
+   * The refused member, with its value where only that was refused: `temperature`, `reasoning_effort=none`.
+   */
   subject: string
   traits: Traits
 }
 
 /**
- * The trait that follows from a refused member of a request that we translated. Undefined: the member was not sent, or a
- * request without it would mean something else, such as one without its tools or its schema.
+ * The trait that follows from a refused member of a request that we translated. Undefined: the member was not
+ * sent, or a request without it would mean something else, such as one without its tools or its schema.
  */
 export function traitChange(
   protocol: ProtocolName,
@@ -42,7 +44,9 @@ function parameterChange(protocol: ProtocolName, member: string, sent: SentMembe
   return { takes: { [parameter]: false } }
 }
 
-/** Members that may be left out, as refusals name them. Not `service_tier`: another tier has another price. */
+/**
+ * Members that may be left out, as refusals name them. Not `service_tier`: another tier has another price.
+ */
 const parameters: Readonly<Record<string, OptionalParameter>> = {
   temperature: 'temperature',
   top_p: 'topP',
@@ -107,7 +111,10 @@ const special: Readonly<Record<string, (refusal: Refusal) => Traits | undefined>
   'messages.content': inMessages({ textParts: false }),
 }
 
-/** Models that do not think have no encrypted thoughts to include. What we added to the bytes of a client is `true`. */
+/**
+ * Models that do not think have no encrypted thoughts to include. What we added to the bytes of a client is
+ * `true`.
+ */
 function includeChange({ protocol, refused, sent }: Refusal): Traits | undefined {
   if (protocol !== 'openai-responses' || !('include' in sent)) return undefined
   const isThought = refused.value === encryptedReasoning && sent.include !== true

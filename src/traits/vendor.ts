@@ -6,8 +6,8 @@ export interface Vendor {
   /** For people. */
   title: string
   /**
-   * Base URLs exactly as the vendor's own SDK takes them. Empty: the operator runs it or has an address of its own there, so
-   * only the operator knows it. A channel's own `protocols` have precedence.
+   * Base URLs exactly as the vendor's own SDK takes them. Empty: the operator runs it or has an address of
+   * its own there, so only the operator knows it. A channel's own `protocols` have precedence.
    */
   baseUrls: Readonly<Partial<Record<ProtocolName, string>>>
   /** For people: what the base URLs look like, where `baseUrls` is empty. */

@@ -15,8 +15,8 @@ export type Lookup = (
 ) => void
 
 /**
- * Why we refuse an upstream address; undefined: we may call it. Where an address contains another, as `::ffff:127.0.0.1`
- * does, both are checked.
+ * Why we refuse an upstream address; undefined: we may call it. Where an address contains another, as
+ * `::ffff:127.0.0.1` does, both are checked.
  */
 export function refusalOf(address: string, allowed: AllowedAddresses): string | undefined {
   for (const { ip, place } of placesOf(address)) {
@@ -41,15 +41,16 @@ export function checkHost(hostname: string, allowed: AllowedAddresses): void {
 }
 
 /**
- * The same for a host behind a proxy. The proxy resolves names, so its own rules hold for them; but `localhost` is always
- * the proxy's machine. https://www.rfc-editor.org/rfc/rfc6761#section-6.3
+ * The same for a host behind a proxy. The proxy resolves names, so its own rules hold for them; but
+ * `localhost` is always the proxy's machine. https://www.rfc-editor.org/rfc/rfc6761#section-6.3
  */
 export function checkProxiedHost(hostname: string, allowed: AllowedAddresses): void {
   checkHost(/(^|\.)localhost\.?$/.test(hostname) ? '127.0.0.1' : hostname, allowed)
 }
 
 /**
- * A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change in between.
+ * A resolver for connections. It checks the very addresses that the socket connects to: a name cannot change
+ * in between.
  */
 export function guardedLookup(allowed: AllowedAddresses, lookup: Lookup = systemLookup): LookupFunction {
   return (hostname, options, done) => {
@@ -118,7 +119,10 @@ function isAlias(ip: ipaddr.IPv6): boolean {
   return contains(mapped, ip) || contains(nat64, ip)
 }
 
-/** The IPv4 addresses in it. NAT64: https://www.rfc-editor.org/rfc/rfc6052#section-2.2; tunnels: RFC 3056, 4380, 5214. */
+/**
+ * The IPv4 addresses in it. NAT64: https://www.rfc-editor.org/rfc/rfc6052#section-2.2; tunnels: RFC 3056,
+ * 4380, 5214.
+ */
 function embeddedIn(ip: ipaddr.IPv6): ipaddr.IPv4[] {
   const bytes = ip.toByteArray()
   const at = (...places: number[]) => new ipaddr.IPv4(places.map((place) => bytes[place] ?? 0))
@@ -148,8 +152,8 @@ function nameOf(ip: Ip): string {
 const block = (cidr: string): AddressBlock => ipaddr.parseCIDR(cidr)
 
 /**
- * Never an upstream, even if a channel allows it: unspecified, broadcast, multicast and reserved addresses, and the
- * metadata services of clouds, which give out the machine's own credentials.
+ * Never an upstream, even if a channel allows it: unspecified, broadcast, multicast and reserved addresses,
+ * and the metadata services of clouds, which give out the machine's own credentials.
  */
 const never4 = [
   '0.0.0.0/8',

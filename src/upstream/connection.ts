@@ -13,7 +13,10 @@ export interface ConnectorOptions {
   secureContext?: SecureContext | undefined
 }
 
-/** Makes connections to upstreams. TCP keep-alive finds connections whose other side is gone without closing them. */
+/**
+ * Makes connections to upstreams. TCP keep-alive finds connections whose other side is gone without closing
+ * them.
+ */
 export function connector(options: ConnectorOptions) {
   const connect = plainConnector(options)
   return (to: buildConnector.Options, done: buildConnector.Callback): void => {
@@ -26,8 +29,8 @@ export function connector(options: ConnectorOptions) {
 }
 
 /**
- * Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each request.
- * `tunnelsAll`: a tunnel to every origin.
+ * Makes connections through a proxy: a tunnel to an https origin; else to the proxy itself, which reads each
+ * request. `tunnelsAll`: a tunnel to every origin.
  */
 export function proxiedConnector(
   proxy: EgressProxy,
@@ -81,7 +84,10 @@ export interface Sender {
   onConnection(socket: Socket): void
 }
 
-/** undici does not say which connection a request gets. It is the next one that is written to, in the same turn. */
+/**
+ * undici does not say which connection a request gets. It is the next one that is written to, in the same
+ * turn.
+ */
 let nextSender: Sender | undefined
 
 /** Call it right before undici writes a request. */
@@ -102,9 +108,8 @@ const interimAnswersMax = 100
 const interimBytesMax = 16 * 1024
 
 /**
- * Hides interim answers (status 1xx) from undici: it closes the connection at a 100 that it did not ask for, and restarts
- * its headers timeout at each of the others.
- * https://www.rfc-editor.org/rfc/rfc9110#section-15.2
+ * Hides interim answers (status 1xx) from undici: it closes the connection at a 100 that it did not ask for,
+ * and restarts its headers timeout at each of the others. https://www.rfc-editor.org/rfc/rfc9110#section-15.2
  */
 export function skipInterimAnswers(socket: Socket): void {
   const { read, write } = socket
@@ -145,7 +150,10 @@ export function skipInterimAnswers(socket: Socket): void {
   }
 }
 
-/** The offset after the interim answer at the start of the bytes; 0: there is none; -1: we need more bytes to tell. */
+/**
+ * The offset after the interim answer at the start of the bytes; 0: there is none; -1: we need more bytes to
+ * tell.
+ */
 function interimEnd(bytes: Buffer): number {
   // The first digit of the status: for nearly every answer this one byte decides.
   if (bytes.length > 9 && bytes[9] !== one) return 0
@@ -158,6 +166,8 @@ function interimEnd(bytes: Buffer): number {
 
 const nothing = Buffer.alloc(0)
 const one = 0x31
-/** Not 101: it changes the protocol, which we never ask for, so undici must see it and close the connection. */
+/**
+ * Not 101: it changes the protocol, which we never ask for, so undici must see it and close the connection.
+ */
 const interimLine = /^HTTP\/1\.\d 1(?!01)\d\d/
 const beginsLine = /^(H|HT|HTT|HTTP|HTTP\/|HTTP\/1|HTTP\/1\.|HTTP\/1\.\d|HTTP\/1\.\d |HTTP\/1\.\d 1\d?)$/

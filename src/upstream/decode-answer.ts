@@ -1,7 +1,9 @@
 import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { type Decoder, type Encoding, openDecoder } from '../http/encoding.ts'
 
-/** The upstream to pause and resume, and the receiver of the decoded answer. `end` or `fail` is the last call. */
+/**
+ * The upstream to pause and resume, and the receiver of the decoded answer. `end` or `fail` is the last call.
+ */
 export interface Decoding {
   pause(): void
   resume(): void
@@ -11,8 +13,8 @@ export interface Decoding {
 }
 
 /**
- * Decodes an answer that came encoded although we asked for `identity`. The bytes of each chunk go on at once, at most a
- * few kilobytes at a time, and the upstream is paused while the receiver is.
+ * Decodes an answer that came encoded although we asked for `identity`. The bytes of each chunk go on at
+ * once, at most a few kilobytes at a time, and the upstream is paused while the receiver is.
  */
 export class AnswerDecoder {
   readonly #encoding: Encoding

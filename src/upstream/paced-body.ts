@@ -38,7 +38,8 @@ export class PacedBody extends Readable {
       this.push(null)
       return
     }
-    // The head of the request goes out with the first part. It does not wait: the upstream may close an idle connection.
+    // The head of the request goes out with the first part. It does not wait: the upstream may close an idle
+    // connection.
     const turn = this.#hasBegun ? this.#pace(part.length) : undefined
     // Not in this call: only a later push passes its part on before it returns.
     void Promise.resolve(turn).then(() => this.#pushPart(part))

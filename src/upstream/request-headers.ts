@@ -12,8 +12,8 @@ interface HeadedRequest {
 }
 
 /**
- * Names and values in turn. Headers of the channel replace those of the client and of Tollgate. Without a credential we
- * fetch a link, which may lead anywhere: it gets neither credential nor headers of the channel.
+ * Names and values in turn. Headers of the channel replace those of the client and of Tollgate. Without a
+ * credential we fetch a link, which may lead anywhere: it gets neither credential nor headers of the channel.
  */
 export function headersOf(
   credential: Credential | undefined,

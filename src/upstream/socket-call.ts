@@ -32,8 +32,8 @@ const noSocket: ReadonlySet<number> = new Set([404, 426])
 const frameTooLarge = 1009
 
 /**
- * One call over a WebSocket: one frame asks, and the frames of the answer become the bytes that HTTP would bring. It waits for the
- * upgrade, and then uses the connection alone, until the last frame.
+ * One call over a WebSocket: one frame asks, and the frames of the answer become the bytes that HTTP would
+ * bring. It waits for the upgrade, and then uses the connection alone, until the last frame.
  */
 export class SocketCall implements UpstreamCall, OpeningListener {
   readonly #parts: SocketCallParts
@@ -203,7 +203,10 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     this.#end()
   }
 
-  /** The frames of one read of the socket go on as one chunk: a write to the client for each would cost more than they do. */
+  /**
+   * The frames of one read of the socket go on as one chunk: a write to the client for each would cost more
+   * than they do.
+   */
   #flush(): void {
     if (this.#done || this.#ready.length === 0) return
     const [first = nothing] = this.#ready
@@ -237,7 +240,10 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     else this.#fail(code === undefined ? error : endedEarly())
   }
 
-  /** A connection that served before may have ended while it waited: once, the same request goes over a new one. */
+  /**
+   * A connection that served before may have ended while it waited: once, the same request goes over a new
+   * one.
+   */
   #askAgain(): boolean {
     const socket = this.#socket
     if (socket?.isUsed !== true) return false

@@ -7,7 +7,9 @@ export interface SocketPoolBounds {
   upstreamSocketAgeMs: number
 }
 
-/** Who may use a connection again: calls of the same channel with the same settings, credential and headers. */
+/**
+ * Who may use a connection again: calls of the same channel with the same settings, credential and headers.
+ */
 export interface PoolOwner {
   channel: Channel
   secret: string
@@ -41,7 +43,9 @@ export class SocketPools {
     return pool
   }
 
-  /** Close what a changed catalog does not use any more. A call that runs keeps its connection until its end. */
+  /**
+   * Close what a changed catalog does not use any more. A call that runs keeps its connection until its end.
+   */
   follow(channels: ReadonlyMap<string, Channel>): void {
     if (this.#pools.size === 0) return
     for (const pool of [...this.#pools.values()]) {
@@ -102,8 +106,8 @@ export class SocketPool {
   }
 
   /**
-   * A connection that waits: the one whose newest answer is `continues`, else the one that waits longest, because its answer
-   * is the least likely to be continued.
+   * A connection that waits: the one whose newest answer is `continues`, else the one that waits longest,
+   * because its answer is the least likely to be continued.
    */
   take(continues: string | undefined): UpstreamSocket | undefined {
     for (const socket of [...this.#idle.keys()]) if (!this.#isGood(socket)) this.#drop(socket)

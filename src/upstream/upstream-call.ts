@@ -7,7 +7,10 @@ import { type Sender, sendsNext, sendsNow } from './connection.ts'
 import { AnswerDecoder } from './decode-answer.ts'
 import { type BodyParts, PacedBody } from './paced-body.ts'
 
-/** Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and `fail`. */
+/**
+ * Receives one upstream call: `start` once, then `data` any number of times, then exactly one of `end` and
+ * `fail`.
+ */
 export interface Listener {
   /** Asked right before the request goes out. False: nothing is sent, and `fail` says so. */
   isWanted?(): boolean
@@ -31,7 +34,9 @@ export interface UpstreamCall {
   abort(reason: GatewayError): void
 }
 
-/** undici's handler for one call. It uses no promises or streams: they would cost more than the call itself. */
+/**
+ * undici's handler for one call. It uses no promises or streams: they would cost more than the call itself.
+ */
 export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Sender {
   readonly #listener: Listener
   readonly #timer: NodeJS.Timeout
@@ -150,7 +155,8 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   }
 
   onResponseEnd(): void {
-    // The upstream answered before it had read the request: the next request would wait behind the rest of this one.
+    // The upstream answered before it had read the request: the next request would wait behind the rest of
+    // this one.
     if (!this.hasRequest) this.#socket?.destroy()
     if (this.#decoder === undefined) this.#end()
     else this.#decoder.end()

@@ -4,7 +4,7 @@ import { type GatewayError, gatewayError } from '../canonical/error.ts'
 import { headerText } from '../canonical/headers.ts'
 import { tooLong } from './answer-errors.ts'
 import { broken, explain } from './call-errors.ts'
-import { answerHeadBytesMax, type OriginConnections } from './place.ts'
+import { answerHeadBytesMax, type OriginConnections } from './origin-connections.ts'
 
 /** The call that uses a connection. */
 export interface SocketUser {
@@ -35,7 +35,10 @@ export interface OpeningOptions {
 /** The upstream has so long to answer our goodbye. */
 const goodbyeMs = 2_000
 
-/** Open a WebSocket. It goes the way that calls over HTTP go: the same checks of addresses, proxy and certificates. */
+/**
+ * Open a WebSocket. It goes the way that calls over HTTP go: the same checks of addresses, proxy and
+ * certificates.
+ */
 export function openSocket(
   { place, path, headers, frameBytesMax }: OpeningOptions,
   listener: OpeningListener,
@@ -81,7 +84,10 @@ export function openSocket(
 
 type CreateConnection = NonNullable<ClientOptions['createConnection']>
 
-/** Node's client takes a connection that is made later by a callback; the type that `ws` names has no word for it. */
+/**
+ * Node's client takes a connection that is made later by a callback; the type that `ws` names has no word for
+ * it.
+ */
 function connectBy(
   connect: OriginConnections['connect'],
   { protocol, hostname, host, port }: URL,
@@ -214,7 +220,9 @@ export class UpstreamSocket {
 
 /** As in a paced body. */
 const partBytes = 256 * 1024
-/** The code of a connection that ends without a goodbye. https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1 */
+/**
+ * The code of a connection that ends without a goodbye. https://www.rfc-editor.org/rfc/rfc6455#section-7.4.1
+ */
 const abnormal = 1006
 
 function faultOf(error: Error & { code?: string }, frameBytesMax: number): GatewayError {

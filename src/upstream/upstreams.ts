@@ -6,8 +6,8 @@ import type { Target } from '../routing/candidates.ts'
 import type { ChannelLoad } from '../routing/channel-load.ts'
 import type { Credential } from '../routing/credentials.ts'
 import { type Lookup, policyOf } from './allowed-addresses.ts'
+import { type OriginConnections, openOwnPlace, openPlace } from './origin-connections.ts'
 import type { BodyParts } from './paced-body.ts'
-import { type OriginConnections, openOwnPlace, openPlace } from './place.ts'
 import { headersOf, isParts, upgradeHeadersOf } from './request-headers.ts'
 import { SocketCall } from './socket-call.ts'
 import { type SocketPoolBounds, SocketPools } from './socket-pools.ts'
@@ -28,7 +28,9 @@ export interface UpstreamRequest {
   /** Names and values in turn, without credentials. */
   headers: readonly string[]
   authHeaders(secret: string): Record<string, string>
-  /** Our place in a trace: names and values in turn. A WebSocket serves many requests, so it has none of it. */
+  /**
+   * Our place in a trace: names and values in turn. A WebSocket serves many requests, so it has none of it.
+   */
   traceHeaders?: readonly string[] | undefined
   /** Present for a call that may go by WebSocket, where the channel says so. */
   frames?: FrameFormat | undefined
@@ -46,15 +48,17 @@ interface SocketBounds extends SocketPoolBounds {
 const placesMax = 1000
 
 /**
- * All connections of this process to upstreams: one pool for each origin and address policy, and one of its own for each
- * channel that says how it is reached.
+ * All connections of this process to upstreams: one pool for each origin and address policy, and one of its
+ * own for each channel that says how it is reached.
  */
 export class Upstreams {
   readonly #bounds: UpstreamBounds & SocketBounds
   readonly #sockets: SocketPools
   readonly #load: ChannelLoad
   readonly #lookup: Lookup | undefined
-  /** Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin. */
+  /**
+   * Origins that this process serves itself, such as the demo channel: reserved origin -> its real origin.
+   */
   readonly #ownOrigins: ReadonlyMap<string, string>
   /** An evicted pool lets its calls end. */
   readonly #places = new LRUCache<string, OriginConnections>({

@@ -33,7 +33,10 @@ const answerLengthMax = 16 * 1024 * 1024
 /** There is no money for the request, or the server is too busy: that says nothing about what it can do. */
 const saysNothing: ReadonlySet<number> = new Set([402, 503, 529])
 
-/** Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it says. */
+/**
+ * Makes the calls of one run. It counts them, ends each at its deadline, and hides the key in all that it
+ * says.
+ */
 export class Caller {
   readonly #base: string
   readonly #key: string
@@ -82,7 +85,10 @@ export class Caller {
     }
   }
 
-  /** One call, and more only where the server says when to come again. GET without a body. Throws what the abort says. */
+  /**
+   * One call, and more only where the server says when to come again. GET without a body. Throws what the
+   * abort says.
+   */
   async send(
     path: string,
     headers: Record<string, string>,

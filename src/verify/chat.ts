@@ -15,7 +15,10 @@ import {
 import { jsonOf } from './json.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
-/** Chat completions. https://platform.openai.com/docs/api-reference/chat, and the types of the openai SDK 7.55. */
+/**
+ * Chat completions. https://platform.openai.com/docs/api-reference/chat, and the types of the openai SDK
+ * 7.55.
+ */
 export const chat: WireFormat = {
   id: 'chat',
   title: 'Chat completions',

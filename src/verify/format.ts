@@ -84,7 +84,10 @@ export interface Check {
   fields?: readonly string[]
 }
 
-/** A wire format as a client sees it. It shares no code with the gateway's codecs: a mistake made twice would look right. */
+/**
+ * A wire format as a client sees it. It shares no code with the gateway's codecs: a mistake made twice would
+ * look right.
+ */
 export interface WireFormat {
   id: FormatId
   title: string
@@ -95,7 +98,10 @@ export interface WireFormat {
   read(body: unknown): Reply
   /** Throws WrongShape. */
   readStream(events: readonly ServerEvent[]): Reply
-  /** The error in a body of the format's envelope, such as `invalid_request_error: Unknown field`. Throws WrongShape. */
+  /**
+   * The error in a body of the format's envelope, such as `invalid_request_error: Unknown field`. Throws
+   * WrongShape.
+   */
   readError(body: unknown): string
   /** Members that no server of this format may accept. */
   malformed: Readonly<Record<string, unknown>>

@@ -4,8 +4,8 @@ import { shaped, WrongShape } from './format.ts'
 import { jsonOf } from './json.ts'
 
 /**
- * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when events are out of
- * order, blocks overlap, or the stream ends too early.
+ * The message that a Messages stream builds, as the vendor's SDK puts it together. Throws WrongShape when
+ * events are out of order, blocks overlap, or the stream ends too early.
  */
 export function messageOf(events: readonly ServerEvent[]): { message: unknown; pieces: number } {
   let message: Record<string, unknown> | undefined

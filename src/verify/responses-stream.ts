@@ -4,8 +4,9 @@ import { shaped, WrongShape } from './format.ts'
 import { jsonOf } from './json.ts'
 
 /**
- * The answer in the last event of a Responses stream. Throws WrongShape when a client could not follow the stream: events
- * out of order, items that overlap, arguments other than those of the last event, or no last event.
+ * The answer in the last event of a Responses stream. Throws WrongShape when a client could not follow the
+ * stream: events out of order, items that overlap, arguments other than those of the last event, or no last
+ * event.
  */
 export function finalResponse(events: readonly ServerEvent[]): {
   response: unknown

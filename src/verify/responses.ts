@@ -13,7 +13,9 @@ import { responsesParameters } from './responses-parameters.ts'
 import { finalResponse } from './responses-stream.ts'
 import { sampleSchema, sampleTool } from './samples.ts'
 
-/** Responses. https://platform.openai.com/docs/api-reference/responses, and the types of the openai SDK 7.55. */
+/**
+ * Responses. https://platform.openai.com/docs/api-reference/responses, and the types of the openai SDK 7.55.
+ */
 export const responses: WireFormat = {
   id: 'responses',
   title: 'Responses',

@@ -22,8 +22,8 @@ export interface Watcher {
 }
 
 /**
- * Makes all checks, one after the other: the model list, one simple request, the usage log, then the rest. The signal ends
- * it early, and the report has what is known by then. Throws Unreachable.
+ * Makes all checks, one after the other: the model list, one simple request, the usage log, then the rest.
+ * The signal ends it early, and the report has what is known by then. Throws Unreachable.
  */
 export async function run(options: Options, signal: AbortSignal, watcher: Watcher): Promise<Report> {
   const started = performance.now()
@@ -102,7 +102,10 @@ export async function run(options: Options, signal: AbortSignal, watcher: Watche
   }
 }
 
-/** The most calls that a run makes. The model list may need a second one, as a check may that has another way to ask. */
+/**
+ * The most calls that a run makes. The model list may need a second one, as a check may that has another way
+ * to ask.
+ */
 function callsMaxOf(options: Options): number {
   const checks = checksOf(options)
   const others = checks.filter(({ instead }) => instead !== undefined)

@@ -18,7 +18,10 @@ export interface TextOutput {
   columns?: number
 }
 
-/** `tollgate verify`: the exit code. Tables go to stdout, progress to stderr. Throws UsageError and Unreachable. */
+/**
+ * `tollgate verify`: the exit code. Tables go to stdout, progress to stderr. Throws UsageError and
+ * Unreachable.
+ */
 export async function verify(given: GivenOptions, surroundings: Surroundings): Promise<number> {
   const { env, stdout, stderr, signal } = surroundings
   const print = (text: string) => stdout.write(text)

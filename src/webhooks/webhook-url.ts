@@ -12,7 +12,8 @@ export function readWebhookUrl(text: string): URL | undefined {
 }
 
 /**
- * Whether we would refuse to call this host because of its address. A delivery checks the addresses of a name.
+ * Whether we would refuse to call this host because of its address. A delivery checks the addresses of a
+ * name.
  */
 export function isRefusedHost({ hostname }: URL, allowPrivate: boolean): boolean {
   try {

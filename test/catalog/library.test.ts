@@ -4,8 +4,11 @@ import { calcPrice, findProvider } from '@pydantic/genai-prices'
 import { describe, expect, test } from 'vitest'
 import { bundledLibrary, libraryVersion } from '../../src/catalog/library/bundled.ts'
 import { ChannelPrices } from '../../src/catalog/library/channel-prices.ts'
-import { nanoFromNumber } from '../../src/catalog/library/library-price.ts'
-import { type LibraryAmount, priceFromLibrary } from '../../src/catalog/library/library-price.ts'
+import {
+  type LibraryAmount,
+  nanoFromNumber,
+  priceFromLibrary,
+} from '../../src/catalog/library/library-price.ts'
 import { matcherOf, patternOf } from '../../src/catalog/library/match.ts'
 import { providersOf } from '../../src/catalog/library/providers-of.ts'
 import { type LibraryProvider, readLibrary } from '../../src/catalog/library/read-library.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { withFileLock } from '../../src/db/file-lock.ts'
-import { ownerText } from '../../src/owner.ts'
+import { ownerText } from '../../src/runtime/owner.ts'
 
 let directory: string
 let path: string

@@ -1,8 +1,7 @@
 import { expect, test } from 'vitest'
 import type { ChatEvent } from '../../src/canonical/event.ts'
 import { decodeStream as decodeMessages } from '../../src/protocols/anthropic-messages/decode-answer.ts'
-import { decodeStream as decodeChat } from '../../src/protocols/openai-chat/decode-stream.ts'
-import { plainText } from '../../src/protocols/openai-chat/decode-stream.ts'
+import { decodeStream as decodeChat, plainText } from '../../src/protocols/openai-chat/decode-stream.ts'
 import { seeded } from '../support/random.ts'
 import { randomJson, randomString } from './random-json.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { Bulkhead, type BulkheadOptions, type BulkheadEntry, inTurn } from '../../src/runtime/bulkhead.ts'
+import { Bulkhead, type BulkheadEntry, type BulkheadOptions, inTurn } from '../../src/runtime/bulkhead.ts'
 import { seeded } from '../support/random.ts'
 
 /** An entry whose first letter is its owner; `-` has none. */

@@ -1,5 +1,5 @@
 import { parentPort } from 'node:worker_threads'
-import type { ThreadJob } from '../../src/bodies/jobs.ts'
+import type { ThreadJob } from '../../src/bodies/thread-jobs.ts'
 
 // A thread for large bodies that does as the body says, for tests of the pool: `wait` waits until the test sets the first byte
 // of the body to 0, `die` ends the thread, and any other body is answered at once.

@@ -12,7 +12,7 @@ const { startEmbedded }: { startEmbedded: typeof Start } = await import(
 )
 const say = (line: object) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const tell = (_fields: object, message: string) => void say({ log: message })
-// Not relayLog: a test copies this file, src/db/ and src/owner.ts alone.
+// Not relayLog: a test copies this file, src/db/ and src/runtime/owner.ts alone.
 const log: Log = { info: tell, warn: tell, error: tell, fatal: tell, child: () => log }
 try {
   const startedAt = performance.now()

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { startThread } from '../../src/start-thread.ts'
+import { startThread } from '../../src/runtime/start-thread.ts'
 import { manyImports } from './many-imports.ts'
 
 /**

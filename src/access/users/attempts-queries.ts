@@ -24,9 +24,9 @@ export function subjectOf(...names: readonly string[]): Buffer {
 }
 
 /**
- * Count an attempt before it is made, in one counter after the other. Undefined: all of them allow it. Else: seconds until the next
- * attempt. Where one is full it writes nothing; where one becomes full meanwhile, the caller rolls back. All processes share the
- * counters.
+ * Count an attempt before it is made, in one counter after the other. Undefined: all of them allow it. Else:
+ * seconds until the next attempt. Where one is full it writes nothing; where one becomes full meanwhile, the
+ * caller rolls back. All processes share the counters.
  */
 export async function takeAttempt(
   db: Queries,
@@ -67,7 +67,10 @@ async function waitOf(db: Queries, counted: readonly AttemptCounter[]): Promise<
   return row === undefined || row.seconds === null ? undefined : Math.max(1, row.seconds)
 }
 
-/** The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never deadlock. */
+/**
+ * The attempt was not decided, so it does not count. In the order of `takeAttempt`, so that two of them never
+ * deadlock.
+ */
 export async function giveBackAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const { subject } of counted) {
     await db
@@ -77,7 +80,10 @@ export async function giveBackAttempt(db: Queries, counted: readonly AttemptCoun
   }
 }
 
-/** A successful attempt does not count. A counter starts again, unless it is shared: that one goes down by one. */
+/**
+ * A successful attempt does not count. A counter starts again, unless it is shared: that one goes down by
+ * one.
+ */
 export async function forgiveAttempt(db: Queries, counted: readonly AttemptCounter[]): Promise<void> {
   for (const each of counted) {
     if (each.isShared === true) await giveBackAttempt(db, [each])
@@ -85,7 +91,10 @@ export async function forgiveAttempt(db: Queries, counted: readonly AttemptCount
   }
 }
 
-/** Delete counters whose window has ended, unless a transaction has locked them. Returns how many, at most `sweptMax`. */
+/**
+ * Delete counters whose window has ended, unless a transaction has locked them. Returns how many, at most
+ * `sweptMax`.
+ */
 export async function sweepAttempts(db: Queries): Promise<number> {
   const ended = db
     .select({ subject: signInAttempts.subject })

@@ -5,8 +5,9 @@ import type { UserSecrets } from './people.ts'
 export const deviceDays = 180
 
 /**
- * The cookie by which we know the browser at its next sign-in to this account. It proves only that there was one. It is sealed for the
- * account: no one can forge it, or use it for another account. `former`: the cookie that the browser has, whose id stays.
+ * The cookie by which we know the browser at its next sign-in to this account. It proves only that there was
+ * one. It is sealed for the account: no one can forge it, or use it for another account. `former`: the cookie
+ * that the browser has, whose id stays.
  */
 export function sealDevice(secrets: UserSecrets, email: string, former: string | undefined): string {
   const id = (former === undefined ? undefined : openDevice(secrets, email, former)) ?? randomUUID()
@@ -14,7 +15,9 @@ export function sealDevice(secrets: UserSecrets, email: string, former: string |
   return secrets.seal(`${id} ${endsAt}`, ownerOf(email)).toString('base64url')
 }
 
-/** The id of the browser; undefined: we have not made this cookie, or for another account, or too long ago. */
+/**
+ * The id of the browser; undefined: we have not made this cookie, or for another account, or too long ago.
+ */
 export function openDevice(secrets: UserSecrets, email: string, cookie: string): string | undefined {
   if (cookie.length > cookieCharactersMax) return undefined
   try {

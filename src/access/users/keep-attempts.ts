@@ -1,6 +1,6 @@
 import { causeOf } from '../../canonical/error.ts'
 import type { Database } from '../../db/database.ts'
-import { repeatedly } from '../../repeatedly.ts'
+import { repeatedly } from '../../runtime/repeatedly.ts'
 import type { Log } from '../../telemetry/log.ts'
 import { sweepAttempts, sweptMax } from './attempts-queries.ts'
 

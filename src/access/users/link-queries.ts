@@ -100,8 +100,8 @@ export async function forgetOldLinks(db: Queries): Promise<void> {
 }
 
 /**
- * Make a link for the first owner, unless there is an owner. One statement. Each start without an owner makes another link. The
- * first use of one ends all of them, because there is an owner then.
+ * Make a link for the first owner, unless there is an owner. One statement. Each start without an owner makes
+ * another link. The first use of one ends all of them, because there is an owner then.
  */
 export async function addSetupLink(db: Queries, lifeMs: number): Promise<string | undefined> {
   const secret = makeSecret(prefixes.link)

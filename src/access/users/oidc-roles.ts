@@ -9,8 +9,8 @@ export interface GivenRole {
 export type RoleMapping = ReadonlyMap<string, GivenRole>
 
 /**
- * Read `ops=owner,support=viewer,acme=member:acme`: values of a claim, and the role that each gives. Undefined: the
- * text has another form.
+ * Read `ops=owner,support=viewer,acme=member:acme`: values of a claim, and the role that each gives.
+ * Undefined: the text has another form.
  */
 export function readRoleMapping(text: string): RoleMapping | undefined {
   const mapping = new Map<string, GivenRole>()

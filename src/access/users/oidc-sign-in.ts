@@ -32,9 +32,10 @@ export interface OidcPolicy {
 }
 
 /**
- * Sign in the person that the issuer vouches for. A person is known by issuer and subject; the first time by the verified
- * e-mail address of a user. Anybody else becomes a new user: with the role of the claim, with that of an invitation, or as a
- * viewer in an allowed domain. The issuer asks for second factors itself. Rejects `permission_denied`.
+ * Sign in the person that the issuer vouches for. A person is known by issuer and subject; the first time by
+ * the verified e-mail address of a user. Anybody else becomes a new user: with the role of the claim, with
+ * that of an invitation, or as a viewer in an allowed domain. The issuer asks for second factors itself.
+ * Rejects `permission_denied`.
  */
 export async function signInPerson(
   people: People,

@@ -21,7 +21,9 @@ export interface Person {
 export interface Begun {
   /** Where the browser goes. */
   url: string
-  /** The encrypted state that the browser keeps until the callback: a callback in another browser is refused. */
+  /**
+   * The encrypted state that the browser keeps until the callback: a callback in another browser is refused.
+   */
   kept: string
 }
 
@@ -38,8 +40,9 @@ const requestSeconds = 10
 const owner = 'single sign-on'
 
 /**
- * Single sign-on by OpenID Connect: code flow with PKCE, state and nonce. openid-client checks the answers: signature,
- * issuer, audience, expiry and nonce. It is loaded, and the issuer is asked, when somebody signs in.
+ * Single sign-on by OpenID Connect: code flow with PKCE, state and nonce. openid-client checks the answers:
+ * signature, issuer, audience, expiry and nonce. It is loaded, and the issuer is asked, when somebody signs
+ * in.
  */
 export class Oidc {
   readonly #settings: OidcSettings
@@ -72,8 +75,8 @@ export class Oidc {
   }
 
   /**
-   * `url`: our address as the browser called it, with the answer of the issuer. Rejects `unauthenticated` for an answer that
-   * does not hold, and `unavailable` when the issuer does not answer.
+   * `url`: our address as the browser called it, with the answer of the issuer. Rejects `unauthenticated` for
+   * an answer that does not hold, and `unavailable` when the issuer does not answer.
    */
   async finish(url: URL, keptText: string): Promise<{ person: Person; returnTo: string }> {
     const { state, nonce, verifier, returnTo, endsAt } = this.#openKept(keptText)

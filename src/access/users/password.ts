@@ -3,7 +3,10 @@ import { gatewayError } from '../../canonical/error.ts'
 import { Bulkhead, inTurn } from '../../runtime/bulkhead.ts'
 import type { PeopleBounds } from './people.ts'
 
-/** Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each. https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html */
+/**
+ * Of scrypt, with N = 2^`log2N`: 2^`log2N` KiB each.
+ * https://cheatsheetseries.owasp.org/cheatsheets/Password_Storage_Cheat_Sheet.html
+ */
 const [r, p] = [8, 3]
 type PasswordBounds = Pick<PeopleBounds, 'signInHashCost'>
 const saltBytes = 16
@@ -30,7 +33,10 @@ export async function hashPassword(
   return storedForm(log2N, salt, await derive(password, salt, { log2N, r, p }))
 }
 
-/** Whether the password has this hash. Without a hash it does the work of a new one, so that the time reveals nothing. */
+/**
+ * Whether the password has this hash. Without a hash it does the work of a new one, so that the time reveals
+ * nothing.
+ */
 export async function isPassword(
   password: string,
   stored: string | null | undefined,

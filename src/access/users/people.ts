@@ -10,7 +10,10 @@ export interface People {
   log: Log
 }
 
-/** Encrypts secrets of users, bound to their owner. `open` throws an Error for another SECRET_KEY and another owner. */
+/**
+ * Encrypts secrets of users, bound to their owner. `open` throws an Error for another SECRET_KEY and another
+ * owner.
+ */
 export interface UserSecrets {
   seal(secret: string, owner: string): Buffer
   open(sealed: Buffer, owner: string): string

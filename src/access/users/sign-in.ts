@@ -52,9 +52,9 @@ export interface SignedIn {
 }
 
 /**
- * Sign in with a password, and a code where the user has a second factor. Rejects `unauthenticated`, with the code
- * `second_factor_required` where only the code is missing, and `rate_limited`. A wrong password, an unknown account and a
- * disabled one look the same, and are the same work.
+ * Sign in with a password, and a code where the user has a second factor. Rejects `unauthenticated`, with the
+ * code `second_factor_required` where only the code is missing, and `rate_limited`. A wrong password, an
+ * unknown account and a disabled one look the same, and are the same work.
  */
 export async function signIn(
   people: People,
@@ -92,9 +92,10 @@ export async function signIn(
 }
 
 /**
- * The counters of a sign-in. A browser that has signed in to the account before has its own. All others are counted by network, and by
- * account and network together, so that no one can use up the attempts of a caller elsewhere. Only a caller with the right password can
- * try `codes`, which are short: they are counted by account, over all networks.
+ * The counters of a sign-in. A browser that has signed in to the account before has its own. All others are
+ * counted by network, and by account and network together, so that no one can use up the attempts of a caller
+ * elsewhere. Only a caller with the right password can try `codes`, which are short: they are counted by
+ * account, over all networks.
  */
 function countersOf(
   { bounds, secrets }: People,
@@ -177,8 +178,8 @@ export async function openSession(
 }
 
 /**
- * Ask for the password, and the code, of a user who is signed in. Attempts are counted by session. Rejects `invalid_request`, and
- * `rate_limited`.
+ * Ask for the password, and the code, of a user who is signed in. Attempts are counted by session. Rejects
+ * `invalid_request`, and `rate_limited`.
  */
 export async function requirePassword(
   people: People,
@@ -200,9 +201,10 @@ export async function requirePassword(
 }
 
 /**
- * Write a line of the audit log, where there is such a user, and no more lines for an account in a window than one network may make. It
- * is the same work where there is none, so that the time of an answer does not tell whether there is: as many statements, and one that
- * writes, because a commit without a write is quicker.
+ * Write a line of the audit log, where there is such a user, and no more lines for an account in a window
+ * than one network may make. It is the same work where there is none, so that the time of an answer does not
+ * tell whether there is: as many statements, and one that writes, because a commit without a write is
+ * quicker.
  */
 async function noteRefusal(
   { database, bounds }: People,

@@ -72,8 +72,8 @@ export async function deleteUser(db: Queries, id: string): Promise<void> {
 }
 
 /**
- * Whether this user is the only owner who can sign in. It locks all owners, so that two of them cannot remove each other at
- * the same time.
+ * Whether this user is the only owner who can sign in. It locks all owners, so that two of them cannot remove
+ * each other at the same time.
  */
 export async function isLastOwner(db: Queries, id: string): Promise<boolean> {
   const owners = await db

@@ -18,8 +18,8 @@ import { textsOf } from '../answer.ts'
 import { parseJson } from '../read-json.ts'
 import type { AdminAnswer, AdminCall, AdminEndpoint } from './endpoint.ts'
 import { hasEtag } from './etag.ts'
+import { claimKey, keepAnswer, keyedCall } from './idempotency-queries.ts'
 import { isStorable } from './list.ts'
-import { claimKey, keepAnswer, keyedCall } from './once-queries.ts'
 import { permit } from './permit.ts'
 import { problemOf } from './problem.ts'
 import { notFound } from './refusals.ts'
@@ -39,8 +39,8 @@ const bodyBytesMax = 1024 * 1024
 const userAgentCharactersMax = 512
 
 /**
- * A route of the admin API. Errors are problem details. There is no row in the usage log: the audit log has what was
- * changed, and the log of the process has failures.
+ * A route of the admin API. Errors are problem details. There is no row in the usage log: the audit log has
+ * what was changed, and the log of the process has failures.
  */
 export function answerAdmin(context: AdminContext, endpoint: AdminEndpoint) {
   return async (request: Request, response: Response): Promise<void> => {
@@ -97,15 +97,18 @@ async function answerCall(
 }
 
 /**
- * The body, whose numbers are numbers: schemas check them, and rows keep them. A request that is passed on keeps their digits instead.
- * Throws `invalid_request`.
+ * The body, whose numbers are numbers: schemas check them, and rows keep them. A request that is passed on
+ * keeps their digits instead. Throws `invalid_request`.
  */
 export function bodyOf({ body, keepsDigits }: AdminEndpoint, bytes: Buffer): unknown {
   if (body === undefined) return undefined
   return parseJson(bytes, keepsDigits === true ? parseKeepingDigits : JSON.parse)
 }
 
-/** Postgres keeps no NUL and no half of a surrogate pair. Throws `invalid_request`, with the member that has one. */
+/**
+ * Postgres keeps no NUL and no half of a surrogate pair. Throws `invalid_request`, with the member that has
+ * one.
+ */
 function requireStorable(query: unknown, body: unknown): void {
   const left: { value: unknown; field: string }[] = [
     { value: query, field: 'query' },

@@ -47,7 +47,10 @@ const madeToken = apiToken
   .extend({ token: z.string().describe('Shown once. Send it as bearer token.') })
   .meta({ id: 'MadeApiToken' })
 
-/** Tokens of programs. A user makes and sees its own, a token sees itself; owners and admins see all, owners revoke all. */
+/**
+ * Tokens of programs. A user makes and sees its own, a token sees itself; owners and admins see all, owners
+ * revoke all.
+ */
 export function apiTokensEndpoints({ people }: AuthenticateContext): AdminEndpoint[] {
   return [
     adminEndpoint({
@@ -152,8 +155,8 @@ function expiryOf(text: string | null | undefined): Date | null {
 }
 
 /**
- * The API tokens that the caller may see, or revoke. With the right on `users`: all. Else a user has its own tokens, and a token
- * only itself.
+ * The API tokens that the caller may see, or revoke. With the right on `users`: all. Else a user has its own
+ * tokens, and a token only itself.
  */
 function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: string | undefined } {
   if (may(actor, 'users', verb)) return {}

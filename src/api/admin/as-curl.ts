@@ -10,15 +10,17 @@ export interface CurlRequest {
 }
 
 export interface AsCurl {
-  /** For a POSIX shell. It needs the variables TOLLGATE_KEY and, where PUBLIC_URL is not set, TOLLGATE_URL. */
+  /**
+   * For a POSIX shell. It needs the variables TOLLGATE_KEY and, where PUBLIC_URL is not set, TOLLGATE_URL.
+   */
   command: string
   /** How the command differs from the request as the client sent it. */
   differs: string[]
 }
 
 /**
- * The request that a client would have to send. Null for a path that no model answers. The key is never kept: a variable of
- * the shell stands in its place.
+ * The request that a client would have to send. Null for a path that no model answers. The key is never kept:
+ * a variable of the shell stands in its place.
  */
 export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl | null {
   const endpoint = modelEndpoints.find(({ path }) => path === kept.endpoint)

@@ -19,9 +19,10 @@ export interface AuthenticateContext {
 const useNotedMs = 60_000
 
 /**
- * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a session. Without
- * `adminToken` there is no break-glass token. Rejects `unauthenticated`, `rate_limited` for a network that guesses ADMIN_TOKEN, and
- * `permission_denied` for a change that another site may have made the browser send.
+ * The caller of the admin API, by ADMIN_TOKEN or an API token as bearer token, else by the cookie of a
+ * session. Without `adminToken` there is no break-glass token. Rejects `unauthenticated`, `rate_limited` for
+ * a network that guesses ADMIN_TOKEN, and `permission_denied` for a change that another site may have made
+ * the browser send.
  */
 export async function authenticateAdmin(
   context: AuthenticateContext,
@@ -114,8 +115,9 @@ export function requireOwnSite(request: IncomingMessage, publicUrl: string | und
 }
 
 /**
- * Where a browser says that a request comes from. `unknown`: it is no browser, or an old one, or somebody typed the
- * address. A page cannot write these headers. https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
+ * Where a browser says that a request comes from. `unknown`: it is no browser, or an old one, or somebody
+ * typed the address. A page cannot write these headers.
+ * https://www.w3.org/TR/fetch-metadata/#sec-fetch-site-header
  */
 export function siteOf({ headers }: IncomingMessage, ownOrigin: string): 'own' | 'other' | 'unknown' {
   const site = headers['sec-fetch-site']

@@ -35,7 +35,10 @@ const answer = z
 const answers = pageSchema(answer).meta({ id: 'AdminBackgroundAnswerList' })
 const path = z.object({ id: z.string().describe('The `x-request-id` of its request.') })
 
-/** Answers in the background of all tenants, or of a member's own, until some time after their end. Their content is not here. */
+/**
+ * Answers in the background of all tenants, or of a member's own, until some time after their end. Their
+ * content is not here.
+ */
 export function adminBackgroundEndpoints(context: AdminBackgroundContext): AdminEndpoint[] {
   const { database, background } = context
   return [

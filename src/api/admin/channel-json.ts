@@ -92,7 +92,10 @@ export function channelJson({ row, credentials, words }: StoredChannel): z.outpu
   }
 }
 
-/** Values of headers, the key of a certificate and the proxy's password are not shown: their sealed form is new at each change. */
+/**
+ * Values of headers, the key of a certificate and the proxy's password are not shown: their sealed form is
+ * new at each change.
+ */
 export function channelEtag(stored: StoredChannel): string {
   return etagOf(channelJson(stored), stored.row.connectionSealed?.toString('base64url') ?? null)
 }

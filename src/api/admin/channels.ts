@@ -204,7 +204,9 @@ export function foundChannel(rows: AllRows, id: string, keeper: SecretKeeper): S
   return stored
 }
 
-/** A channel that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it. */
+/**
+ * A channel that is about to change, and all rows, which are locked. Throws where gateway.yaml manages it.
+ */
 export async function channelToChange(
   tx: AdminChange['tx'],
   context: AdminChannelsContext,
@@ -245,7 +247,10 @@ export async function changeChannel(
 /** Where a channel leads, and which private addresses it may have. */
 const placeWords = ['protocols', 'base_url', 'proxy', 'allow_private_address'] as const
 
-/** New base URLs replace the old ones. The stored words always have base URLs, even if the admin stated only a vendor. */
+/**
+ * New base URLs replace the old ones. The stored words always have base URLs, even if the admin stated only a
+ * vendor.
+ */
 function patched(words: Json, patch: Json): Json {
   const isElsewhere = patch.protocols === undefined && typeof patch.base_url === 'string'
   const { protocols, ...others } = words

@@ -8,8 +8,8 @@ import type { TypedTransaction } from '../../db/transactions.ts'
 import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
 
 /**
- * An endpoint of the admin API: one entry. Its route, who may call it, its checks and its part of /openapi.json are made
- * from it. It has no row in the usage log; what it changes stands in the audit log.
+ * An endpoint of the admin API: one entry. Its route, who may call it, its checks and its part of
+ * /openapi.json are made from it. It has no row in the usage log; what it changes stands in the audit log.
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'
@@ -17,13 +17,19 @@ export interface AdminEndpoint extends Description, Schemas {
   verb: Verb
   /** `own`: members may call it too, for their own tenant only. */
   tenants: 'all' | 'own'
-  /** True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line of the audit log. */
+  /**
+   * True: it knows a repeat by itself. No answer is kept for its Idempotency-Key, and a repeat writes no line
+   * of the audit log.
+   */
   knowsRepeats?: boolean
   /** True: its body has a request that is passed on, whose numbers keep their digits. */
   keepsDigits?: boolean
   /** How long a change may take. Default: 5,000. */
   withinMs?: number
-  /** The resource whose ETag `if-match` must have. Its `change` calls `requireMatch`. Undefined: it takes no `if-match`. */
+  /**
+   * The resource whose ETag `if-match` must have. Its `change` calls `requireMatch`. Undefined: it takes no
+   * `if-match`.
+   */
   ifMatch?: TaggedResource
   /** Check parameters and body. Throws GatewayError `invalid_request` that names the bad field. */
   check(came: { params: unknown; query: unknown; body: unknown }): Checked
@@ -31,7 +37,10 @@ export interface AdminEndpoint extends Description, Schemas {
   handle?(call: AdminCall & Checked): Promise<AdminAnswer | undefined>
   /** Answers what `check` returned, in a transaction. */
   change?(call: AdminChange & Checked): Promise<AdminAnswer>
-  /** Tells others of a change, after its commit and before its answer. Not called for a repeat. It never rejects. */
+  /**
+   * Tells others of a change, after its commit and before its answer. Not called for a repeat. It never
+   * rejects.
+   */
   committed?(body: unknown): Promise<void>
 }
 
@@ -60,7 +69,10 @@ export interface AdminCall {
   response: Response
   /** The id of the call, in `x-request-id`, the audit log and the process's log. */
   requestId: string
-  /** Aborts when the client has left; in an answer that is a file or a stream of events, also when the caller may no longer call. */
+  /**
+   * Aborts when the client has left; in an answer that is a file or a stream of events, also when the caller
+   * may no longer call.
+   */
   signal: AbortSignal
 }
 
@@ -69,8 +81,9 @@ export interface AdminChange extends Omit<AdminCall, 'response' | 'signal'> {
   /** Commits all of its writes or none. It may run again after a deadlock: change nothing but rows. */
   tx: TypedTransaction
   /**
-   * Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. Make the ETag from
-   * rows that the transaction has locked: of two changes at once, the second then sees what the first has committed.
+   * Throws `precondition_failed` where the client sent `if-match` and the resource has another ETag now. Make
+   * the ETag from rows that the transaction has locked: of two changes at once, the second then sees what the
+   * first has committed.
    */
   requireMatch(etag: string): void
   /** Write a line of the audit log. Each change writes one or more. */

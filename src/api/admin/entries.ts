@@ -162,7 +162,10 @@ const away = {
   unavailable: 'The database does not answer at the moment. Try again.',
 }
 
-/** The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is known. */
+/**
+ * The id of an entry that has none in its body: the same for the same Idempotency-Key, so that a repeat is
+ * known.
+ */
 function entryIdOf(request: IncomingMessage, accountId: string): string {
   const header = request.headers['idempotency-key']
   if (header === undefined) return randomUUIDv7()

@@ -44,7 +44,9 @@ export interface RecentCalls {
   lastError: string | null
 }
 
-/** Calls of the last minutes by channel. Ids of requests are in the order of time: it reads the newest only. */
+/**
+ * Calls of the last minutes by channel. Ids of requests are in the order of time: it reads the newest only.
+ */
 export async function readRecentCalls(db: Queries): Promise<RecentCalls[]> {
   const from = firstIdAt(Date.now() - recentMinutes * 60_000)
   const rows: Iterable<Record<string, unknown>> = toRows(

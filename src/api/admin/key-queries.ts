@@ -110,8 +110,8 @@ export async function findNamesake(
 }
 
 /**
- * The keys of a tenant in a group, but `but`: those that say what an admin has given to members. Revoked keys do not, nor keys
- * that an admin has disabled, nor sub-keys, which their parents bound.
+ * The keys of a tenant in a group, but `but`: those that say what an admin has given to members. Revoked keys
+ * do not, nor keys that an admin has disabled, nor sub-keys, which their parents bound.
  */
 export function readPeers(
   tx: Queries,

@@ -112,7 +112,10 @@ export function keyUsageEndpoint({ database, limits }: AdminKeyUsageContext): Ad
   })
 }
 
-/** Takes one request without tokens, and gives it back at once: the buckets report what is left only when a request takes from them. */
+/**
+ * Takes one request without tokens, and gives it back at once: the buckets report what is left only when a
+ * request takes from them.
+ */
 async function stateOf(
   limits: Pick<Limits, 'take'>,
   scope: LimitScope,

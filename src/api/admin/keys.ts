@@ -262,7 +262,10 @@ export function keyLine({ id, name, tenantId }: KeyWithNames, action: string) {
   return { action, resource: 'key', id, name, tenantId }
 }
 
-/** Lock a key that the caller may change. Throws `unknown_path`, `precondition_failed`, or `conflict` where the file manages it. */
+/**
+ * Lock a key that the caller may change. Throws `unknown_path`, `precondition_failed`, or `conflict` where
+ * the file manages it.
+ */
 export async function lockOwnKey(
   context: ManagedContext,
   {
@@ -318,7 +321,10 @@ async function requireFreeName(
   )
 }
 
-/** The names that a key of the group may list. A member gets the same error for an unknown model and for one of other groups. */
+/**
+ * The names that a key of the group may list. A member gets the same error for an unknown model and for one
+ * of other groups.
+ */
 async function namesFor(
   { catalog }: Pick<AdminKeysContext, 'catalog'>,
   { tx, actor }: { tx: TypedTransaction; actor: Actor },

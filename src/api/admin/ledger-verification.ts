@@ -69,7 +69,10 @@ const asked = z
 const path = '/admin/v1/ledger/verification'
 const within = { withinMs: 5_000, unavailable: 'The database does not answer at the moment. Try again.' }
 
-/** Recompute the ledger: start it, read how far it is and what it has found, cancel it. One runs at a time, in any process. */
+/**
+ * Recompute the ledger: start it, read how far it is and what it has found, cancel it. One runs at a time, in
+ * any process.
+ */
 export function ledgerVerificationEndpoints({
   database,
   verifications,

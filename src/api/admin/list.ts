@@ -10,8 +10,8 @@ const pageRows = 50
 const once = z.string({ error: 'given more than once' })
 
 /**
- * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that a list can be sorted by, the
- * default first; a minus before a name reverses the order, as in `-created_at`.
+ * The parameters that every list has: `limit`, `cursor` and `sort`. `sorts` are the names that a list can be
+ * sorted by, the default first; a minus before a name reverses the order, as in `-created_at`.
  */
 export function listParameters<const Sorts extends readonly [string, ...string[]]>(sorts: Sorts) {
   const [first] = sorts
@@ -82,7 +82,10 @@ export function noCursor() {
   return invalid('cursor', 'expected next_cursor of the page before, with the same sort')
 }
 
-/** Postgres keeps no NUL and no lone surrogate. What a request has of them is refused before; what it has encoded is not. */
+/**
+ * Postgres keeps no NUL and no lone surrogate. What a request has of them is refused before; what it has
+ * encoded is not.
+ */
 export function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0')
 }

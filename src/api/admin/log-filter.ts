@@ -4,8 +4,9 @@ import type { AdminFilter, Condition, LogColumn, NamedKind, Range, Test } from '
 import { isStorable } from './list.ts'
 
 /**
- * The filters of the usage log for admins: one parameter for each column, and one with `not_` before its name, which leaves out
- * the rows that the first would show. A parameter may be given several times: a row matches if it has one of the values.
+ * The filters of the usage log for admins: one parameter for each column, and one with `not_` before its
+ * name, which leaves out the rows that the first would show. A parameter may be given several times: a row
+ * matches if it has one of the values.
  */
 
 const valuesMax = 32

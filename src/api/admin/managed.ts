@@ -9,8 +9,8 @@ export interface ManagedContext {
 }
 
 /**
- * Throws `conflict` where gateway.yaml manages the row: the next time that the file is applied it would undo the change. The
- * message names the file and, where this process reads it, the line of the entry.
+ * Throws `conflict` where gateway.yaml manages the row: the next time that the file is applied it would undo
+ * the change. The message names the file and, where this process reads it, the line of the entry.
  */
 export async function refuseManaged(
   tx: TypedTransaction,

@@ -31,8 +31,9 @@ const names = [
 ] as const
 
 /**
- * Throws `invalid_request` where a member of a tenant gives a key more than an admin has given: more than the key has, or, for
- * a new key and in another group, more than any of the tenant's keys in that group has. Without such a key, the group is refused.
+ * Throws `invalid_request` where a member of a tenant gives a key more than an admin has given: more than the
+ * key has, or, for a new key and in another group, more than any of the tenant's keys in that group has.
+ * Without such a key, the group is refused.
  */
 export async function requireMemberBounds(
   tx: TypedTransaction,

@@ -1,6 +1,9 @@
 import { orderOf, pageOf, placeAt } from './list.ts'
 
-/** A page of rows that are in memory, sorted by a value, then by name or id. For lists that a process holds whole anyway. */
+/**
+ * A page of rows that are in memory, sorted by a value, then by name or id. For lists that a process holds
+ * whole anyway.
+ */
 export function pageIn<Row>(
   rows: readonly Row[],
   { limit, sort, cursor }: { limit: number; sort: string; cursor?: string | undefined },

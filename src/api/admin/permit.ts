@@ -25,7 +25,10 @@ export function permit(
   )
 }
 
-/** Whether the caller may know of channels: a member where answers name them to clients, and everybody who is no member. */
+/**
+ * Whether the caller may know of channels: a member where answers name them to clients, and everybody who is
+ * no member.
+ */
 export function seesRouting({ showsRouting }: { showsRouting: boolean }, { tenantId }: Actor): boolean {
   return tenantId === null || showsRouting
 }
@@ -37,8 +40,8 @@ export function requireRouting(context: { showsRouting: boolean }, actor: Actor)
 }
 
 /**
- * The tenant to which a list is bound: the one that was asked for, or a member's own; undefined: all tenants. Throws
- * `unknown_path` where a member asks for another one.
+ * The tenant to which a list is bound: the one that was asked for, or a member's own; undefined: all tenants.
+ * Throws `unknown_path` where a member asks for another one.
  */
 export function tenantOf(actor: Actor, asked?: string): string | undefined {
   if (actor.tenantId === null) return asked
@@ -46,7 +49,10 @@ export function tenantOf(actor: Actor, asked?: string): string | undefined {
   return actor.tenantId
 }
 
-/** Throws `unknown_path`, as for an unknown resource, if the resource belongs to another tenant than the member's. */
+/**
+ * Throws `unknown_path`, as for an unknown resource, if the resource belongs to another tenant than the
+ * member's.
+ */
 export function requireOwn(actor: Actor, tenantId: string | null, what: string): void {
   if (actor.tenantId !== null && actor.tenantId !== tenantId) throw notFound(what)
 }

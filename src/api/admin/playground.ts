@@ -96,7 +96,9 @@ function toldTo(say: Say): WireListener {
   }
 }
 
-/** Resolves when the answer is complete. When the admin leaves, the request ends as for a client that leaves. */
+/**
+ * Resolves when the answer is complete. When the admin leaves, the request ends as for a client that leaves.
+ */
 async function play(
   { origin, key, secrets }: PlayServer,
   { endpoint, request, signal }: { endpoint: string; request: object; signal: AbortSignal },

@@ -2,17 +2,17 @@ import { randomUUIDv7 } from 'node:crypto'
 import type { NextFunction, Request, Response } from 'express'
 import { GatewayError, gatewayError } from '../../canonical/error.ts'
 import { clientAddressOf } from '../../http/client-address.ts'
-import { inTime } from '../../in-time.ts'
 import type { QueuePages, Queues } from '../../queue/queue.ts'
+import { inTime } from '../../runtime/in-time.ts'
 import type { AdminToken } from './token.ts'
 
 /** The path of the pages. */
 export const queuesPath = '/admin/v1/queues'
 
 /**
- * Pages below `path` that show the queues and change nothing. An operator sends the admin token as bearer token, or types it as the
- * password that the browser asks for, with any name. While the queue's backend is away the answer is a 503 within five
- * seconds.
+ * Pages below `path` that show the queues and change nothing. An operator sends the admin token as bearer
+ * token, or types it as the password that the browser asks for, with any name. While the queue's backend is
+ * away the answer is a 503 within five seconds.
  */
 export function adminQueues(path: string, adminToken: AdminToken, queues: () => Promise<Queues>) {
   let pages: Promise<QueuePages> | undefined

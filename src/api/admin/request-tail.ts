@@ -67,7 +67,9 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
   })
 }
 
-/** While the client has not taken one batch, the next ones are only counted. So no more than one is in memory. */
+/**
+ * While the client has not taken one batch, the next ones are only counted. So no more than one is in memory.
+ */
 function takerFor(stream: EventStream, showsRouting: boolean): (batch: TailBatch) => void {
   let isBusy = false
   let left = 0

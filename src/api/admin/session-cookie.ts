@@ -10,7 +10,10 @@ export interface CookieKind {
 }
 
 export const sessionCookie: CookieKind = { name: 'tollgate', sameSite: 'strict' }
-/** It proves nothing but that this browser has signed in before (access/users/device.ts). It stays at a sign-out. */
+/**
+ * It proves nothing but that this browser has signed in before (access/users/device.ts). It stays at a
+ * sign-out.
+ */
 export const deviceCookie: CookieKind = { name: 'tollgate-device', sameSite: 'strict' }
 export const oidcCookie: CookieKind = { name: 'tollgate-sso', sameSite: 'lax' }
 
@@ -30,7 +33,9 @@ export function cookieHeader(
   ].join('; ')
 }
 
-/** The value that the browser sent. Undefined: it sent none, or two, of which another site may have set one. */
+/**
+ * The value that the browser sent. Undefined: it sent none, or two, of which another site may have set one.
+ */
 export function cookieOf(
   request: IncomingMessage,
   { name }: CookieKind,
@@ -51,7 +56,10 @@ export function ownOrigin(request: IncomingMessage, publicUrl: string | undefine
   return url.origin
 }
 
-/** A browser takes `__Host-` only from an HTTPS server, with Path=/ and without a domain: no other host can set it. */
+/**
+ * A browser takes `__Host-` only from an HTTPS server, with Path=/ and without a domain: no other host can
+ * set it.
+ */
 function fullName(name: string, isSecure: boolean): string {
   return isSecure ? `__Host-${name}` : name
 }

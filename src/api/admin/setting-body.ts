@@ -3,8 +3,8 @@ import { checked } from '../../canonical/checked.ts'
 import { isRecord, type Json } from '../../canonical/json.ts'
 
 /**
- * The body of a call that makes or changes a resource, from the schema of its entry in gateway.yaml. Each member may be absent
- * or null. It checks the names of the members, and leaves the values to `merged`.
+ * The body of a call that makes or changes a resource, from the schema of its entry in gateway.yaml. Each
+ * member may be absent or null. It checks the names of the members, and leaves the values to `merged`.
  */
 export function settingBody<const Required extends string = never>(
   settings: z.ZodObject,
@@ -31,8 +31,8 @@ export function settingBody<const Required extends string = never>(
 export type Settings = Record<string, unknown>
 
 /**
- * The settings that a row has after a change, checked by the schema of its entry in gateway.yaml: an absent setting stays, null
- * restores the default, and objects are merged. https://www.rfc-editor.org/rfc/rfc7396
+ * The settings that a row has after a change, checked by the schema of its entry in gateway.yaml: an absent
+ * setting stays, null restores the default, and objects are merged. https://www.rfc-editor.org/rfc/rfc7396
  */
 export function merged<Schema extends z.ZodType>(
   schema: Schema,

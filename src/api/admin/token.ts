@@ -13,8 +13,9 @@ interface Guesses {
 }
 
 /**
- * ADMIN_TOKEN, and the guesses of it. They are counted in the memory of the process, by network, with the bounds of sign-ins: beyond
- * them nothing from that network is compared, until the window ends. So a guess asks Postgres nothing and leaves nothing there.
+ * ADMIN_TOKEN, and the guesses of it. They are counted in the memory of the process, by network, with the
+ * bounds of sign-ins: beyond them nothing from that network is compared, until the window ends. So a guess
+ * asks Postgres nothing and leaves nothing there.
  */
 export class AdminToken {
   readonly #digest: Buffer
@@ -27,7 +28,10 @@ export class AdminToken {
     this.#guesses = new LRUCache({ max: networksMax, ttl: bounds.signInWindowSeconds * 1000 })
   }
 
-  /** Takes the same time for every guess. Throws `rate_limited` after too many wrong ones from the network of this address. */
+  /**
+   * Takes the same time for every guess. Throws `rate_limited` after too many wrong ones from the network of
+   * this address.
+   */
   accepts(given: string, address: string): boolean {
     const network = networkOf(address)
     const guesses = this.#guesses.get(network)

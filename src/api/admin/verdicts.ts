@@ -59,7 +59,10 @@ const verdictList = z
 
 const deletedVerdict = z.object({ id: z.string(), deleted: z.literal(true) }).meta({ id: 'DeletedVerdict' })
 
-/** Operators see what probes and refusals have taught the gateway about its offers, and drop what they know better. */
+/**
+ * Operators see what probes and refusals have taught the gateway about its offers, and drop what they know
+ * better.
+ */
 export function adminVerdictsEndpoints({ database }: AdminVerdictsContext): AdminEndpoint[] {
   return [
     adminEndpoint({

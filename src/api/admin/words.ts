@@ -6,9 +6,9 @@ import { isRecord } from '../../canonical/json.ts'
 const filesOnly: ReadonlySet<string> = new Set(['ca_file', 'cert_file', 'key_file'])
 
 /**
- * A body in the words of gateway.yaml. Its JSON Schema is made from the schema of the file, so a new setting of the file is
- * one of the API. The handler checks the words with that schema, when it has the rows that they belong to. `optional`: settings that may be
- * absent here, which the file needs.
+ * A body in the words of gateway.yaml. Its JSON Schema is made from the schema of the file, so a new setting
+ * of the file is one of the API. The handler checks the words with that schema, when it has the rows that
+ * they belong to. `optional`: settings that may be absent here, which the file needs.
  */
 export function wordsOf(
   schema: z.ZodType,

@@ -6,7 +6,10 @@ export interface ExportColumn {
   readonly kind: ColumnKind
 }
 
-/** Makes a file of rows, batch by batch. A row has its values in the order of the columns, as Postgres answers them. */
+/**
+ * Makes a file of rows, batch by batch. A row has its values in the order of the columns, as Postgres answers
+ * them.
+ */
 export interface RowEncoder {
   begin(): Buffer
   /** At least one row. */

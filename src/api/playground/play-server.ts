@@ -20,9 +20,9 @@ export interface PlayServer {
 }
 
 /**
- * Serve one run. Its request goes the way of all: limits, money, routing, the row. Only the look-up of the key differs: the run
- * has a secret of its own for an identity whose real secret nobody knows. `publicUrl`: where links to images begin. A worker makes
- * the images, so that `wires` hear nothing of it.
+ * Serve one run. Its request goes the way of all: limits, money, routing, the row. Only the look-up of the
+ * key differs: the run has a secret of its own for an identity whose real secret nobody knows. `publicUrl`:
+ * where links to images begin. A worker makes the images, so that `wires` hear nothing of it.
  */
 export async function startPlayServer(
   gateway: ImageGateway,

@@ -19,8 +19,8 @@ export interface WireListener {
 }
 
 /**
- * The upstreams, with a listener to all calls. What is sent and how it is answered stays the same. Adds the secrets of each
- * call to `known`: an upstream may repeat them to the client.
+ * The upstreams, with a listener to all calls. What is sent and how it is answered stays the same. Adds the
+ * secrets of each call to `known`: an upstream may repeat them to the client.
  */
 export function overheard(upstreams: Upstreams, wires: WireListener, known: string[]): Upstreams {
   let attempts = 0

@@ -21,7 +21,8 @@ export const reasonParts = [
 ] as const satisfies readonly [string, Readonly<Record<string, ReasonEntry>>][]
 
 /**
- * All that Tollgate refuses or reports by itself. A reason is stable: rows, metrics, clients and the runbook go by it.
+ * All that Tollgate refuses or reports by itself. A reason is stable: rows, metrics, clients and the runbook
+ * go by it.
  */
 const catalogue = {
   ...requestReasons,

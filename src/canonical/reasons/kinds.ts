@@ -1,7 +1,10 @@
 /** The side that has to act. It decides the outcome of the row and the level of the log. */
 export type Fault = 'client' | 'upstream' | 'gateway'
 
-/** The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's envelope. */
+/**
+ * The kind of an error tells the client what to do about it. Each protocol renders each kind in its vendor's
+ * envelope.
+ */
 export type ErrorKind =
   | 'invalid_request'
   | 'unsupported_parameter'

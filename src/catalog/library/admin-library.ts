@@ -8,7 +8,10 @@ import { readPriceLibrary, setLibraryProviders } from './library-queries.ts'
 import { providersOf } from './providers-of.ts'
 import type { LibraryProvider } from './read-library.ts'
 
-/** The library's providers for a channel, whose prices it puts in force. Null: the library's prices are not wanted. */
+/**
+ * The library's providers for a channel, whose prices it puts in force. Null: the library's prices are not
+ * wanted.
+ */
 export async function libraryForChannel(
   tx: Transaction,
   channel: Pick<ChannelEntry, 'vendor' | 'protocols'>,
@@ -29,7 +32,9 @@ export async function librarySettingFor(
   return state?.managedBy === 'admin' ? { renewUrl: state.renewUrl ?? undefined } : undefined
 }
 
-/** The setting that holds for the channels of an import: its own, or that of the database, whoever manages it. */
+/**
+ * The setting that holds for the channels of an import: its own, or that of the database, whoever manages it.
+ */
 export async function settingForImport(
   tx: Transaction,
   { prices }: Pick<GatewayFile, 'prices'>,

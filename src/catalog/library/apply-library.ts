@@ -24,8 +24,8 @@ export interface LibrarySetting {
 }
 
 /**
- * Put the package's prices of these providers in force; `undefined`: those of none. Data that was fetched stays, unless the
- * package is another one by now, or the file no longer wants it to be fetched.
+ * Put the package's prices of these providers in force; `undefined`: those of none. Data that was fetched
+ * stays, unless the package is another one by now, or the file no longer wants it to be fetched.
  */
 export async function applyLibrary(
   tx: Transaction,

@@ -1,6 +1,9 @@
 import { type LibraryProvider, readLibrary } from './read-library.ts'
 
-/** The exact version of the package. It is a part of what a gateway.yaml means: another version makes other rows. */
+/**
+ * The exact version of the package. It is a part of what a gateway.yaml means: another version makes other
+ * rows.
+ */
 export const libraryVersion = '0.1.8'
 
 /** Finds providers in the data of the package. */

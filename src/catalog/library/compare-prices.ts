@@ -19,7 +19,10 @@ export interface PriceDifference {
   source: string
 }
 
-/** Compare the prices of a file with the library's, for each channel whose vendor and upstream model the library knows. */
+/**
+ * Compare the prices of a file with the library's, for each channel whose vendor and upstream model the
+ * library knows.
+ */
 export function comparePrices(
   file: GatewayFile,
   library: BundledLibrary,

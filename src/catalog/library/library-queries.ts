@@ -12,7 +12,10 @@ export async function readPriceLibrary(db: TypedQueries | Transaction) {
   return row
 }
 
-/** The address to fetch from, where it is due; undefined: it is not. One statement, so that one process gets it. */
+/**
+ * The address to fetch from, where it is due; undefined: it is not. One statement, so that one process gets
+ * it.
+ */
 export async function claimRenewal(db: TypedQueries): Promise<string | undefined> {
   const [row] = await db
     .update(priceLibrary)

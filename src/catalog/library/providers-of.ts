@@ -6,8 +6,8 @@ import type { LibraryProvider } from './read-library.ts'
 const providerNames: Readonly<Record<string, string>> = { gemini: 'google', xai: 'x-ai' }
 
 /**
- * The library's providers whose prices hold on a channel, the first one first: that of the channel's vendor, else of its base
- * URLs; then those whose models it sells too. Empty: the library knows none.
+ * The library's providers whose prices hold on a channel, the first one first: that of the channel's vendor,
+ * else of its base URLs; then those whose models it sells too. Empty: the library knows none.
  */
 export function providersOf(
   { vendor, protocols }: { vendor: VendorName | undefined; protocols: Readonly<Record<string, string>> },

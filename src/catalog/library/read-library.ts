@@ -83,7 +83,10 @@ const provider = z
 
 const library = z.array(provider).min(1).max(500)
 
-/** Check data of the library, the package's or what was fetched. Throws an Error that says what is wrong with it. */
+/**
+ * Check data of the library, the package's or what was fetched. Throws an Error that says what is wrong with
+ * it.
+ */
 export function readLibrary(data: unknown): LibraryProvider[] {
   const read = library.safeParse(data)
   if (read.success) return read.data

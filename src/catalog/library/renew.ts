@@ -6,14 +6,17 @@ import { claimRenewal } from './library-queries.ts'
 import { type LibraryProvider, readLibrary } from './read-library.ts'
 
 /**
- * The address to fetch prices from now; undefined: none is due, or gateway.yaml does not ask for it. Of all processes one gets
- * it. After a day, and an hour after a failure, it is due again.
+ * The address to fetch prices from now; undefined: none is due, or gateway.yaml does not ask for it. Of all
+ * processes one gets it. After a day, and an hour after a failure, it is due again.
  */
 export function renewalDue(db: TypedQueries): Promise<string | undefined> {
   return claimRenewal(db)
 }
 
-/** Fetch prices and put them in force. Answers how many are new. Rejects, and changes nothing, where the data is not good. */
+/**
+ * Fetch prices and put them in force. Answers how many are new. Rejects, and changes nothing, where the data
+ * is not good.
+ */
 export async function renewPrices(
   connections: Pick<Connections, 'db'>,
   url: string,

@@ -16,8 +16,8 @@ const statementMs = 60_000
 if (parentPort !== null) void run(parentPort, workerData as RenewalTask)
 
 /**
- * Renew the prices while the process serves. In a thread, because megabytes of JSON take a while to read, and because a
- * transaction whose connection dies ends the thread that it runs in (see db/database.ts).
+ * Renew the prices while the process serves. In a thread, because megabytes of JSON take a while to read, and
+ * because a transaction whose connection dies ends the thread that it runs in (see db/database.ts).
  */
 async function run(port: MessagePort, { url, databaseUrl }: RenewalTask) {
   const send = (message: FromRenewalThread) => port.postMessage(message)

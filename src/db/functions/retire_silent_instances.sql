@@ -2,7 +2,7 @@
 -- its disk: release their reservations and mark them `lost`. A process that comes back is `live` again with its next heartbeat,
 -- and a journal that comes back is adopted and shipped: its charges are booked, and nothing is released again. Answers their
 -- ids. Leaves the caller out, whose own heartbeat may be old after its machine slept. Locks accounts first and instances last,
--- as adoption does. Processes with DURABILITY=postgres are ended sooner, with their requests (ledger/lost.ts).
+-- as adoption does. Processes with DURABILITY=postgres are ended sooner, with their requests (ledger/end-lost.ts).
 CREATE OR REPLACE FUNCTION retire_silent_instances(caller uuid, silent_ms bigint) RETURNS SETOF uuid LANGUAGE plpgsql AS $$
 DECLARE
   heard_of timestamptz := now() - silent_ms * interval '1 ms';

@@ -38,7 +38,8 @@ export class FileWriter implements ImageWriter {
       await file.sync()
       await this.#close()
       await fs.rename(this.#part, this.#path)
-      // The file's name is an entry of the day's folder, and the day's name an entry of the folder above: sync both.
+      // The file's name is an entry of the day's folder, and the day's name an entry of the folder above:
+      // sync both.
       await syncFolder(dirname(this.#path))
       await syncFolder(this.#directory)
     })

@@ -12,7 +12,9 @@ export interface FileStorageOptions {
   openFile?: OpenFile
 }
 
-/** Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are complete. */
+/**
+ * Images as files: `<directory>/YYYY-MM-DD/<32 hex digits>`, with the suffix `.part` until they are complete.
+ */
 export function fileStorage({ directory, openFile = fs.open }: FileStorageOptions): ImageStorage {
   return {
     isShared: false,

@@ -19,7 +19,10 @@ export class ImageLinks {
     return `/v1/images/files/${file}?expires=${expires}&signature=${signatureOf(file, expires, this.#keys.current)}`
   }
 
-  /** The whole seconds until the link expires. Throws a GatewayError when we did not sign it, or when it has expired. */
+  /**
+   * The whole seconds until the link expires. Throws a GatewayError when we did not sign it, or when it has
+   * expired.
+   */
   verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): number {
     if (expires === undefined || signature === undefined) {
       throw gatewayError('image_link_incomplete')
@@ -33,8 +36,8 @@ export class ImageLinks {
   }
 
   /**
-   * A former key may be known to others, who could sign links that never expire: of its links only those count that it can have
-   * signed before another key took its place.
+   * A former key may be known to others, who could sign links that never expire: of its links only those
+   * count that it can have signed before another key took its place.
    */
   #isSigned(signature: string, file: string, expires: string): boolean {
     if (equal(signature, signatureOf(file, expires, this.#keys.current))) return true

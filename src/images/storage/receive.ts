@@ -3,9 +3,10 @@ import { type ContentType, sniff, sniffBytes } from './sniff.ts'
 import type { ImageStorage, ImageWriter } from './storage.ts'
 
 /**
- * Receives an image from an upstream in chunks: checks its type, counts its bytes and stores it. One call at a time, except
- * `abandon`. When a call rejects, nothing of the image is left. It rejects with `upstream_error` when this is not an image
- * or has more than `bytesMax` bytes, and with `unavailable`, whose cause is for the operator, when it cannot be stored.
+ * Receives an image from an upstream in chunks: checks its type, counts its bytes and stores it. One call at
+ * a time, except `abandon`. When a call rejects, nothing of the image is left. It rejects with
+ * `upstream_error` when this is not an image or has more than `bytesMax` bytes, and with `unavailable`, whose
+ * cause is for the operator, when it cannot be stored.
  */
 export class ImageReceiver {
   readonly #storage: ImageStorage

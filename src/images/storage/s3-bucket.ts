@@ -45,7 +45,8 @@ export async function openBucket(options: S3StorageOptions): Promise<Bucket> {
       requestTimeout: 60_000,
       throwOnRequestTimeout: true,
       socketTimeout: 60_000,
-      // Each image that a client reads holds one connection: with the SDK's default of 50, slow readers would block writers.
+      // Each image that a client reads holds one connection: with the SDK's default of 50, slow readers would
+      // block writers.
       httpAgent: { maxSockets: connectionsMax },
       httpsAgent: { maxSockets: connectionsMax },
     },

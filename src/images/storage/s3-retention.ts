@@ -57,8 +57,8 @@ async function removeDay({ sdk, client, name, prefix }: Bucket, day: string): Pr
 }
 
 /**
- * Removes the header that names the algorithm: with it, S3 refuses a request that has no x-amz-checksum header of that name.
- * https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
+ * Removes the header that names the algorithm: with it, S3 refuses a request that has no x-amz-checksum
+ * header of that name. https://docs.aws.amazon.com/AmazonS3/latest/API/API_DeleteObjects.html
  */
 function withoutAlgorithm<Args extends { request: unknown }, Answer>(next: (args: Args) => Answer) {
   return (args: Args): Answer => {

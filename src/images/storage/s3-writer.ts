@@ -5,8 +5,8 @@ import type { Bucket } from './s3-bucket.ts'
 import type { ImageWriter } from './storage.ts'
 
 /**
- * Writes an image to an object of a bucket, part by part. A write waits while a part is under way: memory holds at most
- * about three parts, for an image of any size.
+ * Writes an image to an object of a bucket, part by part. A write waits while a part is under way: memory
+ * holds at most about three parts, for an image of any size.
  */
 export class S3Writer implements ImageWriter {
   readonly key: string

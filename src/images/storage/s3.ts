@@ -6,8 +6,9 @@ import { S3Writer } from './s3-writer.ts'
 import type { ImageStorage, StoredImage } from './storage.ts'
 
 /**
- * Images in an S3 bucket: `<prefix>YYYY-MM-DD/<32 hex digits>`. It needs s3:PutObject, GetObject, DeleteObject,
- * AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. It loads the SDK, which file storage never needs.
+ * Images in an S3 bucket: `<prefix>YYYY-MM-DD/<32 hex digits>`. It needs s3:PutObject, GetObject,
+ * DeleteObject, AbortMultipartUpload, ListBucket and ListBucketMultipartUploads. It loads the SDK, which file
+ * storage never needs.
  */
 export async function s3Storage(options: S3StorageOptions): Promise<ImageStorage> {
   const bucket = await openBucket(options)

@@ -1,10 +1,11 @@
 import { type RasterType, rasterTypeOf } from '../../canonical/image-type.ts'
 
 /**
- * The type of an image, read from its first bytes: we send it to browsers, and do not trust what upstreams say.
+ * The type of an image, read from its first bytes: we send it to browsers, and do not trust what upstreams
+ * say.
  *
- * An SVG may contain scripts, which run when a browser opens it as a page: serve it with `content-security-policy: sandbox`,
- * and serve every image with `x-content-type-options: nosniff`.
+ * An SVG may contain scripts, which run when a browser opens it as a page: serve it with
+ * `content-security-policy: sandbox`, and serve every image with `x-content-type-options: nosniff`.
  */
 export type ContentType = RasterType | 'image/svg+xml'
 
@@ -18,7 +19,9 @@ export function sniff(first: Buffer): ContentType | undefined {
   return isSvg(first.subarray(0, sniffBytes).toString('utf8')) ? 'image/svg+xml' : undefined
 }
 
-/** Whether the root element is `svg`, after a prolog as XML allows it. Case matters as in XML: `<SVG` is HTML. */
+/**
+ * Whether the root element is `svg`, after a prolog as XML allows it. Case matters as in XML: `<SVG` is HTML.
+ */
 function isSvg(text: string): boolean {
   let rest = text.replace(/^\ufeff/, '').trimStart()
   for (;;) {
@@ -29,7 +32,10 @@ function isSvg(text: string): boolean {
   }
 }
 
-/** The end of the declaration, comment or document type at the start; undefined: there is none, or it does not end. */
+/**
+ * The end of the declaration, comment or document type at the start; undefined: there is none, or it does not
+ * end.
+ */
 function endOfPrologPart(text: string): number | undefined {
   if (text.startsWith('<?')) return after(text, '?>', 2)
   if (text.startsWith('<!--')) return after(text, '-->', 4)

@@ -30,7 +30,8 @@ export function addressTest(block: string): AddressTest {
     return { kind: 'octet', prefix, octet: whole + 1, least, most: least + size - 1 }
   }
   if (bits === 128) return { kind: 'address', address: network.toString() }
-  // The text of an address has no leading zeros, and may leave out a run of zero parts: only parts before it are sure.
+  // The text of an address has no leading zeros, and may leave out a run of zero parts: only parts before it
+  // are sure.
   const parts = network.parts.slice(0, Math.trunc(bits / 16))
   const zero = parts.indexOf(0)
   const sure = zero === -1 ? parts : parts.slice(0, zero)

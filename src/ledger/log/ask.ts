@@ -3,7 +3,9 @@ import type { Terms } from '../../db/pool.ts'
 import { SliceTooLong } from './older-days.ts'
 import type { AskLog } from './walk.ts'
 
-/** Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn. */
+/**
+ * Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn.
+ */
 export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {
   return async (question, { withinMs, signal }) => {
     const tooLong = new AbortController()

@@ -12,8 +12,8 @@ export interface LogCounts {
 }
 
 /**
- * Count the requests that match by time and outcome, the newest first, for as long as `withinMs`. Where older days cannot be
- * read, the counts end before them.
+ * Count the requests that match by time and outcome, the newest first, for as long as `withinMs`. Where older
+ * days cannot be read, the counts end before them.
  */
 export async function countRequests(
   ask: AskLog,

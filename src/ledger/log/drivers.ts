@@ -2,8 +2,9 @@ import { isReason, reasons } from '../../canonical/reasons/catalogue.ts'
 import type { AdminFilter, Condition, LogColumn } from './filter.ts'
 
 /**
- * The condition that an index with the order of the list serves, and the other ones. A page then costs what it shows, however
- * few of the rows match. Undefined: no index does, and Postgres reads the rows in their order.
+ * The condition that an index with the order of the list serves, and the other ones. A page then costs what
+ * it shows, however few of the rows match. Undefined: no index does, and Postgres reads the rows in their
+ * order.
  */
 export interface Driver {
   readonly rest: AdminFilter
@@ -18,7 +19,10 @@ export interface Arm {
   readonly unlessRequested: readonly string[] | undefined
 }
 
-/** Of these columns, `requests` has an index by time on each partition, or on each closed one: see `logIndexes`. */
+/**
+ * Of these columns, `requests` has an index by time on each partition, or on each closed one: see
+ * `logIndexes`.
+ */
 const ordered: ReadonlySet<LogColumn> = new Set([
   'tenant_id',
   'key_id',

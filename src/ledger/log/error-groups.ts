@@ -22,8 +22,8 @@ export interface ErrorGroups {
 }
 
 /**
- * Group the errors that match by kind, endpoint, channel and the upstream's status, the newest first, for as long as `withinMs`.
- * Where older days cannot be read, the counts end before them.
+ * Group the errors that match by kind, endpoint, channel and the upstream's status, the newest first, for as
+ * long as `withinMs`. Where older days cannot be read, the counts end before them.
  */
 export async function groupErrors(
   ask: AskLog,

@@ -60,5 +60,8 @@ export function errorSelect(by: ErrorsBy, table = 'requests'): { before: string;
   }
 }
 
-/** Groups of a slice that tell their path though no channel was asked: a request for a channel has one of our own paths. */
+/**
+ * Groups of a slice that tell their path though no channel was asked: a request for a channel has one of our
+ * own paths.
+ */
 const pathsMax = 200

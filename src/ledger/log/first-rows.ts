@@ -1,6 +1,6 @@
 import type { LogRow } from './filter.ts'
+import { idAfter } from './next-id.ts'
 import { OlderDaysError } from './older-days.ts'
-import { idAfter } from './positions.ts'
 import type { Order } from './slice.ts'
 import type { LogBatch } from './walk.ts'
 
@@ -13,8 +13,8 @@ export interface FirstRows {
 }
 
 /**
- * The first rows of a walk: `most` of them, or those that it finds `withinMs`. It searches one slice at least. Where older days
- * cannot be read, it ends before them: the page behind it says why.
+ * The first rows of a walk: `most` of them, or those that it finds `withinMs`. It searches one slice at
+ * least. Where older days cannot be read, it ends before them: the page behind it says why.
  */
 export async function firstRows(
   batches: AsyncIterable<LogBatch<LogRow>>,

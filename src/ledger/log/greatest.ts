@@ -13,8 +13,9 @@ export interface GreatestRows {
 }
 
 /**
- * The matching rows with the most of a measure, for as long as `withinMs`: it searches from the newest on, and one slice at
- * least. Rows without a value are not among them. Where older days cannot be read, the search ends before them.
+ * The matching rows with the most of a measure, for as long as `withinMs`: it searches from the newest on,
+ * and one slice at least. Rows without a value are not among them. Where older days cannot be read, the
+ * search ends before them.
  */
 export async function greatestRows(
   ask: AskLog,

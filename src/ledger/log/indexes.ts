@@ -2,9 +2,10 @@ import type { Sql } from 'postgres'
 import { buildIndexes, type IndexPass, type MissingIndex } from '../index-builder.ts'
 
 /**
- * The indexes of closed days, which serve the queries of admins over all tenants. A day is closed when it has ended and its
- * rows are there. The partitions of today and tomorrow do without: each index would cost every insert, and one day of rows is
- * read fast enough. To build an index at once, by sorting, costs a small part of what inserts into it cost.
+ * The indexes of closed days, which serve the queries of admins over all tenants. A day is closed when it has
+ * ended and its rows are there. The partitions of today and tomorrow do without: each index would cost every
+ * insert, and one day of rows is read fast enough. To build an index at once, by sorting, costs a small part
+ * of what inserts into it cost.
  */
 interface LogIndex {
   /** The end of its name, behind that of the partition. */

@@ -2,8 +2,9 @@ import type postgres from 'postgres'
 import { type AdminFilter, type Condition, idColumns, type LogRow, type NamedKind } from './filter.ts'
 
 /**
- * The filter with the ids of all that has, or had, the names in it. Rows have ids alone. Where the filter is bound to one tenant,
- * names of others do not count: without that, many other keys of this name would hide its own.
+ * The filter with the ids of all that has, or had, the names in it. Rows have ids alone. Where the filter is
+ * bound to one tenant, names of others do not count: without that, many other keys of this name would hide
+ * its own.
  */
 export async function withIds(sql: postgres.Sql, filter: AdminFilter): Promise<AdminFilter> {
   const wanted = filter.conditions.flatMap((condition) =>

@@ -4,13 +4,16 @@ import { conditionsOf, joined } from './conditions.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
 
 /**
- * A place in the order in which rows became visible. That is not the order of their moments: a row is written when its request
- * ends, and requests end in any order, in several processes.
+ * A place in the order in which rows became visible. That is not the order of their moments: a row is written
+ * when its request ends, and requests end in any order, in several processes.
  */
 export interface TailPlace {
   /** A snapshot of Postgres: the rows that it shows came before. */
   readonly snapshot: string
-  /** The block of each partition from which the search begins: those before it have only rows that came before. */
+  /**
+   * The block of each partition from which the search begins: those before it have only rows that came
+   * before.
+   */
   readonly blocks: Readonly<Record<string, number>>
 }
 
@@ -22,8 +25,9 @@ export async function watchRows(sql: postgres.Sql): Promise<void> {
 }
 
 /**
- * The partitions that most running requests write to, and their sizes in blocks. Rows of older days are noted. The partition of
- * two days ago is among them, because the day may end between the writing of a row and the search.
+ * The partitions that most running requests write to, and their sizes in blocks. Rows of older days are
+ * noted. The partition of two days ago is among them, because the day may end between the writing of a row
+ * and the search.
  */
 export async function tailSizes(
   sql: postgres.Sql,
@@ -52,10 +56,10 @@ export interface NewRows {
 }
 
 /**
- * The rows that have become visible since a place, each once. `filter`: only these, with ids as `withIds` makes it. `until`:
- * none that became visible after this snapshot. Most are
- * noted. Those that were written before a tail was open are in the blocks from the place on, but for small ones: Postgres puts these
- * into free room of any block. It keeps the transaction of each row in `xmin`.
+ * The rows that have become visible since a place, each once. `filter`: only these, with ids as `withIds`
+ * makes it. `until`: none that became visible after this snapshot. Most are noted. Those that were written
+ * before a tail was open are in the blocks from the place on, but for small ones: Postgres puts these into
+ * free room of any block. It keeps the transaction of each row in `xmin`.
  * https://www.postgresql.org/docs/18/functions-info.html#FUNCTIONS-PG-SNAPSHOT
  */
 export async function newRows(

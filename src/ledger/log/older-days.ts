@@ -7,14 +7,17 @@ import type { CountRow, Measure, Order, Slice } from './slice.ts'
 /** The days of the usage log that Postgres has no longer. `archive/older-days.ts` has them. */
 export interface OlderDays {
   /**
-   * The matching rows of a slice, in order or the greatest first, `most` at most. Ask Postgres first: a day that leaves Postgres meanwhile is then
-   * found twice, never nowhere.
+   * The matching rows of a slice, in order or the greatest first, `most` at most. Ask Postgres first: a day
+   * that leaves Postgres meanwhile is then found twice, never nowhere.
    */
   rows(
     question: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
     terms: OlderTerms,
   ): Promise<LogRow[]>
-  /** The counts of `recent`, which asks Postgres, and those of the older days: no row counts twice. It may ask again. */
+  /**
+   * The counts of `recent`, which asks Postgres, and those of the older days: no row counts twice. It may ask
+   * again.
+   */
   counts(
     question: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
@@ -26,7 +29,10 @@ export interface OlderDays {
   ): Promise<ErrorRow[]>
 }
 
-/** Beyond `withinMs`, a method rejects OlderTooLong. Undefined: the archive has its own bound, and rejects OlderDaysError. */
+/**
+ * Beyond `withinMs`, a method rejects OlderTooLong. Undefined: the archive has its own bound, and rejects
+ * OlderDaysError.
+ */
 export interface OlderTerms {
   withinMs: number | undefined
   signal: AbortSignal | undefined

@@ -1,7 +1,10 @@
 import { gatewayError } from '../../canonical/error.ts'
 import { Bulkhead } from '../../runtime/bulkhead.ts'
 
-/** The exports that run in this process: their number is bounded, so that other reads of the usage log go on beside them. */
+/**
+ * The exports that run in this process: their number is bounded, so that other reads of the usage log go on
+ * beside them.
+ */
 export class RunningExports {
   readonly #places: Bulkhead
 
@@ -19,7 +22,10 @@ export class RunningExports {
     })
   }
 
-  /** Count one more, until the caller calls the function that this returns. Throws `rate_limited` where it is one too many. */
+  /**
+   * Count one more, until the caller calls the function that this returns. Throws `rate_limited` where it is
+   * one too many.
+   */
   begin(owner: string): () => void {
     this.#places.requireRoom(owner)
     const run = { owner, begin() {} }

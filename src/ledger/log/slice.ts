@@ -30,8 +30,9 @@ export function sliceOf(fromId: string, toId: string, momentOf: (id: string) => 
 }
 
 /**
- * The matching rows of a slice, in order, `most` at most. Times are literals, so that Postgres plans only the partitions of the
- * slice. Ask it on connections that plan each statement for its values: a rare and a frequent value need different plans.
+ * The matching rows of a slice, in order, `most` at most. Times are literals, so that Postgres plans only the
+ * partitions of the slice. Ask it on connections that plan each statement for its values: a rare and a
+ * frequent value need different plans.
  */
 export function rowsOf(
   sql: postgres.Sql,
@@ -44,7 +45,8 @@ export function rowsOf(
   const driver = driverOf(filter)
   const direction = sql.unsafe(order === 'newest' ? 'desc' : 'asc')
   const limit = sql`limit ${sql.unsafe(String(Math.trunc(most)))}`
-  // The primary key has the order of the ids, the other indexes that of the times. Both are the order of the list.
+  // The primary key has the order of the ids, the other indexes that of the times. Both are the order of the
+  // list.
   const byTime = sql`order by created_at ${direction}, id ${direction} ${limit}`
   const byId = sql`order by id ${direction} ${limit}`
   const rest = conditionsOf(sql, driver?.rest ?? filter)
@@ -58,7 +60,10 @@ export function rowsOf(
   return sql<LogRow[]>`${joined(sql, arms, sql`union all`)} ${byTime}`
 }
 
-/** The matching rows of a slice with the most of a measure, the greatest first, `most` at most. Rows without a value are left out. */
+/**
+ * The matching rows of a slice with the most of a measure, the greatest first, `most` at most. Rows without a
+ * value are left out.
+ */
 export function greatestOf(
   sql: postgres.Sql,
   filter: AdminFilter,
@@ -98,8 +103,9 @@ function select(sql: postgres.Sql, columns: Piece, conditions: readonly Piece[],
 }
 
 /**
- * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are compared only where
- * the times do not say it already: Postgres would take them for a second condition, and expect far too few rows.
+ * The ids are checked uuids, and the times are dates. `byId`: the primary key finds the rows. Else ids are
+ * compared only where the times do not say it already: Postgres would take them for a second condition, and
+ * expect far too few rows.
  */
 export function within(sql: postgres.Sql, { fromId, toId, from, to }: Slice, byId: boolean): Piece[] {
   const literal = (value: string) => sql.unsafe(`'${value}'`)

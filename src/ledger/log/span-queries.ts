@@ -5,8 +5,8 @@ import type { AdminFilter } from './filter.ts'
 const dayMs = 86_400_000
 
 /**
- * The time that rows which match may have: what the partitions and the files of the archive hold, with rows whose day has no
- * partition yet, or the moments inside the ids that are asked for.
+ * The time that rows which match may have: what the partitions and the files of the archive hold, with rows
+ * whose day has no partition yet, or the moments inside the ids that are asked for.
  */
 export async function logSpan(
   sql: postgres.Sql,

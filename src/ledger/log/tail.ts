@@ -25,8 +25,8 @@ interface Tail {
 }
 
 /**
- * Follows the usage log for all tails of a process with one search each half second, while there are tails. A row is found once,
- * when it becomes visible, in whatever process and at whatever moment its request began.
+ * Follows the usage log for all tails of a process with one search each half second, while there are tails. A
+ * row is found once, when it becomes visible, in whatever process and at whatever moment its request began.
  */
 export class LogTail {
   readonly #ask: AskLog
@@ -41,8 +41,8 @@ export class LogTail {
   }
 
   /**
-   * `filter`: with ids, as `withIds` makes it. Returns the function that ends the tail. Throws nothing: while Postgres is away
-   * there are no rows, and then those of that time.
+   * `filter`: with ids, as `withIds` makes it. Returns the function that ends the tail. Throws nothing: while
+   * Postgres is away there are no rows, and then those of that time.
    */
   follow(filter: AdminFilter, { from, take, end }: Pick<Tail, 'from' | 'take' | 'end'>): () => void {
     const tail: Tail = { filter, matches: matches(filter), from, take, end }
@@ -90,7 +90,10 @@ export class LogTail {
     return next
   }
 
-  /** What the common search found, unless this tail began elsewhere, or its rows may be among those that were too many. */
+  /**
+   * What the common search found, unless this tail began elsewhere, or its rows may be among those that were
+   * too many.
+   */
   async #rowsOf(
     { from, filter }: Tail,
     found: NewRows,
@@ -117,8 +120,9 @@ export class LogTail {
 type Sizes = { at: number; blocks: Readonly<Record<string, number>> }
 
 /**
- * Where the next search begins: blocks that were there a while ago are full, but for the last of them. A transaction writes
- * its rows before it commits, and Postgres extends a table by several blocks at once, which are filled in any order.
+ * Where the next search begins: blocks that were there a while ago are full, but for the last of them. A
+ * transaction writes its rows before it commits, and Postgres extends a table by several blocks at once,
+ * which are filled in any order.
  */
 function blocksAfter(sizes: Sizes[], blocks: Readonly<Record<string, number>>): Record<string, number> {
   const now = performance.now()

@@ -3,6 +3,7 @@ import { firstIdAt } from '../../db/first-id.ts'
 import { momentOf } from '../tuple.ts'
 import { type ErrorRow, type ErrorsBy, errorsOf } from './error-rows.ts'
 import type { AdminFilter, LogRow } from './filter.ts'
+import { idAfter } from './next-id.ts'
 import {
   mayBeOlder,
   mergedRows,
@@ -12,7 +13,6 @@ import {
   OlderTooLong,
   SliceTooLong,
 } from './older-days.ts'
-import { idAfter } from './positions.ts'
 import {
   type CountRow,
   countsOf,
@@ -24,7 +24,10 @@ import {
   sliceOf,
 } from './slice.ts'
 
-/** Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer than `withinMs`. */
+/**
+ * Asks Postgres one statement. The signal ends it on the server. Rejects SliceTooLong when it took longer
+ * than `withinMs`.
+ */
 export type AskLog = <T>(
   question: (sql: postgres.Sql) => Promise<T>,
   terms: { withinMs: number; signal: AbortSignal | undefined },
@@ -46,8 +49,8 @@ export interface Walk {
   /** Absent: Postgres has the whole log. */
   readonly older?: OlderDays | undefined
   /**
-   * A time of performance.now(). After the first batch, older days have no longer than until then, and the walk rejects
-   * OlderDaysError. Its caller still has what it found.
+   * A time of performance.now(). After the first batch, older days have no longer than until then, and the
+   * walk rejects OlderDaysError. Its caller still has what it found.
    */
   readonly endAt?: number | undefined
 }
@@ -63,9 +66,10 @@ export interface LogBatch<Row> {
 }
 
 /**
- * Walk through the log in slices of time, which grow while Postgres answers them fast and shrink while it does not. So a filter
- * without an index never becomes a statement that runs for minutes, and one with an index takes few statements. Each batch has
- * the rows of one slice, also none. The caller stops when it has enough.
+ * Walk through the log in slices of time, which grow while Postgres answers them fast and shrink while it
+ * does not. So a filter without an index never becomes a statement that runs for minutes, and one with an
+ * index takes few statements. Each batch has the rows of one slice, also none. The caller stops when it has
+ * enough.
  */
 export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<LogRow>> {
   const { filter, order = 'newest', rowsMax: most, older, signal } = walk
@@ -93,8 +97,8 @@ export function walkRequests(ask: AskLog, walk: Walk): AsyncGenerator<LogBatch<L
 }
 
 /**
- * The same walk, but each batch has the greatest rows of its slice, `most` at most, in no order. `bound` narrows the filter by what
- * the walk has found so far.
+ * The same walk, but each batch has the greatest rows of its slice, `most` at most, in no order. `bound`
+ * narrows the filter by what the walk has found so far.
  */
 export function walkGreatest(
   ask: AskLog,
@@ -169,7 +173,10 @@ function walkGroups<Row extends object>(
   )
 }
 
-/** A file of the archive has a whole day, so that a slice of less than a day is hardly faster: it is not tried again. */
+/**
+ * A file of the archive has a whole day, so that a slice of less than a day is hardly faster: it is not tried
+ * again.
+ */
 async function fromOlder<Row>(
   { from, to }: Slice,
   olderMs: number | undefined,
@@ -240,7 +247,10 @@ const hourMs = 3_600_000
 const dayMs = 24 * hourMs
 const firstSpanMs = hourMs
 const leastSpanMs = 1_000
-/** The walk aims at slices that Postgres answers in this time: short enough to stop in time, long enough to be few. */
+/**
+ * The walk aims at slices that Postgres answers in this time: short enough to stop in time, long enough to be
+ * few.
+ */
 const sliceMs = 150
 const sliceMsMax = 1_500
 const leastOlderMs = 1

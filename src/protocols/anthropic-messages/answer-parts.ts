@@ -25,9 +25,9 @@ export function signatureText(signature: ReasoningSignature, { envelope }: Answe
 }
 
 /**
- * Whether a thought without text is `redacted_thinking`, the vendor's own encrypted form. Signed thoughts of other vendors
- * become `thinking` with an empty text, as this vendor's models send when they show no thoughts: not every client knows
- * `redacted_thinking`.
+ * Whether a thought without text is `redacted_thinking`, the vendor's own encrypted form. Signed thoughts of
+ * other vendors become `thinking` with an empty text, as this vendor's models send when they show no
+ * thoughts: not every client knows `redacted_thinking`.
  */
 export function isRedacted({ protocol, kind }: ReasoningSignature): boolean {
   return protocol === protocolName && kind === 'encrypted'
@@ -45,8 +45,8 @@ export function encodeCitation({ url, title, citedText }: Citation, context: Ans
 }
 
 /**
- * Stands where the vendor puts its own sealed text of a page. The vendor would refuse any other text there, so the mark lets
- * the gateway take the page out of a later request to it: see `withoutEnvelopes`.
+ * Stands where the vendor puts its own sealed text of a page. The vendor would refuse any other text there,
+ * so the mark lets the gateway take the page out of a later request to it: see `withoutEnvelopes`.
  */
 function foreignSeal({ envelope }: AnswerContext): string {
   return envelope.wrap({ protocol: 'web-search', model: undefined, kind: 'encrypted', value: 'none' })
@@ -111,8 +111,8 @@ export function encodeStop(finish: Finish, refusalText: string | undefined): Jso
 }
 
 /**
- * The counts of an answer: the upstream's, else our estimates from the request and from the sent characters. They are
- * never all zero, because clients take that for a broken answer.
+ * The counts of an answer: the upstream's, else our estimates from the request and from the sent characters.
+ * They are never all zero, because clients take that for a broken answer.
  */
 export function answerUsage(
   usage: Usage | undefined,

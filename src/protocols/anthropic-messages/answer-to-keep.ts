@@ -3,8 +3,9 @@ import { SseDecoder } from '../decode-sse.ts'
 import type { AnswerToKeep } from '../protocol.ts'
 
 /**
- * The message of a whole answer, put together from its events where it was streamed. A refused turn is not continued, as the vendor's SDKs
- * expect: `ThreadState` in @anthropic-ai/sdk 1.12. Undefined too for an event that we do not know: the message would lack something.
+ * The message of a whole answer, put together from its events where it was streamed. A refused turn is not
+ * continued, as the vendor's SDKs expect: `ThreadState` in @anthropic-ai/sdk 1.12. Undefined too for an event
+ * that we do not know: the message would lack something.
  */
 export function answerToKeep(bytes: Buffer): AnswerToKeep | undefined {
   const answer = bytes[0] === openBrace ? parseObject(bytes.toString('utf8')) : streamedMessage(bytes)

@@ -7,9 +7,9 @@ export interface CitedText {
 }
 
 /**
- * Divide a text where its citations begin and end: this format has no offsets, and a citation is about the whole block that
- * has it. A citation without a length stands on the words before it. No part is white space alone: the vendor would refuse
- * it when it comes back.
+ * Divide a text where its citations begin and end: this format has no offsets, and a citation is about the
+ * whole block that has it. A citation without a length stands on the words before it. No part is white space
+ * alone: the vendor would refuse it when it comes back.
  */
 export function divideText(text: string, citations: readonly Citation[]): CitedText[] {
   const places = citations.map((citation) => placeOf(citation, text))
@@ -45,7 +45,10 @@ function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
   return joined
 }
 
-/** Whether a point belongs to the words from `start` to `end`: it stands behind them, or at the start of the text. */
+/**
+ * Whether a point belongs to the words from `start` to `end`: it stands behind them, or at the start of the
+ * text.
+ */
 function isAt(point: number, start: number, end: number): boolean {
   return point === end || (point === 0 && start === 0)
 }

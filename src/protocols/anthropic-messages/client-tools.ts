@@ -3,10 +3,12 @@ import type { Members } from '../members.ts'
 import { listSchema, type OwnFunction, objectSchema, textSchema, wordSchema } from '../own-function.ts'
 
 /**
- * The function that a tool is whose input the vendor has fixed, and which the client itself runs: its calls and results have the form
- * of any other tool's. Undefined: the vendor runs the tool, or it is a set of tools.
+ * The function that a tool is whose input the vendor has fixed, and which the client itself runs: its calls
+ * and results have the form of any other tool's. Undefined: the vendor runs the tool, or it is a set of
+ * tools.
  *
- * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference and the pages of each tool, read 2026-11-28
+ * https://platform.claude.com/docs/en/agents-and-tools/tool-use/tool-reference and the pages of each tool,
+ * read 2026-11-28
  */
 export function functionOf(type: string, tool: Members): OwnFunction | undefined {
   const [, kind, date = ''] = /^(bash|text_editor|memory|computer)_(\d{8})$/.exec(type) ?? []

@@ -12,8 +12,8 @@ import {
 } from './pair-results.ts'
 
 /**
- * The conversation up to a turn, as far as later turns depend on it. A step takes the state and one turn, and gives the new
- * state and the messages that no later turn can change.
+ * The conversation up to a turn, as far as later turns depend on it. A step takes the state and one turn, and
+ * gives the new state and the messages that no later turn can change.
  */
 export interface ConversationState {
   /** The message to which the next turn may add. */

@@ -91,8 +91,8 @@ function readEvent(decoder: MessageDecoder, data: string): void {
 }
 
 /**
- * The form of nearly all events, with the vendor's own order of members. Other events are parsed, which costs five
- * times as much.
+ * The form of nearly all events, with the vendor's own order of members. Other events are parsed, which costs
+ * five times as much.
  */
 const plainDelta = new RegExp(
   `^\\{"type": ?"content_block_delta", ?"index": ?([0-9]{1,9}), ?"delta": ?\\{"type": ?"text_delta", ?"text": ?${stringPattern}\\} *\\}$`,
@@ -114,7 +114,10 @@ interface OpenBlock {
   signature: string
   /** The encrypted form of a thought that the vendor does not show. */
   redacted: string
-  /** Pieces of a custom tool's input, which comes inside JSON. Undefined for blocks whose text goes on at once. */
+  /**
+   * Pieces of a custom tool's input, which comes inside JSON. Undefined for blocks whose text goes on at
+   * once.
+   */
   held: string[] | undefined
   hasText: boolean
   /** The input in the start of the block, for upstreams that send no deltas. */
@@ -154,8 +157,8 @@ class MessageDecoder {
   }
 
   /**
-   * Some gateways send a second start. Only its counts matter, unless it belongs to another message. Throws GatewayError then:
-   * the blocks of two messages have the same indexes.
+   * Some gateways send a second start. Only its counts matter, unless it belongs to another message. Throws
+   * GatewayError then: the blocks of two messages have the same indexes.
    */
   begin(message: Json): void {
     this.#counts = mergeCounts(this.#counts, message.usage)
@@ -202,7 +205,8 @@ class MessageDecoder {
         this.#startCall(at, block)
         break
       default:
-        // Blocks of tools that the vendor runs are no content, but for its searches. The text that follows is.
+        // Blocks of tools that the vendor runs are no content, but for its searches. The text that follows
+        // is.
         this.#open.set(at, 'skipped')
         if (!this.#searches.isSearch(block)) break
         this.#ensureStart()

@@ -202,7 +202,10 @@ function readSource(type: 'base64' | 'text' | 'url' | 'file', source: Members): 
   }
 }
 
-/** A signature from one of our envelopes, or one of this format: the client may have talked to the vendor before. */
+/**
+ * A signature from one of our envelopes, or one of this format: the client may have talked to the vendor
+ * before.
+ */
 function openSignature(
   value: string | undefined,
   kind: ReasoningSignature['kind'],

@@ -62,8 +62,8 @@ function decodeTexts(body: Members): TextBlock[] {
 }
 
 /**
- * The vendor's coding agent sends a line for its billing first. It changes with every request, so that no other vendor
- * could cache the text after it.
+ * The vendor's coding agent sends a line for its billing first. It changes with every request, so that no
+ * other vendor could cache the text after it.
  */
 function withoutBilling(block: TextBlock, unmapped: UnmappedFields): TextBlock[] {
   if (!block.text.startsWith('x-anthropic-billing-header:')) return [block]

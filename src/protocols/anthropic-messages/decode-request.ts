@@ -10,8 +10,8 @@ import { decodeOutput } from './decode-output.ts'
 import { decodeToolChoice, decodeTools } from './decode-tools.ts'
 
 /**
- * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError `invalid_request` with
- * the path of the bad field.
+ * Decode a `/v1/messages` body for an upstream that speaks another format. Throws GatewayError
+ * `invalid_request` with the path of the bad field.
  */
 export function decodeRequest(body: Json, { envelope }: DecodeContext): ChatRequest {
   const unmapped = new UnmappedFields()
@@ -106,7 +106,8 @@ function noteVendorFields(members: Members): void {
 }
 
 /**
- * On these words the tool runners of the vendor's SDKs, which ask for threads by default, go on without one: `ThreadState` in
+ * On these words the tool runners of the vendor's SDKs, which ask for threads by default, go on without one:
+ * `ThreadState` in
  * @anthropic-ai/sdk 1.12, `ThreadUnsupportedRequestError` of its types.
  */
 const noThread = { code: 'thread_unsupported_request', details: { unsupported: ['thread'] } }

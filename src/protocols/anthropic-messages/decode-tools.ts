@@ -5,8 +5,9 @@ import { readCache } from './decode-blocks.ts'
 import { decodeWebSearch, isWebSearch, searchToolName } from './web-search.ts'
 
 /**
- * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool choice. If
- * the client wants the vendor's own search, which other vendors lack, all deferred tools count at once.
+ * The tools. A deferred tool counts only after a search has found it, which shows in `seenTools` or the tool
+ * choice. If the client wants the vendor's own search, which other vendors lack, all deferred tools count at
+ * once.
  */
 export function decodeTools(
   body: Members,

@@ -17,8 +17,9 @@ import { searchWords } from './web-search.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError `unsupported_parameter` for
- * a member that it may not drop, and `invalid_request` for tools whose names collide.
+ * Encode a request for an upstream of this format, version 2023-06-01. Throws GatewayError
+ * `unsupported_parameter` for a member that it may not drop, and `invalid_request` for tools whose names
+ * collide.
  */
 export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
   const notes = new Notes(asked)

@@ -25,14 +25,14 @@ import { CallIds } from './wire.ts'
 /**
  * A streamed answer: message_start, then block after block, then message_delta and message_stop.
  *
- * A text goes on in another block after a citation of the words before it: in this format a citation is about all of its
- * block.
+ * A text goes on in another block after a citation of the words before it: in this format a citation is about
+ * all of its block.
  *
- * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait for its
- * end. The start of a block goes out with its first delta, so that no block is empty.
+ * Blocks never overlap in this format. Of several open blocks, the first goes out at once and the others wait
+ * for its end. The start of a block goes out with its first delta, so that no block is empty.
  *
- * The end of a call whose input is no JSON object waits: clients run a tool when its block ends. If the answer was cut off,
- * the block ends as the vendor's own does. Otherwise the answer ends with an error.
+ * The end of a call whose input is no JSON object waits: clients run a tool when its block ends. If the
+ * answer was cut off, the block ends as the vendor's own does. Otherwise the answer ends with an error.
  *
  * https://platform.claude.com/docs/en/build-with-claude/streaming, read 2026-11-21
  */
@@ -53,7 +53,10 @@ interface Block {
   signature: ReasoningSignature | undefined
   /** The input of a function, in pieces. */
   input: string[]
-  /** The beginning of the input, as long as it may be `null`, which stands for no input. Undefined: it is something else. */
+  /**
+   * The beginning of the input, as long as it may be `null`, which stands for no input. Undefined: it is
+   * something else.
+   */
   maybeNull: string | undefined
   search: CollectedSearch
   /** The wire's id of a search. */

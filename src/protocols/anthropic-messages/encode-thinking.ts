@@ -111,7 +111,10 @@ function encodeEffort(
   return { effort: nearest }
 }
 
-/** Every model with efforts takes these: https://platform.claude.com/docs/en/build-with-claude/effort, read 2026-11-22 */
+/**
+ * Every model with efforts takes these: https://platform.claude.com/docs/en/build-with-claude/effort, read
+ * 2026-11-22
+ */
 const commonEfforts: readonly ReasoningEffort[] = ['low', 'medium', 'high']
 
 function encodeBudget(

@@ -17,8 +17,8 @@ export interface EncodedTurns {
 }
 
 /**
- * Encode turns by the format's rules: instructions apart, user and assistant in turn, a user first, and results at the
- * beginning of the message after their calls.
+ * Encode turns by the format's rules: instructions apart, user and assistant in turn, a user first, and
+ * results at the beginning of the message after their calls.
  */
 export function encodeTurns({ turns }: ChatRequest, context: ToolContext): EncodedTurns {
   const firstTalk = turns.findIndex((turn) => !isInstruction(turn))
@@ -52,8 +52,9 @@ function beginWithUser(messages: Message[], turns: readonly Turn[], { notes }: T
 }
 
 /**
- * Returns whether the model continues a last assistant message. A model that refuses to do so is asked for it, as the
- * vendor advises: https://platform.claude.com/docs/en/about-claude/models/migration-guide, read 2026-11-22
+ * Returns whether the model continues a last assistant message. A model that refuses to do so is asked for
+ * it, as the vendor advises: https://platform.claude.com/docs/en/about-claude/models/migration-guide, read
+ * 2026-11-22
  */
 function continues(messages: Message[], { traits, upstreamModel, notes }: ToolContext): boolean {
   const last = messages.at(-1)

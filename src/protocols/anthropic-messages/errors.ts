@@ -5,7 +5,10 @@ import type { RenderedError } from '../protocol.ts'
 import { errorHeaders, statusOf } from '../render-error.ts'
 import { errorDecoder } from '../upstream-errors.ts'
 
-/** Render an error so that the vendor's SDK raises the class that fits: `{ type: 'error', error, request_id }`. */
+/**
+ * Render an error so that the vendor's SDK raises the class that fits: `{ type: 'error', error, request_id
+ * }`.
+ */
 export function encodeError(error: GatewayError, requestId: string): RenderedError {
   return {
     status: error.kind === 'upstream_overloaded' ? 529 : statusOf(error),
@@ -14,7 +17,9 @@ export function encodeError(error: GatewayError, requestId: string): RenderedErr
   }
 }
 
-/** The format's error inside a stream: the SDK raises APIError on an event named `error`. It ends the stream. */
+/**
+ * The format's error inside a stream: the SDK raises APIError on an event named `error`. It ends the stream.
+ */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   return Buffer.from(streamErrorText(error, requestId))
 }
@@ -80,7 +85,9 @@ function envelope(error: GatewayError, requestId: string): Json {
   }
 }
 
-/** Agents of this format compact their context when they read these words. Other vendors use different ones. */
+/**
+ * Agents of this format compact their context when they read these words. Other vendors use different ones.
+ */
 function messageOf({ code, message: whole }: GatewayError): string {
   if (code !== 'context_length_exceeded' || /prompt is too long/i.test(whole)) return whole
   const message = whole.slice(0, matchedCharactersMax)

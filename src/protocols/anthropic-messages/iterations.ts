@@ -13,9 +13,9 @@ export interface UncountedTokens {
 /**
  * Read the `iterations` of a `usage` object. Undefined if there is no list.
  *
- * The top-level counts are the sum of the `message` entries. They leave out `compaction` entries, which the vendor bills at
- * the rates of the same model (`BetaUsage.iterations` in the types of @anthropic-ai/sdk 1.12), and `advisor_message`
- * entries, which it bills at the rates of the advisor
+ * The top-level counts are the sum of the `message` entries. They leave out `compaction` entries, which the
+ * vendor bills at the rates of the same model (`BetaUsage.iterations` in the types of @anthropic-ai/sdk
+ * 1.12), and `advisor_message` entries, which it bills at the rates of the advisor
  * (https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool, read 2026-11-22).
  */
 export function readIterations(iterations: unknown): UncountedTokens | undefined {

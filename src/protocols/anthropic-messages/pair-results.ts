@@ -23,9 +23,9 @@ export interface Pairing {
 export const beginPairing: Pairing = { ids: undefined, calls: [] }
 
 /**
- * Give the calls of a message their ids and put its results into order. The message after an assistant's calls begins with
- * one result for each call, in the order of the calls. A call without a result gets the result "[no result]". A result
- * without a call becomes text. User and assistant must alternate.
+ * Give the calls of a message their ids and put its results into order. The message after an assistant's
+ * calls begins with one result for each call, in the order of the calls. A call without a result gets the
+ * result "[no result]". A result without a call becomes text. User and assistant must alternate.
  */
 export function pairMessage(
   { ids = new CallIds(), calls }: Pairing,

@@ -1,6 +1,7 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of `@anthropic-ai/sdk`.
+// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
+// `@anthropic-ai/sdk`.
 
 const blockMembers = {
   type: 'data',

@@ -15,9 +15,9 @@ import { checkMessages, readBoolean, readModel, readTokensMax, scanBody, stringA
 import { leadingSystemAdvice } from './wire.ts'
 
 /**
- * Read what the gateway must know about a `/v1/messages` body; the upstream checks everything else. Hand-written for
- * the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or `body`
- * for broken JSON.
+ * Read what the gateway must know about a `/v1/messages` body; the upstream checks everything else.
+ * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
+ * with the field, or `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const depthMax = bounds.jsonDepthMax
@@ -54,8 +54,8 @@ export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
 }
 
 /**
- * Throws GatewayError `invalid_request` unless the gateway knows the `anthropic-version`. It could not count the tokens
- * of an answer of an unknown version.
+ * Throws GatewayError `invalid_request` unless the gateway knows the `anthropic-version`. It could not count
+ * the tokens of an answer of an unknown version.
  */
 export function checkHeaders(headers: Headers): void {
   const version = headerText(headers['anthropic-version'])?.trim() ?? ''
@@ -67,7 +67,9 @@ export function checkHeaders(headers: Headers): void {
   }
 }
 
-/** https://platform.claude.com/docs/en/api/versioning, and what the vendor's SDK 1.x sends, read 2026-11-21. */
+/**
+ * https://platform.claude.com/docs/en/api/versioning, and what the vendor's SDK 1.x sends, read 2026-11-21.
+ */
 const versions = ['2023-06-01', '2026-10-21']
 
 const memberNames = [
@@ -82,7 +84,8 @@ const memberNames = [
 ] as const
 
 /**
- * The conversation that the request begins or continues. Types and rules: `BetaThreadParams` and `ThreadState` of
+ * The conversation that the request begins or continues. Types and rules: `BetaThreadParams` and
+ * `ThreadState` of
  * @anthropic-ai/sdk 1.12, read 2026-11-23.
  */
 function readThread(

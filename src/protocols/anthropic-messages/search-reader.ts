@@ -10,8 +10,8 @@ interface OpenSearch {
 }
 
 /**
- * Reads the web searches of an answer. Each is two blocks of the wire, the call with its query and the result with its pages,
- * and one canonical block, which ends with the result.
+ * Reads the web searches of an answer. Each is two blocks of the wire, the call with its query and the result
+ * with its pages, and one canonical block, which ends with the result.
  */
 export class SearchReader {
   readonly #events: EventWriter

@@ -7,7 +7,8 @@ import { removedText, rewriteSchema } from '../schema-subset.ts'
 
 /**
  * More strict tools are a 400:
- * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#schema-complexity-limits, read 2026-11-22
+ * https://platform.claude.com/docs/en/build-with-claude/structured-outputs#schema-complexity-limits, read
+ * 2026-11-22
  */
 const strictToolsMax = 20
 
@@ -55,9 +56,9 @@ export class ToolSchemas {
   }
 
   /**
-   * The vendor refuses a union as the schema of a tool: "input_schema does not support oneOf, allOf, or anyOf at the top
-   * level", https://github.com/anthropics/claude-code/issues/5973, read 2026-11-22. The rewritten schema has its branches
-   * in the description.
+   * The vendor refuses a union as the schema of a tool: "input_schema does not support oneOf, allOf, or anyOf
+   * at the top level", https://github.com/anthropics/claude-code/issues/5973, read 2026-11-22. The rewritten
+   * schema has its branches in the description.
    */
   #withoutUnions(schema: Json, { path }: FunctionTool): Json {
     if (this.#context.traits.schema === 'any') return schema

@@ -10,8 +10,8 @@ import { readCache } from './decode-blocks.ts'
 export const searchToolName = 'web_search'
 
 /**
- * The first version, which all models that search take. Later ones let code filter what they find: only newer models take
- * them, and no other format has the blocks of that code.
+ * The first version, which all models that search take. Later ones let code filter what they find: only newer
+ * models take them, and no other format has the blocks of that code.
  * https://platform.claude.com/docs/en/agents-and-tools/tool-use/web-search-tool, read 2026-11-22
  */
 const searchType = 'web_search_20250305'

@@ -13,7 +13,9 @@ export const protocolName = 'anthropic-messages'
 /** https://platform.claude.com/docs/en/agents-and-tools/tool-use/overview, read 2026-11-21 */
 export const toolNameRules: NameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 128 }
 
-/** The vendor documents no bound of the length. The ids of all known vendors are far shorter than this one. */
+/**
+ * The vendor documents no bound of the length. The ids of all known vendors are far shorter than this one.
+ */
 const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 256 }
 
 /** Makes ids of tool calls legal in this format and unique. */
@@ -55,8 +57,8 @@ export interface WireCounts {
 }
 
 /**
- * The counts after one more `usage` object. Counts are cumulative: a new value replaces the old one, and an absent one
- * leaves it. An object with only zeros says nothing: some gateways send it as a placeholder.
+ * The counts after one more `usage` object. Counts are cumulative: a new value replaces the old one, and an
+ * absent one leaves it. An object with only zeros says nothing: some gateways send it as a placeholder.
  */
 export function mergeCounts(known: WireCounts, usage: unknown): WireCounts {
   if (!isRecord(usage)) return known
@@ -86,8 +88,8 @@ export function mergeCounts(known: WireCounts, usage: unknown): WireCounts {
 }
 
 /**
- * Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. The tokens that the
- * vendor leaves out of its top-level counts are added.
+ * Undefined without counts. `input_tokens` excludes cached tokens, `output_tokens` includes thinking. The
+ * tokens that the vendor leaves out of its top-level counts are added.
  */
 export function usageOf(counts: WireCounts): Usage | undefined {
   const { input = 0, cacheRead = 0, cacheWrite = 0, output = 0, serviceTier, leftOut } = counts
@@ -123,8 +125,8 @@ export function encodeUsage({ input, cacheRead, cacheWrite, output, reasoning, w
 }
 
 /**
- * The meaning of a stop reason; undefined if it says that the answer broke off. `hasCalls`: whether the answer has calls for the
- * client to run.
+ * The meaning of a stop reason; undefined if it says that the answer broke off. `hasCalls`: whether the
+ * answer has calls for the client to run.
  */
 export function finishReasonOf(stopReason: string | undefined, hasCalls: boolean): FinishReason | undefined {
   const meaning = stopReason === undefined ? 'stop' : readFinishWord(stopReason)

@@ -17,11 +17,11 @@ import { isPiece, PartialCall } from './partial-call.ts'
 import { callIdRules, derivedCallId, readUsage } from './wire.ts'
 
 /**
- * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole. Throws
- * GatewayError for a failed one that does not report its usage.
+ * A whole answer as events. A candidate without a finish reason counts as whole, because the body came whole.
+ * Throws GatewayError for a failed one that does not report its usage.
  *
- * A blocked prompt is an answer without blocks that ends with `content_filter`: the vendor bills it, and clients look
- * for that finish reason.
+ * A blocked prompt is an answer without blocks that ends with `content_filter`: the vendor bills it, and
+ * clients look for that finish reason.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const decoder = new AnswerDecoder(context)
@@ -32,7 +32,8 @@ export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEv
 }
 
 /**
- * Each event of a stream is a whole response with the next parts. Only the end of the bytes is the end of the stream.
+ * Each event of a stream is a whole response with the next parts. Only the end of the bytes is the end of the
+ * stream.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   const decoder = new AnswerDecoder(context)
@@ -204,7 +205,10 @@ class AnswerDecoder {
     }
   }
 
-  /** Only the first piece of a call has its name. The call is whole with the first piece that does not continue. */
+  /**
+   * Only the first piece of a call has its name. The call is whole with the first piece that does not
+   * continue.
+   */
   #takePiece(call: Json, signature: string | undefined): void {
     const partial = this.#partial ?? new PartialCall(call)
     const isOther = textOf(call.name) !== undefined && textOf(call.name) !== partial.name
@@ -280,7 +284,10 @@ class AnswerDecoder {
   }
 }
 
-/** Members of parts that events carry, or that have a note of their own, or that say nothing without another one. */
+/**
+ * Members of parts that events carry, or that have a note of their own, or that say nothing without another
+ * one.
+ */
 const carried: ReadonlySet<string> = new Set(['functionCall', 'inlineData', 'videoMetadata', 'partMetadata'])
 
 function inputOf(args: unknown, kind: 'function' | 'custom'): string {
@@ -297,8 +304,8 @@ function cannotCarry(mediaType: string): GatewayError {
 }
 
 /**
- * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of tool calls,
- * so the content decides.
+ * The meaning of the vendor's finish reason; an error if the answer broke off. STOP is also the reason of
+ * tool calls, so the content decides.
  *
  * https://ai.google.dev/api/generate-content#FinishReason, read 2026-11-21
  */

@@ -40,7 +40,10 @@ function encodeFormat({ format, toolChoice }: ChatRequest, notes: Notes): Json {
   return { responseMimeType: 'application/json', responseJsonSchema: titled }
 }
 
-/** https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request may have only one of the two amounts. */
+/**
+ * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. A request may have only one of the two
+ * amounts.
+ */
 function encodeThinking({ effort, budgetTokens, summary }: ReasoningWish, notes: Notes): Json {
   if (summary === 'concise' || summary === 'detailed') {
     notes.add('mapped', notes.pathOf('reasoning'), 'the Gemini format has one length of thought summaries')

@@ -18,8 +18,8 @@ interface Content {
 }
 
 /**
- * Encode the conversation by the format's rules: instructions apart, user and model in turn, and all results of a
- * turn's calls at the start of the next turn.
+ * Encode the conversation by the format's rules: instructions apart, user and model in turn, and all results
+ * of a turn's calls at the start of the next turn.
  *
  * https://ai.google.dev/api/caching#Content, read 2026-11-21
  */

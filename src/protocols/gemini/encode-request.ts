@@ -11,8 +11,8 @@ import { fitGoogleSearch } from './web-search.ts'
 import { isBefore3, nameRules } from './wire.ts'
 
 /**
- * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that it may not
- * drop, and `invalid_request` for tool results without a call.
+ * Encode the body of a `generateContent` call. Throws GatewayError `unsupported_parameter` for a member that
+ * it may not drop, and `invalid_request` for tool results without a call.
  */
 export function encodeRequest(asked: ChatRequest, context: EncodeContext): EncodedRequest {
   const traits = mergeTraits(traitsOfFormat(context.upstreamModel), context.traits)
@@ -84,11 +84,11 @@ function encodeServiceTier({ serviceTier }: ChatRequest, notes: Notes): string |
 }
 
 /**
- * What holds on an upstream of this format where nothing else is known of the model. The generation of a model decides most
- * of it, and its name shows the generation.
+ * What holds on an upstream of this format where nothing else is known of the model. The generation of a
+ * model decides most of it, and its name shows the generation.
  *
- * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. Before Gemini 3, tools together with a JSON format are
- * 400 "Function calling with a response mime type: 'application/json' is unsupported":
+ * https://ai.google.dev/gemini-api/docs/thinking, read 2026-11-21. Before Gemini 3, tools together with a
+ * JSON format are 400 "Function calling with a response mime type: 'application/json' is unsupported":
  * https://github.com/googleapis/python-genai/issues/867, read 2026-11-22
  */
 function traitsOfFormat(upstreamModel: string): Traits {

@@ -5,8 +5,8 @@ import { documentPart, imagePart } from './encode-media.ts'
 import { type ContentsContext, callIdRules, isBefore3, noteCache } from './wire.ts'
 
 /**
- * One response for each call, in the order of the calls, as the format requires. Media that a response cannot hold
- * follow.
+ * One response for each call, in the order of the calls, as the format requires. Media that a response cannot
+ * hold follow.
  */
 export function encodeResults(answered: readonly AnsweredCall[], context: ContentsContext): Json[] {
   const beside: Json[] = []

@@ -2,8 +2,8 @@ import { recordsOf, textOf } from '../../canonical/json.ts'
 import { errorDecoder } from '../upstream-errors.ts'
 
 /**
- * Gemini answers 400 for a bad key and for an account without billing. The `type` here is the vendor's `status`, such
- * as `INVALID_ARGUMENT`, and the reasons in `details`.
+ * Gemini answers 400 for a bad key and for an account without billing. The `type` here is the vendor's
+ * `status`, such as `INVALID_ARGUMENT`, and the reasons in `details`.
  *
  * https://ai.google.dev/gemini-api/docs/troubleshooting, read 2026-11-21
  */

@@ -5,8 +5,9 @@ import { type Cited, readCitations, readPages } from './citations.ts'
 import { searchQueries } from './wire.ts'
 
 /**
- * Writes the sources of an answer: citations on its texts, and its web searches as one block. The upstream tells of a search
- * with or behind the text that it served, and each event of a stream may repeat what it told before.
+ * Writes the sources of an answer: citations on its texts, and its web searches as one block. The upstream
+ * tells of a search with or behind the text that it served, and each event of a stream may repeat what it
+ * told before.
  */
 export class Grounding {
   readonly #events: EventWriter

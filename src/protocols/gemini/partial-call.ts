@@ -2,8 +2,8 @@ import { type GatewayError, gatewayError } from '../../canonical/error.ts'
 import { isRecord, type Json, recordsOf, textOf } from '../../canonical/json.ts'
 
 /**
- * A tool call whose arguments come in pieces, as with `streamFunctionCallArguments`. Each piece has the path of its value. A
- * string may come in several pieces.
+ * A tool call whose arguments come in pieces, as with `streamFunctionCallArguments`. Each piece has the path
+ * of its value. A string may come in several pieces.
  *
  * https://googleapis.github.io/js-genai/release_docs/interfaces/types.PartialArg.html, read 2026-11-22
  */

@@ -11,8 +11,8 @@ import { isBefore3 } from './wire.ts'
 const foreignCallSignature = 'skip_thought_signature_validator'
 
 /**
- * Puts the thought signatures of one turn back on their parts. A signature of a call has the call's id, so its place is
- * known even if a client of another format changes the order of the blocks.
+ * Puts the thought signatures of one turn back on their parts. A signature of a call has the call's id, so
+ * its place is known even if a client of another format changes the order of the blocks.
  */
 export class ThoughtSignatures {
   readonly #model: string
@@ -52,7 +52,10 @@ export class ThoughtSignatures {
     return thoughtSignature === undefined ? {} : { thoughtSignature }
   }
 
-  /** A part for a signature without a text after it. The vendor sends such parts itself at the end of a stream. */
+  /**
+   * A part for a signature without a text after it. The vendor sends such parts itself at the end of a
+   * stream.
+   */
   flush(): Json[] {
     const signature = this.takeForText()
     return 'thoughtSignature' in signature ? [{ text: '', ...signature }] : []

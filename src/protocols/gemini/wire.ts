@@ -5,8 +5,8 @@ import type { Notes } from '../notes.ts'
 import type { NameRules, ToolNames } from '../tool-names.ts'
 
 /**
- * Names of functions: https://ai.google.dev/api/caching#FunctionDeclaration, read 2026-11-21. The first character is a
- * letter or an underscore.
+ * Names of functions: https://ai.google.dev/api/caching#FunctionDeclaration, read 2026-11-21. The first
+ * character is a letter or an underscore.
  */
 export const nameRules: NameRules = { illegal: /^[^a-zA-Z_]|[^a-zA-Z0-9_.-]/, charactersMax: 64 }
 
@@ -25,8 +25,8 @@ export function noteCache({ cache, path }: { cache?: unknown; path: string }, no
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
 /**
- * Whether a model is older than Gemini 3. Such a model counts thinking in tokens, needs no thought signatures, and
- * accepts images only beside a tool's result, not in it.
+ * Whether a model is older than Gemini 3. Such a model counts thinking in tokens, needs no thought
+ * signatures, and accepts images only beside a tool's result, not in it.
  */
 export function isBefore3(model: string): boolean {
   return /gemini-[12](\.|-|$)|gemma/.test(model)
@@ -46,8 +46,8 @@ export function derivedCallId(
 /**
  * The counts of a `usageMetadata` object; undefined if it has none.
  *
- * `promptTokenCount` includes cached tokens but not those of tool use, and `candidatesTokenCount` excludes thoughts.
- * https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-21
+ * `promptTokenCount` includes cached tokens but not those of tool use, and `candidatesTokenCount` excludes
+ * thoughts. https://ai.google.dev/api/generate-content#UsageMetadata, read 2026-11-21
  */
 export function readUsage(value: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
@@ -61,7 +61,8 @@ export function readUsage(value: unknown): Usage | undefined {
   const prompt = countOf(value.promptTokenCount) ?? missingCount(all, rest)
   if (prompt === undefined) return undefined
   const total = prompt + tools
-  // Servers of the format leave out the count of the answer: the total has it. https://github.com/Tiendil/feeds.fun/issues/406
+  // Servers of the format leave out the count of the answer: the total has it.
+  // https://github.com/Tiendil/feeds.fun/issues/406
   const output =
     candidates ?? missingCount(all, total + reasoning) ?? (thoughts === undefined ? undefined : 0)
   if (output === undefined || total + output + reasoning === 0) return undefined
@@ -93,8 +94,8 @@ function audioTokens(details: unknown): number {
 }
 
 /**
- * The queries of a candidate's `groundingMetadata`. The vendor bills each different query once, and empty ones never.
- * Gemini 2.5 and older are billed by the prompt: any number over 0 is one search there.
+ * The queries of a candidate's `groundingMetadata`. The vendor bills each different query once, and empty
+ * ones never. Gemini 2.5 and older are billed by the prompt: any number over 0 is one search there.
  * https://ai.google.dev/gemini-api/docs/google-search#pricing, read 2026-11-22
  */
 export function searchQueries(candidate: Json): string[] {

@@ -5,7 +5,10 @@ import { brokenOff, readFinishWord } from '../finish-words.ts'
 import { isEmpty } from '../no-answer.ts'
 import { decodeStreamError } from '../openai-errors.ts'
 
-/** What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the error object itself. */
+/**
+ * What an answer or a chunk says in place of content. OpenRouter puts errors into the choice, vLLM sends the
+ * error object itself.
+ */
 export function errorIn(answer: Json, choice: unknown): GatewayError | undefined {
   const error = answer.error || (isRecord(choice) && choice.error) || (answer.object === 'error' && answer)
   return error ? decodeStreamError(error) : undefined
@@ -17,8 +20,8 @@ export function brokenOffBy(word: string | undefined): GatewayError | undefined 
 }
 
 /**
- * Why a whole answer is none: an error, no choice, or choices without content of which all were broken off or empty. Embeddings and
- * moderations, which are no chat, have other lists than choices.
+ * Why a whole answer is none: an error, no choice, or choices without content of which all were broken off or
+ * empty. Embeddings and moderations, which are no chat, have other lists than choices.
  */
 export function failureOf(answer: Json, usage: Usage | undefined): GatewayError | undefined {
   const { choices } = answer
@@ -37,7 +40,10 @@ export function failureOf(answer: Json, usage: Usage | undefined): GatewayError 
   return failure
 }
 
-/** The error for a body without an answer, in the upstream's words if it has any: `{ "code": 500, "msg": "..." }`. */
+/**
+ * The error for a body without an answer, in the upstream's words if it has any: `{ "code": 500, "msg": "..."
+ * }`.
+ */
 export function noAnswer(body: Json): GatewayError {
   const { message, msg, detail } = body
   if ([message, msg, detail].some((words) => words !== undefined && words !== null && words !== ''))

@@ -16,7 +16,8 @@ import {
 } from './wire.ts'
 
 /**
- * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same members.
+ * Decodes one choice of an answer: the deltas of a stream one by one, or a whole message, which has the same
+ * members.
  */
 export class ChoiceDecoder {
   readonly #writer: EventWriter
@@ -74,8 +75,8 @@ export class ChoiceDecoder {
   }
 
   /**
-   * End all open blocks and finish. `word`: the upstream's finish reason, if it sent one. `answerId`: ids of calls
-   * without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
+   * End all open blocks and finish. `word`: the upstream's finish reason, if it sent one. `answerId`: ids of
+   * calls without one are made from it. Throws GatewayError `upstream_error` if the answer is not whole.
    */
   finish(end: { word: string | undefined; usage: Usage | undefined; answerId: string | undefined }): void {
     const reason = end.word === undefined ? 'stop' : readFinishWord(end.word)
@@ -124,7 +125,10 @@ export class ChoiceDecoder {
     this.takeText(text)
   }
 
-  /** DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its `reasoning`. */
+  /**
+   * DeepSeek's `reasoning_content`; OpenRouter's `reasoning_details`, which repeat the text of its
+   * `reasoning`.
+   */
   #takeReasoning(delta: Json): void {
     let hasText = false
     for (const detail of recordsOf(delta.reasoning_details)) hasText = this.#takeDetail(detail) || hasText
@@ -164,8 +168,8 @@ export class ChoiceDecoder {
   }
 
   /**
-   * Whether the thought came before without its signature: some gateways repeat it whole beside the signature, as we
-   * do.
+   * Whether the thought came before without its signature: some gateways repeat it whole beside the
+   * signature, as we do.
    */
   #isRepeated(text: string | undefined): boolean {
     return text !== undefined && this.#open?.kind === 'reasoning' && this.#open.thought.join('') === text
@@ -240,8 +244,8 @@ export class ChoiceDecoder {
     if (open === undefined) return
     this.#open = undefined
     if (open.kind === 'text') this.#citeSources(open.index)
-    // The thought has to go back in the same member: upstreams that send `reasoning` refuse `reasoning_content`.
-    // https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
+    // The thought has to go back in the same member: upstreams that send `reasoning` refuse
+    // `reasoning_content`. https://github.com/Kilo-Org/kilocode/issues/10375, read 2026-11-21
     if (open.key === 'reasoning') this.#sign(open.index, 'signature', reasoningMemberSignature)
     if (open.key === 'reasoning_content') this.#sign(open.index, 'signature', reasoningContentSignature)
     this.#writer.end(open.index)
@@ -276,8 +280,8 @@ interface CitedSource {
 }
 
 /**
- * The sources that an answer or a chunk lists beside its choices, as Perplexity does: `citations` are URLs, `search_results`
- * have titles. Each chunk repeats the list so far.
+ * The sources that an answer or a chunk lists beside its choices, as Perplexity does: `citations` are URLs,
+ * `search_results` have titles. Each chunk repeats the list so far.
  *
  * https://github.com/perplexityai/perplexity-node/blob/HEAD/src/resources/chat/chat.ts, read 2026-11-22
  */

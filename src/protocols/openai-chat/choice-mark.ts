@@ -1,6 +1,6 @@
 /**
- * The place and the spelling of `"choices":[{` in the frames of one stream, which show that a frame has a choice. No
- * text of a user or a model can fake it, because its quotes are escaped.
+ * The place and the spelling of `"choices":[{` in the frames of one stream, which show that a frame has a
+ * choice. No text of a user or a model can fake it, because its quotes are escaped.
  */
 export class ChoiceMark {
   readonly #spelling: Buffer
@@ -18,7 +18,8 @@ export class ChoiceMark {
   }
 
   /**
-   * Whether a frame has the mark in this spelling. It looks first where the last frame had it. `words`: see `wordsOf`.
+   * Whether a frame has the mark in this spelling. It looks first where the last frame had it. `words`: see
+   * `wordsOf`.
    */
   isIn(bytes: Buffer, words: DataView | undefined, start: number, end: number): boolean {
     const at = start + this.#offset
@@ -59,7 +60,10 @@ export function markOf(bytes: Buffer, start: number, end: number): ChoiceMark | 
   return new ChoiceMark(Buffer.from(found[0]), found.index)
 }
 
-/** A view of the bytes that compares by words, which is faster. Undefined for so few bytes that the view costs more. */
+/**
+ * A view of the bytes that compares by words, which is faster. Undefined for so few bytes that the view costs
+ * more.
+ */
 export function wordsOf(bytes: Buffer): DataView | undefined {
   return bytes.length < 2048 ? undefined : new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -9,9 +9,10 @@ import type { ClientTool } from '../tool-names.ts'
 import { writeExtraSignature } from './wire.ts'
 
 /**
- * Puts tool calls together from their fragments. A call begins when its name and id are known. A name may come in pieces: one with
- * which the name of a tool begins waits for an argument, or for what comes after it. Fragments of several calls may interleave, so a call stays open until its JSON is whole and something
- * else comes, or until the answer ends.
+ * Puts tool calls together from their fragments. A call begins when its name and id are known. A name may
+ * come in pieces: one with which the name of a tool begins waits for an argument, or for what comes after it.
+ * Fragments of several calls may interleave, so a call stays open until its JSON is whole and something else
+ * comes, or until the answer ends.
  */
 export class CallDecoder {
   readonly #writer: EventWriter
@@ -91,8 +92,8 @@ export class CallDecoder {
   }
 
   /**
-   * The call that a fragment belongs to. Some upstreams send no `index`, and some send 0 for every call: a fragment
-   * with another id and a name begins a new call.
+   * The call that a fragment belongs to. Some upstreams send no `index`, and some send 0 for every call: a
+   * fragment with another id and a name begins a new call.
    */
   #callOf(index: unknown, id: string | undefined, name: string | undefined): Call {
     const isIndexed = typeof index === 'number'
@@ -124,7 +125,8 @@ export class CallDecoder {
   #add(call: Call, text: string): void {
     if (text === '') return
     if (call.hasEnded || (!call.isCustom && call.json.isWhole)) {
-      // Some upstreams repeat the whole arguments: https://github.com/NousResearch/hermes-agent/issues/8259, read 2026-11-28
+      // Some upstreams repeat the whole arguments: https://github.com/NousResearch/hermes-agent/issues/8259,
+      // read 2026-11-28
       if (text.trim() === '' || text === call.text) return
       throw gatewayError('upstream_call_broken', {
         how: 'sent more arguments for a tool call that was whole.',

@@ -25,7 +25,10 @@ export function decodeMessages(body: Members, envelope: Envelope): Turn[] {
 
 interface MessageContext {
   envelope: Envelope
-  /** Our ids for each `function_call`, which has none, by the function's name. The next result belongs to that call. */
+  /**
+   * Our ids for each `function_call`, which has none, by the function's name. The next result belongs to that
+   * call.
+   */
   legacyCalls: Map<string, string>
 }
 

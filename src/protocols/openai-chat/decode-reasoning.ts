@@ -10,8 +10,8 @@ import type { Members } from '../members.ts'
 import { writeDetailSignature } from './wire.ts'
 
 /**
- * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of DeepSeek and
- * Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
+ * The reasoning that the client wants: `reasoning_effort`, OpenRouter's `reasoning`, the `thinking` of
+ * DeepSeek and Zhipu, Qwen's `enable_thinking` and `thinking_budget`. The first of them counts.
  */
 export function decodeReasoningWish(body: Members) {
   const wishes = [effortWish(body), routerWish(body), thinkingWish(body), enableWish(body)].filter(
@@ -79,8 +79,8 @@ function switched(enabled: boolean | undefined, budgetTokens: number | undefined
 }
 
 /**
- * The model's thoughts before this message: OpenRouter's `reasoning_details`, in which our own answers carry the
- * signatures of other vendors, else `reasoning_content` or `reasoning`.
+ * The model's thoughts before this message: OpenRouter's `reasoning_details`, in which our own answers carry
+ * the signatures of other vendors, else `reasoning_content` or `reasoning`.
  */
 export function decodeReasoning(message: Members, envelope: Envelope): ReasoningBlock[] {
   const member = message.has('reasoning_content') ? 'reasoning_content' : 'reasoning'

@@ -10,8 +10,8 @@ import { decodeReasoningWish } from './decode-reasoning.ts'
 import { decodeToolChoice, decodeTools, decodeWebSearch } from './decode-tools.ts'
 
 /**
- * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`, `max_tokens`),
- * and members that clients of other vendors add.
+ * Decode a `/chat/completions` body: every member that the vendor documents, older ones (`functions`,
+ * `max_tokens`), and members that clients of other vendors add.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */

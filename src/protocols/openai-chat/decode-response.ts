@@ -7,8 +7,8 @@ import { ChoiceDecoder } from './choice-decoder.ts'
 import { isFirst, usageIn } from './wire.ts'
 
 /**
- * The events of a whole answer: of its first choice, and of the calls in others. Throws GatewayError if the body is no answer, or an
- * error that does not say what was used.
+ * The events of a whole answer: of its first choice, and of the calls in others. Throws GatewayError if the
+ * body is no answer, or an error that does not say what was used.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const start: Start = { type: 'start', id: textOf(body.id), model: textOf(body.model), usage: undefined }

@@ -13,8 +13,8 @@ import { isFirst, usageIn } from './wire.ts'
 /**
  * The events of a streamed answer: of its first choice, and of the calls in others.
  *
- * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits until
- * `[DONE]` or the end of the stream.
+ * `finish` waits for the usage, which comes with the finish reason, in a later frame, or never. So it waits
+ * until `[DONE]` or the end of the stream.
  */
 export function decodeStream(context: DecodeAnswerContext): EventDecoder {
   return new ChatStreamDecoder(context)
@@ -126,7 +126,9 @@ function parseFrame(data: string): Json | undefined {
   return isRecord(value) ? value : undefined
 }
 
-/** A call whose arguments are an object, as some upstreams send them: their numbers are to keep their digits. */
+/**
+ * A call whose arguments are an object, as some upstreams send them: their numbers are to keep their digits.
+ */
 function hasObjectInput(frame: unknown): boolean {
   if (!isRecord(frame)) return false
   return recordsOf(frame.choices).some(({ delta, message }) => {
@@ -141,18 +143,18 @@ function hasObjectInput(frame: unknown): boolean {
 }
 
 /**
- * The text of a frame that has nothing but a piece of content, as nearly all frames do. Undefined for any other frame,
- * and in case of doubt. Such a frame needs JSON.parse, which costs five times as much.
+ * The text of a frame that has nothing but a piece of content, as nearly all frames do. Undefined for any
+ * other frame, and in case of doubt. Such a frame needs JSON.parse, which costs five times as much.
  *
- * The frame may have members without content: scalars beside the choices, nulls in the choice and in its delta. No
- * member that counts may come twice.
+ * The frame may have members without content: scalars beside the choices, nulls in the choice and in its
+ * delta. No member that counts may come twice.
  */
 export function plainText(frame: string): string | undefined {
   return unquoted(plainFrame.exec(frame)?.[1])
 }
 
-// Each part differs from the part after it in its first characters, so the engine never goes back. The bounds keep its
-// stack small.
+// Each part differs from the part after it in its first characters, so the engine never goes back. The bounds
+// keep its stack small.
 const name = String.raw`[^"\\\x00-\x1f]*": ?`
 const scalar = String.raw`(?:"[^"\\\x00-\x1f]*"|-?\d+(?:\.\d+)?|null|true|false)`
 const beside = `"(?!choices"|error"|object": ?"error")${name}${scalar}`

@@ -7,7 +7,10 @@ import { callIdRules } from './wire.ts'
 
 // Parts that whole and streamed answers share.
 
-/** As `ClientSide#answerSettings`. Of tools and functions, an answer depends only on whether there are any lists of them. */
+/**
+ * As `ClientSide#answerSettings`. Of tools and functions, an answer depends only on whether there are any
+ * lists of them.
+ */
 export function answerSettings({ stream_options, tools, functions }: Json): Json {
   return {
     stream_options,
@@ -16,7 +19,9 @@ export function answerSettings({ stream_options, tools, functions }: Json): Json
   }
 }
 
-/** Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls. */
+/**
+ * Whether the client sends `functions`. Such a client knows only one call in an answer, and no ids of calls.
+ */
 export function isLegacy({ body }: Pick<AnswerContext, 'body'>): boolean {
   return Array.isArray(body.functions) && !Array.isArray(body.tools)
 }
@@ -60,8 +65,8 @@ export function finishWord(
 }
 
 /**
- * The text between two text blocks that another block separated, or that are two messages: the format has one content for all
- * of them.
+ * The text between two text blocks that another block separated, or that are two messages: the format has one
+ * content for all of them.
  */
 export function paragraphBreak(
   contentLength: number,
@@ -90,8 +95,8 @@ export function annotationOf(
 }
 
 /**
- * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature stands in one
- * element with the text that it proves. An encrypted thought and its text are two elements.
+ * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature stands
+ * in one element with the text that it proves. An encrypted thought and its text are two elements.
  */
 export function reasoningDetails(
   { text, summary, signature }: { text: string; summary: boolean; signature: ReasoningSignature },

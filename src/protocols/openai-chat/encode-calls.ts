@@ -10,8 +10,8 @@ import type { MessagesContext } from './messages-context.ts'
 import { callIdRules } from './wire.ts'
 
 /**
- * The calls of an assistant message, and the messages that must follow it. Images and files of results follow in a user
- * message, because results hold only text.
+ * The calls of an assistant message, and the messages that must follow it. Images and files of results follow
+ * in a user message, because results hold only text.
  */
 export function encodeCalls(
   answered: readonly AnsweredCall[],

@@ -10,8 +10,9 @@ import { ExtraContents } from './extra-content.ts'
 import type { MessagesContext } from './messages-context.ts'
 
 /**
- * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all calls in one.
- * Results follow directly after their calls, then the images and files that they hold, in a user message.
+ * Encode turns as messages. Consecutive assistant turns become one message, because the format wants all
+ * calls in one. Results follow directly after their calls, then the images and files that they hold, in a
+ * user message.
  */
 export function encodeMessages(turns: readonly Turn[], context: MessagesContext): Json[] {
   const messages = pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))

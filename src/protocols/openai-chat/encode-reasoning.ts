@@ -6,9 +6,9 @@ import { isExtraContent } from './extra-content.ts'
 import { reasoningContentSignature, reasoningMemberSignature } from './wire.ts'
 
 /**
- * The members of a message that carry its thoughts back. Signed thoughts go back as `reasoning_details` to the model
- * that signed them. Unsigned thoughts go back only within a tool loop, where DeepSeek and others require them. Thoughts
- * of other vendors are dropped: many upstreams refuse members that they do not know.
+ * The members of a message that carry its thoughts back. Signed thoughts go back as `reasoning_details` to
+ * the model that signed them. Unsigned thoughts go back only within a tool loop, where DeepSeek and others
+ * require them. Thoughts of other vendors are dropped: many upstreams refuse members that they do not know.
  *
  * https://api-docs.deepseek.com/guides/thinking_mode, read 2026-11-21
  */
@@ -49,8 +49,8 @@ function writeDetails({ text, summary }: ReasoningBlock, { value, kind }: Reason
   const detail = parseObject(value)
   const type = textOf(detail?.type)
   if (detail === undefined || type === undefined) return []
-  // The client's format may have changed the type of the thought. The signature proves the element as the upstream sent
-  // it.
+  // The client's format may have changed the type of the thought. The signature proves the element as the
+  // upstream sent it.
   if (kind === 'signature') return [{ ...detail, [type === 'reasoning.summary' ? 'summary' : 'text']: text }]
   if (text === '') return [detail]
   return [summary ? { type: 'reasoning.summary', summary: text } : { type: 'reasoning.text', text }, detail]

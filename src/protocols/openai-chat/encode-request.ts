@@ -14,7 +14,8 @@ import { fitMessages } from './fit-messages.ts'
 import { toolNameRules } from './wire.ts'
 
 /**
- * Encode a request for `/chat/completions`. Members that only some vendors know are there only if the client set them.
+ * Encode a request for `/chat/completions`. Members that only some vendors know are there only if the client
+ * set them.
  *
  * https://platform.openai.com/docs/api-reference/chat/create, read 2026-11-21
  */
@@ -97,10 +98,11 @@ function noteSummary({ reasoning }: ChatRequest, notes: Notes): void {
 }
 
 /**
- * `reasoning_effort`, or the members of vendors that turn thinking on and off: `thinking` of DeepSeek, Moonshot and Z.AI, or those of
- * Qwen for a model that counts thinking in tokens.
+ * `reasoning_effort`, or the members of vendors that turn thinking on and off: `thinking` of DeepSeek,
+ * Moonshot and Z.AI, or those of Qwen for a model that counts thinking in tokens.
  * https://www.alibabacloud.com/help/en/model-studio/deep-thinking, read 2026-11-22,
- * https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/overview/concept-param, read 2026-11-28
+ * https://api-docs.deepseek.com/guides/thinking_mode, https://docs.z.ai/guides/overview/concept-param, read
+ * 2026-11-28
  */
 function encodeThinking({ reasoning }: ChatRequest, { thinking, thinkingSwitch }: Traits): Json {
   if (reasoning === undefined) return {}
@@ -166,18 +168,20 @@ function encodeTier({ serviceTier }: ChatRequest, notes: Notes): string | undefi
 /**
  * What holds on an upstream of this format where nothing else is known of the model.
  *
- * OpenAI's reasoning models refuse `max_tokens`, and its others take both names. The other servers of the format know
- * `max_tokens`, and some refuse the other name: Mistral with 422, older servers of vLLM and Azure with 400. Others ignore
- * it, so that the bound is lost in silence. So a model that is not named as OpenAI’s gets the older name.
- * https://github.com/anomalyco/opencode/issues/37964, https://github.com/editor-code-assistant/eca/issues/231,
- * https://github.com/voideditor/void/issues/128, https://github.com/BerriAI/litellm/issues/8855, read 2026-11-22
+ * OpenAI's reasoning models refuse `max_tokens`, and its others take both names. The other servers of the
+ * format know `max_tokens`, and some refuse the other name: Mistral with 422, older servers of vLLM and Azure
+ * with 400. Others ignore it, so that the bound is lost in silence. So a model that is not named as OpenAI’s
+ * gets the older name. https://github.com/anomalyco/opencode/issues/37964,
+ * https://github.com/editor-code-assistant/eca/issues/231, https://github.com/voideditor/void/issues/128,
+ * https://github.com/BerriAI/litellm/issues/8855, read 2026-11-22
  *
  * Only OpenAI has custom tools. Other servers look for a function in each tool:
  * https://github.com/microsoft/foundry-local/issues/1080, https://github.com/JiuliNuoyi/CodexRosetta/pull/1,
  * read 2026-11-22
  *
  * The templates of many models that others serve join texts, and fail on parts:
- * https://github.com/router-for-me/CLIProxyAPI/issues/3056, https://github.com/earendil-works/pi/pull/1528, read 2026-11-28
+ * https://github.com/router-for-me/CLIProxyAPI/issues/3056, https://github.com/earendil-works/pi/pull/1528,
+ * read 2026-11-28
  */
 function traitsOfFormat(upstreamModel: string): Traits {
   return isOpenAiModel(upstreamModel) ? openAi : others

@@ -14,8 +14,9 @@ import { encodeStreamError } from './errors.ts'
 import { writeUsage } from './wire.ts'
 
 /**
- * A stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the client asked for it
- * and the upstream sent it, `[DONE]`. Nothing follows an error, so that no client takes the answer for whole.
+ * A stream of `chat.completion.chunk`: the role, the deltas, the finish reason, the usage if the client asked
+ * for it and the upstream sent it, `[DONE]`. Nothing follows an error, so that no client takes the answer for
+ * whole.
  */
 export function encodeStream(context: AnswerContext): StreamEncoder {
   return new ChatStreamEncoder(context)

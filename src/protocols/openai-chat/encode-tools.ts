@@ -14,7 +14,10 @@ export interface ChatToolsContext {
   customTools: boolean
 }
 
-/** `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with `tools`. */
+/**
+ * `tools`, `tool_choice` and `parallel_tool_calls`. The vendor accepts the last two only together with
+ * `tools`.
+ */
 export function encodeTools(request: ChatRequest, context: ChatToolsContext): Json {
   const { notes } = context
   const tools = ownTools(request, notes).map((tool) => encodeTool(tool, context))

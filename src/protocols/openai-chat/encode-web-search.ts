@@ -5,10 +5,10 @@ import { fitWebSearch } from '../fit-web-search.ts'
 import type { Notes } from '../notes.ts'
 
 /**
- * Keep a web search for which the format has words, on a server that may know them. A server that does not know
- * `web_search_options` refuses or ignores it, and few know it: OpenAI's search models and Perplexity do.
- * https://docs.litellm.ai/docs/completion/web_search, https://docs.laozhang.ai/en/api-capabilities/web-search (400 "Unknown
- * parameter"), read 2026-11-22
+ * Keep a web search for which the format has words, on a server that may know them. A server that does not
+ * know `web_search_options` refuses or ignores it, and few know it: OpenAI's search models and Perplexity do.
+ * https://docs.litellm.ai/docs/completion/web_search, https://docs.laozhang.ai/en/api-capabilities/web-search
+ * (400 "Unknown parameter"), read 2026-11-22
  */
 export function fitChatSearch(asked: ChatRequest, traits: Traits, notes: Notes): ChatRequest {
   const isKnown = traits.webSearch === true

@@ -3,7 +3,10 @@ import { isRecord, type Json, parseObject } from '../../canonical/json.ts'
 import { legalCallId } from '../call-ids.ts'
 import { isSignedBy } from '../signed-by.ts'
 
-/** Puts `extra_content` back on the message and the calls that it came with. A signature of a call has the call's id. */
+/**
+ * Puts `extra_content` back on the message and the calls that it came with. A signature of a call has the
+ * call's id.
+ */
 export class ExtraContents {
   readonly #byCall = new Map<string, unknown>()
   #ofMessage: unknown

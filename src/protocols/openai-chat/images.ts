@@ -18,8 +18,8 @@ import type { ImageContext, ImageSide } from '../image-protocol.ts'
 import { firstChoice, usageIn } from './wire.ts'
 
 /**
- * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them. OpenAI's own
- * models of this format make no images.
+ * Models of `POST /v1/chat/completions` that answer with images, as OpenRouter and others serve them.
+ * OpenAI's own models of this format make no images.
  *
  * https://openrouter.ai/docs/features/multimodal/image-generation, read 2026-11-21
  */

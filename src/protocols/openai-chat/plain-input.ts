@@ -1,7 +1,7 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of `openai`; the members
-// of other vendors are those that decode-*.ts reads, and that our own answers have.
+// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
+// `openai`; the members of other vendors are those that decode-*.ts reads, and that our own answers have.
 
 const parts: PlainPlace = {
   text: true,

@@ -23,8 +23,9 @@ export interface PlainFormat {
 }
 
 /**
- * A reader of the bodies of `/embeddings`, `/moderations` and `/completions`, which share model, stream and their kind of
- * input. Everything else is the upstream's to judge. It throws as the chat's `readRequest` does.
+ * A reader of the bodies of `/embeddings`, `/moderations` and `/completions`, which share model, stream and
+ * their kind of input. Everything else is the upstream's to judge. It throws as the chat's `readRequest`
+ * does.
  */
 export function plainReader({ input, writes = false }: PlainFormat) {
   return (raw: Buffer, bounds: JsonBounds): RequestFacts => {

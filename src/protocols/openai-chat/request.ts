@@ -16,9 +16,9 @@ import {
 import type { Edit } from '../splice.ts'
 
 /**
- * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else. Hand-written
- * for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or
- * `body` for broken JSON.
+ * Read what the gateway must know about a `/chat/completions` body; the upstream checks everything else.
+ * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
+ * with the field, or `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const marks = new BodyMarks()

@@ -1,6 +1,6 @@
 /**
- * Remembers the last frames of a stream in bounded memory: at most eight, and at most 256 KB, but always the last one.
- * It keeps copies, because a view of a frame would keep the whole 64 KB chunk in memory.
+ * Remembers the last frames of a stream in bounded memory: at most eight, and at most 256 KB, but always the
+ * last one. It keeps copies, because a view of a frame would keep the whole 64 KB chunk in memory.
  */
 export class FrameTail {
   /** Start and end of the last frames of the current chunk, as a ring. */

@@ -7,8 +7,8 @@ import { failureOf } from './answer-failure.ts'
 import { usageIn } from './wire.ts'
 
 /**
- * Watch a whole answer. Never throws. It does not parse large bodies but scans them for members, so that megabytes of
- * audio cost no more than a search. `complete` is false for a body that was cut.
+ * Watch a whole answer. Never throws. It does not parse large bodies but scans them for members, so that
+ * megabytes of audio cost no more than a search. `complete` is false for a body that was cut.
  */
 export function watchResponse(body: Buffer): Observation {
   const parsed = body.length <= parsedBytesMax ? parsedOrNothing(body) : undefined
@@ -18,7 +18,10 @@ export function watchResponse(body: Buffer): Observation {
   return none === undefined ? observed : { ...observed, none }
 }
 
-/** Up to this size, parsing costs less than scanning, and no more than a pattern of plain answers (1.4 us at 1.2 KB). */
+/**
+ * Up to this size, parsing costs less than scanning, and no more than a pattern of plain answers (1.4 us at
+ * 1.2 KB).
+ */
 const parsedBytesMax = 16 * 1024
 
 /** Undefined for answers of which a scan knows more: without usage, or with a choice that is no object. */

@@ -10,9 +10,10 @@ import { contentBytes, usageIn } from './wire.ts'
 /**
  * Watch a `/chat/completions` stream. Never throws.
  *
- * It parses as few frames as possible: all frames until the first content. After it, a frame with a choice at the usual
- * place counts as content and is not parsed, except for a few samples. Every other frame (usage, error, [DONE]) is
- * parsed. `observe` reads the finish reason and the usage of content frames from the last few frames.
+ * It parses as few frames as possible: all frames until the first content. After it, a frame with a choice at
+ * the usual place counts as content and is not parsed, except for a few samples. Every other frame (usage,
+ * error, [DONE]) is parsed. `observe` reads the finish reason and the usage of content frames from the last
+ * few frames.
  */
 export function watchStream(options: WatchOptions): StreamWatcher {
   return new ChatStreamWatcher(options)
@@ -36,7 +37,9 @@ class ChatStreamWatcher implements StreamWatcher {
   #error: GatewayError | undefined
   #choiceMark: ChoiceMark | undefined
 
-  /** Frames with choices since the first content, how many of them were parsed, and the text bytes in those. */
+  /**
+   * Frames with choices since the first content, how many of them were parsed, and the text bytes in those.
+   */
   #contentFrames = 0
   #sampledFrames = 0
   #sampledTextBytes = 0
@@ -52,7 +55,8 @@ class ChatStreamWatcher implements StreamWatcher {
     const end = this.#ends.next(0)
     if (end === -1) this.#hold(chunk, forward)
     else this.#pushFrames(chunk, end, forward)
-    // An error before any content ends the answer. One behind it passes, with what the upstream sends after it.
+    // An error before any content ends the answer. One behind it passes, with what the upstream sends after
+    // it.
     const isNone = !this.#hasContent && this.#error !== undefined
     return { forward, hasContent: this.#hasContent, terminal: this.#isDone || isNone }
   }
@@ -82,8 +86,8 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Most vendors send one token in a frame. If the sampled frames have eight bytes of text or more on average, they
-   * have several tokens, and one token for four bytes is the better estimate.
+   * Most vendors send one token in a frame. If the sampled frames have eight bytes of text or more on
+   * average, they have several tokens, and one token for four bytes is the better estimate.
    */
   #outputTokensEstimate(): number {
     const textBytes = this.#sampledFrames === 0 ? 0 : this.#sampledTextBytes / this.#sampledFrames
@@ -91,8 +95,8 @@ class ChatStreamWatcher implements StreamWatcher {
   }
 
   /**
-   * Read a chunk whose first frame ends at `firstEnd`. It copies only the bytes of frames that began in an earlier
-   * chunk.
+   * Read a chunk whose first frame ends at `firstEnd`. It copies only the bytes of frames that began in an
+   * earlier chunk.
    */
   #pushFrames(chunk: Buffer, firstEnd: number, forward: Buffer[]): void {
     /** The bytes before it are forwarded or dropped. */
@@ -150,7 +154,10 @@ class ChatStreamWatcher implements StreamWatcher {
     return held
   }
 
-  /** Whether an unfinished frame of that size is too large to hold. If so, it is forwarded in pieces from now on. */
+  /**
+   * Whether an unfinished frame of that size is too large to hold. If so, it is forwarded in pieces from now
+   * on.
+   */
   #passes(frameBytes: number): boolean {
     if (frameBytes <= this.#frameBytesMax) return false
     this.#passedBytes = frameBytes

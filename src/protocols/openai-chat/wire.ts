@@ -19,8 +19,8 @@ export function firstChoice(answer: Json): Json | undefined {
 }
 
 /**
- * Whether a choice is the one that we ask for. Others come unasked: some upstreams have the calls of an answer in a choice of their own,
- * as GitHub Copilot has those of Claude.
+ * Whether a choice is the one that we ask for. Others come unasked: some upstreams have the calls of an
+ * answer in a choice of their own, as GitHub Copilot has those of Claude.
  */
 export function isFirst({ index }: Json): boolean {
   return index === 0 || index === undefined || index === null
@@ -43,8 +43,9 @@ export function writeDetailSignature({ text: _text, summary: _summary, ...detail
 }
 
 /**
- * The value of a signature that holds `extra_content`, of a tool call or of the message, in which Gemini's endpoint of this format
- * has its thought signatures: https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
+ * The value of a signature that holds `extra_content`, of a tool call or of the message, in which Gemini's
+ * endpoint of this format has its thought signatures:
+ * https://ai.google.dev/gemini-api/docs/thought-signatures#openai, read 2026-11-28
  */
 export function writeExtraSignature(of: 'tool_call' | 'message', extra: Json): string {
   return jsonOf({ of, extra_content: extra })
@@ -60,8 +61,8 @@ export function jsonOf(value: Json): string {
 }
 
 /**
- * Values of our own signatures, which only name the member of the text. Many clients of other formats send only signed
- * thoughts back.
+ * Values of our own signatures, which only name the member of the text. Many clients of other formats send
+ * only signed thoughts back.
  */
 export const reasoningMemberSignature = JSON.stringify({ member: 'reasoning' })
 export const reasoningContentSignature = JSON.stringify({ member: 'reasoning_content' })
@@ -90,8 +91,8 @@ export function writeUsage(usage: Usage): Json {
 /**
  * The counts of a `usage` object; undefined if it has none.
  *
- * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object with only zeros is a
- * placeholder: a chat has at least one input token. `tier` is the `service_tier` beside it.
+ * `prompt_tokens` includes cached tokens and `completion_tokens` includes reasoning. An object with only
+ * zeros is a placeholder: a chat has at least one input token. `tier` is the `service_tier` beside it.
  */
 export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
   if (!isRecord(value)) return undefined
@@ -126,8 +127,8 @@ export function readUsage(value: unknown, tier?: unknown): Usage | undefined {
 }
 
 /**
- * Bytes of text for the user in one choice of a chunk. Undefined if it has no content, 0 if the content is not text
- * (audio, images).
+ * Bytes of text for the user in one choice of a chunk. Undefined if it has no content, 0 if the content is
+ * not text (audio, images).
  */
 export function contentBytes(choice: unknown): number | undefined {
   if (!isRecord(choice)) return undefined

@@ -8,7 +8,9 @@ import type {
 } from '../image-protocol.ts'
 import { errorBody } from '../openai-errors.ts'
 
-/** As `ImageClient#answerPieces`. The caller sends base64 between the pieces, so no process has to hold it. */
+/**
+ * As `ImageClient#answerPieces`. The caller sends base64 between the pieces, so no process has to hold it.
+ */
 export function answerPieces(result: ImagesResult): ImagePiece[] {
   const pieces: ImagePiece[] = [`{"created":${result.created},"data":[`]
   result.images.forEach((image, index) => {

@@ -4,8 +4,8 @@ import type { Json } from '../../canonical/json.ts'
 import type { ImageContext } from '../image-protocol.ts'
 
 /**
- * The client's members, unknown ones included, with the upstream's model name and the count of this call. It adds no
- * other member: some models of the format refuse members that others need.
+ * The client's members, unknown ones included, with the upstream's model name and the count of this call. It
+ * adds no other member: some models of the format refuse members that others need.
  */
 export function encodeRequest(
   request: ImageRequest,

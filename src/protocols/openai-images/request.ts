@@ -6,7 +6,10 @@ import { isRecord } from '../../canonical/json.ts'
 import { type JsonBounds, parseSpan } from '../json-scan.ts'
 import { readModel, scanBody } from '../scan-facts.ts'
 
-/** As `ImageClient#readRequest`. The scan refuses members that come twice, which a parsed body no longer shows. */
+/**
+ * As `ImageClient#readRequest`. The scan refuses members that come twice, which a parsed body no longer
+ * shows.
+ */
 export function readImageRequest(raw: Buffer, bounds: JsonBounds): ImageRequest & { model: string } {
   const model = readModel(raw, scanBody(raw, memberNames, bounds).model)
   const body = parseSpan(raw, { start: 0, end: raw.length }, 'body')

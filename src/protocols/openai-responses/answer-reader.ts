@@ -33,8 +33,9 @@ type TextKind = 'text' | 'refusal'
 export type ReasoningKind = 'summary' | 'thought'
 
 /**
- * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that its deltas
- * did not have, so that nothing comes twice. Items of tools that the vendor runs are no blocks, but for its web searches.
+ * Turns output items into blocks, whether they come in pieces or whole. A whole item adds only the text that
+ * its deltas did not have, so that nothing comes twice. Items of tools that the vendor runs are no blocks,
+ * but for its web searches.
  */
 export class ResponsesAnswerReader {
   hasCalls = false
@@ -208,7 +209,9 @@ export class ResponsesAnswerReader {
     return open
   }
 
-  /** An item has one block, for its summary or its raw thought, whichever came first. The other is ignored. */
+  /**
+   * An item has one block, for its summary or its raw thought, whichever came first. The other is ignored.
+   */
   #reasoningBlock(item: OpenItem, kind: ReasoningKind): OpenBlock {
     const known = item.blocks.get(kind)
     if (known !== undefined) return known
@@ -236,7 +239,10 @@ export class ResponsesAnswerReader {
     return block
   }
 
-  /** A tool of the vendor's that the client runs: only an answer that is written anew in its own format has such calls. */
+  /**
+   * A tool of the vendor's that the client runs: only an answer that is written anew in its own format has
+   * such calls.
+   */
   #addOwnCall(open: OpenItem, item: Json): void {
     const own = ownItemOf(textOf(item.type) ?? '')
     if (own === undefined || own.isResult || isHostedShell(item.environment)) return

@@ -21,10 +21,10 @@ import { WebSearchItem } from './web-search-item.ts'
 import { searchesTools, searchToolName } from './wire.ts'
 
 /**
- * Turns canonical events into the events of the format. Each item is announced before its deltas, keeps its index and
- * its id, and ends with an event with its whole text. Items come one after the other: clients lose a call, or fail, when the
- * next item is announced before the one before it is done. The last event has the whole answer, exactly as it was streamed.
- * An answer without a stream is the response of the last event.
+ * Turns canonical events into the events of the format. Each item is announced before its deltas, keeps its
+ * index and its id, and ends with an event with its whole text. Items come one after the other: clients lose
+ * a call, or fail, when the next item is announced before the one before it is done. The last event has the
+ * whole answer, exactly as it was streamed. An answer without a stream is the response of the last event.
  */
 export class AnswerWriter {
   /** The response of the last event. */

@@ -7,13 +7,18 @@ import { splice } from '../splice.ts'
 import { failureOf, responseId } from './errors.ts'
 import { responseObjects } from './response-object.ts'
 
-/** What the client of a background answer sees in place of what its request, which is made for it, would show. */
+/**
+ * What the client of a background answer sees in place of what its request, which is made for it, would show.
+ */
 export interface BackgroundView {
   id: string
   /** Seconds since the epoch. */
   createdAt: number
   previousId: string | null
-  /** Whether its client asked for encrypted reasoning. The request for the answer always does: later requests need it. */
+  /**
+   * Whether its client asked for encrypted reasoning. The request for the answer always does: later requests
+   * need it.
+   */
   showsEncrypted: boolean
 }
 
@@ -21,8 +26,8 @@ export interface BackgroundView {
 export const eventsBeforeRun = 2
 
 /**
- * The request that makes an answer in the background: it streams, and the channel keeps nothing. Later requests send its reasoning again,
- * so it asks for that in the encrypted form.
+ * The request that makes an answer in the background: it streams, and the channel keeps nothing. Later
+ * requests send its reasoning again, so it asks for that in the encrypted form.
  */
 export function requestForAnswer(body: Buffer, { removed, at, include }: BackgroundFacts): Buffer {
   const edits = [

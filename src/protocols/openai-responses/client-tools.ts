@@ -6,8 +6,8 @@ import { patchOutput, screenshotOutput, shellOutput, type ToolOutput, textOutput
 import { listedTools } from './wire.ts'
 
 /**
- * A tool that the vendor defines and the client runs, whose calls and results are items of their own. In other formats it is a
- * function.
+ * A tool that the vendor defines and the client runs, whose calls and results are items of their own. In
+ * other formats it is a function.
  */
 export interface OwnTool {
   /** Of the function. */
@@ -39,8 +39,8 @@ export function ownItemOf(type: string): { tool: OwnTool; isResult: boolean } | 
 }
 
 /**
- * Those that a request lists, by their names as functions. A call of one comes as an item of its own, and the answer has to make it of
- * the function's call.
+ * Those that a request lists, by their names as functions. A call of one comes as an item of its own, and the
+ * answer has to make it of the function's call.
  */
 export function ownToolsIn(body: Json): ReadonlyMap<string, OwnTool> {
   const own = new Map<string, OwnTool>()
@@ -52,8 +52,8 @@ export function ownToolsIn(body: Json): ReadonlyMap<string, OwnTool> {
 }
 
 /**
- * Whether the vendor itself runs this shell, in one of its containers. Without an environment the client runs it:
- * https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
+ * Whether the vendor itself runs this shell, in one of its containers. Without an environment the client runs
+ * it: https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
  */
 export function isHostedShell(environment: unknown): boolean {
   return isRecord(environment) && environment.type !== 'local'

@@ -4,7 +4,8 @@ import { listSchema, objectSchema, textSchema, wordSchema } from '../own-functio
 const buttons = ['left', 'right', 'wheel', 'back', 'forward']
 
 /**
- * One step of the computer tool, flat: many models fill a union of nine objects badly. As `ComputerAction` of `openai` 7.55.0, read 2026-11-28.
+ * One step of the computer tool, flat: many models fill a union of nine objects badly. As `ComputerAction` of
+ * `openai` 7.55.0, read 2026-11-28.
  */
 export const actionSchema = objectSchema(
   {
@@ -32,7 +33,10 @@ export const actionSchema = objectSchema(
   'type',
 )
 
-/** The action with the members that its type has, and no others; undefined: one of them is missing or of another type. */
+/**
+ * The action with the members that its type has, and no others; undefined: one of them is missing or of
+ * another type.
+ */
 export function actionOf(given: unknown): Json | undefined {
   if (!isRecord(given)) return undefined
   const form = forms.get(given.type)

@@ -9,8 +9,8 @@ import { ResponsesAnswerReader } from './answer-reader.ts'
 import { readUsage } from './wire.ts'
 
 /**
- * A whole answer as events. Throws GatewayError `upstream_error` if the body is no answer, or one that the upstream
- * still works on.
+ * A whole answer as events. Throws GatewayError `upstream_error` if the body is no answer, or one that the
+ * upstream still works on.
  */
 export function decodeResponse(body: Json, context: DecodeAnswerContext): ChatEvent[] {
   const isUnfinished = body.status === 'queued' || body.status === 'in_progress'
@@ -47,8 +47,8 @@ class ResponsesDecoder implements EventDecoder {
     }
     const type = textOf(event.type) ?? ''
     if (type === 'error' || (type === '' && isRecord(event.error))) {
-      // Most upstreams send `response.failed` next. Clients of a pass-through need that event, so the answer is not
-      // over yet.
+      // Most upstreams send `response.failed` next. Clients of a pass-through need that event, so the answer
+      // is not over yet.
       this.#error = decodeStreamError(isRecord(event.error) ? event.error : event)
     } else if (this.#error !== undefined && terminalStatus.has(type) && !hasError(event)) {
       // An answer with an error is not whole, even if its last event is a good end.
@@ -126,7 +126,10 @@ function readItemEvent(type: string, event: Json, reader: ResponsesAnswerReader)
   }
 }
 
-/** The last event has the whole answer again, or none of it. It only adds what the earlier events did not have. */
+/**
+ * The last event has the whole answer again, or none of it. It only adds what the earlier events did not
+ * have.
+ */
 function readTerminal(response: Json, status: string, reader: ResponsesAnswerReader): void {
   const items = recordsOf(response.output)
   if (!reader.hasItems) for (const [i, item] of items.entries()) reader.finishItem(String(i), item)

@@ -22,8 +22,8 @@ export interface ConfigurationUpdate {
 }
 
 /**
- * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one turn.
- * Consecutive results become one turn of the user.
+ * Decodes items of `input` into turns. Consecutive text, reasoning and calls of the assistant become one
+ * turn. Consecutive results become one turn of the user.
  */
 export class ItemDecoder {
   readonly turns: Turn[] = []
@@ -132,7 +132,10 @@ export class ItemDecoder {
     this.#assistant(path).push({ type: 'tool-call', id, name: tool.name, kind: 'function', input, path })
   }
 
-  /** The result of a local shell names its call in `id`: some clients give the id of the item there, others that of the call. */
+  /**
+   * The result of a local shell names its call in `id`: some clients give the id of the item there, others
+   * that of the call.
+   */
   #addOwnResult(item: Members, tool: OwnTool): void {
     noteCaller(item)
     const id = tool.call === 'local_shell_call' ? item.text('id') : undefined

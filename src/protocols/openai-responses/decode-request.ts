@@ -144,7 +144,10 @@ function decodeInput(members: Members, items: ItemDecoder): void {
   for (const item of members.objects('input') ?? []) items.add(item)
 }
 
-/** `max_tool_calls` bounds the calls of all tools that the vendor runs. Other formats bound only their web search. */
+/**
+ * `max_tool_calls` bounds the calls of all tools that the vendor runs. Other formats bound only their web
+ * search.
+ */
 function boundSearch(
   search: WebSearch | undefined,
   maxUses: number | undefined,
@@ -215,7 +218,10 @@ function decodeUser(members: Members) {
   return { value: identifier, name: 'safety_identifier' }
 }
 
-/** No upstream of another format stores an answer. A note says so only if the client asked for it, and the gateway does not keep it. */
+/**
+ * No upstream of another format stores an answer. A note says so only if the client asked for it, and the
+ * gateway does not keep it.
+ */
 function decodeStore(members: Members, isKept: boolean): boolean | undefined {
   const store = members.boolean('store')
   if (store && !isKept)

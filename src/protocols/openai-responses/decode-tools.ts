@@ -8,8 +8,8 @@ import { decodeWebSearch, isWebSearch } from './web-search.ts'
 import { searchToolName } from './wire.ts'
 
 /**
- * Collects the tools of a request from `tools`, `additional_tools` items and the results of a tool search. If a tool
- * comes twice, the last one counts.
+ * Collects the tools of a request from `tools`, `additional_tools` items and the results of a tool search. If
+ * a tool comes twice, the last one counts.
  */
 export class ToolList {
   /** The web search that the vendor runs, if the client wants it. */

@@ -5,7 +5,8 @@ import { AnswerWriter } from './answer-writer.ts'
 import { encodeEvent, endOfStream } from './errors.ts'
 
 /**
- * Encode a whole answer, which is the response of a stream's last event. Throws the GatewayError of an `error` event.
+ * Encode a whole answer, which is the response of a stream's last event. Throws the GatewayError of an
+ * `error` event.
  */
 export function encodeResponse(events: readonly ChatEvent[], context: AnswerContext): Json {
   const writer = new AnswerWriter(context)

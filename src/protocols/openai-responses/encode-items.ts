@@ -28,8 +28,8 @@ export interface ItemsContext {
 }
 
 /**
- * Encode turns as items of `input`. Instructions stay in their places as messages with their own role, because the member
- * `instructions` could hold only those at the beginning.
+ * Encode turns as items of `input`. Instructions stay in their places as messages with their own role,
+ * because the member `instructions` could hold only those at the beginning.
  */
 export function encodeItems(turns: readonly Turn[], context: ItemsContext): Json[] {
   return pairToolResults(turns, context.notes).flatMap((round) => encodeRound(round, context))

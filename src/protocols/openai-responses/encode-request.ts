@@ -77,7 +77,10 @@ function included(
   return list.length === 0 ? undefined : list
 }
 
-/** Models without reasoning refuse this wish. The upstream reads reasoning of earlier answers only if it is there. */
+/**
+ * Models without reasoning refuse this wish. The upstream reads reasoning of earlier answers only if it is
+ * there.
+ */
 function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { thinking }: Traits): boolean {
   if (thinking === 'none') return false
   const isAsked = reasoning !== undefined && reasoning.effort !== 'none'
@@ -173,7 +176,9 @@ function encodeFormat(format: AnswerFormat, notes: Notes): Json {
   }
 }
 
-/** OpenAI refuses longer identifiers. They are more than an opaque name, such as ids of devices and sessions. */
+/**
+ * OpenAI refuses longer identifiers. They are more than an opaque name, such as ids of devices and sessions.
+ */
 function short(request: ChatRequest, field: 'userId' | 'cacheKey', notes: Notes): string | undefined {
   const value = request[field]
   if (value === undefined || value.length <= identifierCharactersMax) return value

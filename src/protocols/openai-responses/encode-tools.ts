@@ -14,8 +14,8 @@ export interface ResponsesToolsContext {
 }
 
 /**
- * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every server of
- * this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
+ * `tools`, `tool_choice` and `parallel_tool_calls`. A namespace becomes a part of the name, because not every
+ * server of this format knows namespaces. OpenAI's own clients reach OpenAI without a translation.
  */
 export function encodeTools(request: ChatRequest, context: ResponsesToolsContext): Json {
   const { notes } = context

@@ -3,8 +3,8 @@ import type { Json } from '../../canonical/json.ts'
 import type { ErrorKind } from '../../canonical/reasons/kinds.ts'
 
 /**
- * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises APIError,
- * and `response.failed`, the only event whose message Codex shows.
+ * The format's error inside a stream whose state is unknown: an `error` event, for which OpenAI's SDK raises
+ * APIError, and `response.failed`, the only event whose message Codex shows.
  */
 export function encodeStreamError(error: GatewayError, requestId: string): Buffer {
   const { code, message } = failureOf(error)
@@ -55,7 +55,7 @@ export function encodeEvent(event: Json & { type: string }): string {
 }
 
 /**
- * OpenAI does not send it in this format. The Open Responses specification requires it, and the clients of both accept
- * it.
+ * OpenAI does not send it in this format. The Open Responses specification requires it, and the clients of
+ * both accept it.
  */
 export const endOfStream = 'data: [DONE]\n\n'

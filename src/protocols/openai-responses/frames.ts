@@ -9,7 +9,8 @@ import { type Edit, splice } from '../splice.ts'
 /**
  * Responses over a WebSocket to an upstream: `GET {base}/responses`.
  *
- * https://developers.openai.com/api/docs/guides/websocket-mode, by what OpenAI's SDK and Codex do with it, read 2026-11-23
+ * https://developers.openai.com/api/docs/guides/websocket-mode, by what OpenAI's SDK and Codex do with it,
+ * read 2026-11-23
  */
 export const responsesFrames: FrameFormat = {
   // Codex sends it; OpenAI's SDK does without.
@@ -178,7 +179,9 @@ function membersOf<Name extends string>(
   }
 }
 
-/** `{ type: "error", status, error: { type, code, message, param }, headers }`. Undefined: it names no status. */
+/**
+ * `{ type: "error", status, error: { type, code, message, param }, headers }`. Undefined: it names no status.
+ */
 function refusalIn(frame: Buffer): ReadFrame | undefined {
   const event = parsed(frame)
   const status = Number(event.status ?? event.status_code)

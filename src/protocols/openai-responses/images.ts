@@ -121,7 +121,10 @@ function decodeAnswer(body: Json): ImageAnswer {
   }
 }
 
-/** The vendor bills the model that writes the call and the model that draws apart. The usage is the sum of both. */
+/**
+ * The vendor bills the model that writes the call and the model that draws apart. The usage is the sum of
+ * both.
+ */
 function usageOf(body: Json): Usage | undefined {
   const model = readUsage(body.usage)
   const tool = isRecord(body.tool_usage) ? body.tool_usage.image_gen : undefined
@@ -136,7 +139,8 @@ function wordsOf(output: readonly Json[]): string | undefined {
 }
 
 /**
- * The image comes whole with its item. The last event repeats it, or has no output on some upstreams. The item counts.
+ * The image comes whole with its item. The last event repeats it, or has no output on some upstreams. The
+ * item counts.
  */
 class ResponseStream implements ImageStreamDecoder {
   readonly #items: Json[] = []

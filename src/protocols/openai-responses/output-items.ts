@@ -135,9 +135,10 @@ function partJson({ kind, annotations }: MessagePart, text: string): Json {
 }
 
 /**
- * Reasoning: its text, and the signature that the client sends back. A raw thought is written as a summary: most clients show
- * only summaries and send only those back, and for the text of a raw thought OpenAI and Open Responses have different
- * events (`response.reasoning_text.delta`, `response.reasoning.delta`), so that some clients know neither.
+ * Reasoning: its text, and the signature that the client sends back. A raw thought is written as a summary:
+ * most clients show only summaries and send only those back, and for the text of a raw thought OpenAI and
+ * Open Responses have different events (`response.reasoning_text.delta`, `response.reasoning.delta`), so that
+ * some clients know neither.
  */
 export class ReasoningItem implements OutputItem {
   place: number | undefined

@@ -5,8 +5,9 @@ import type { OwnTool } from './client-tools.ts'
 import type { ItemStatus, OutputItem, WireEvent } from './output-items.ts'
 
 /**
- * A call of a tool that the vendor defines and the client runs. It comes whole: what kind of an action it is need not be the first
- * that the model says. `response.shell_call_command.*` are the only events that `openai` 7.55.0 has for such calls, read 2026-11-28.
+ * A call of a tool that the vendor defines and the client runs. It comes whole: what kind of an action it is
+ * need not be the first that the model says. `response.shell_call_command.*` are the only events that
+ * `openai` 7.55.0 has for such calls, read 2026-11-28.
  */
 export class OwnCallItem implements OutputItem {
   place: number | undefined

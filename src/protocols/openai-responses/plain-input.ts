@@ -1,6 +1,7 @@
 import type { PlainPlace } from '../hidden-input.ts'
 
-// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of `openai`.
+// What has all its input in the body. test/protocols/hidden-input.test.ts compares it with the types of
+// `openai`.
 
 const parts: PlainPlace = {
   text: true,
@@ -48,7 +49,8 @@ const items: PlainPlace = {
     'apply_patch_call_output',
     'additional_tools',
   ],
-  // A reference need not have a type, and the vendor keeps the thoughts that a client sends back without their text.
+  // A reference need not have a type, and the vendor keeps the thoughts that a client sends back without
+  // their text.
   ownOf: { '': ['content'], message: ['content'], reasoning: ['content', 'encrypted_content'] },
   members: {
     type: 'data',

@@ -7,9 +7,9 @@ import type { BackgroundFacts, RequestFacts } from '../protocol.ts'
 import { readBoolean, readModel, readTokensMax, scanBody, stringAt, wrongKind } from '../scan-facts.ts'
 
 /**
- * Read what the gateway must know about a `/responses` body; the upstream checks everything else. Hand-written for the
- * hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request` with the field, or `body` for
- * broken JSON.
+ * Read what the gateway must know about a `/responses` body; the upstream checks everything else.
+ * Hand-written for the hot path: it scans bytes and parses no document. Throws GatewayError `invalid_request`
+ * with the field, or `body` for broken JSON.
  */
 export function readRequest(raw: Buffer, bounds: JsonBounds): RequestFacts {
   const marks = new BodyMarks()

@@ -21,8 +21,8 @@ type ResponseContext = Pick<
 >
 
 /**
- * Makes the response object of one answer. In every state it repeats the settings of the request with their defaults,
- * as OpenAI does: clients with strict schemas require every key.
+ * Makes the response object of one answer. In every state it repeats the settings of the request with their
+ * defaults, as OpenAI does: clients with strict schemas require every key.
  */
 export function responseObjects(context: ResponseContext): (state: ResponseState) => Json {
   const head = {

@@ -39,8 +39,8 @@ function outcomeOf(part: Members): string {
 }
 
 /**
- * The beginning and the end of a text. The client sends all of an output with the bound that the model gave, and the vendor cuts it:
- * https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
+ * The beginning and the end of a text. The client sends all of an output with the bound that the model gave,
+ * and the vendor cuts it: https://developers.openai.com/api/docs/guides/tools-shell, read 2026-11-28
  */
 function shortened(text: string, most: number): string {
   if (text.length <= most) return text

@@ -5,8 +5,8 @@ import { watchResponseByDecoding } from '../watch.ts'
 import { decodeResponse } from './decode-answer.ts'
 
 /**
- * Watch a whole answer. Never throws. An answer that the upstream makes in the background is complete for the client,
- * who comes back for the result by its id. The gateway never sees what it costs.
+ * Watch a whole answer. Never throws. An answer that the upstream makes in the background is complete for the
+ * client, who comes back for the result by its id. The gateway never sees what it costs.
  */
 export function watchResponse(body: Buffer): Observation {
   const observed = watchResponseByDecoding(decodeResponse, body)

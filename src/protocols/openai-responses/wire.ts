@@ -6,8 +6,8 @@ import { readCacheCounts } from '../cache-counts.ts'
 export const nameRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 64 }
 
 /**
- * The rules for ids of calls. Chat Completions allows 40 characters, and clients move histories between the two
- * formats.
+ * The rules for ids of calls. Chat Completions allows 40 characters, and clients move histories between the
+ * two formats.
  */
 export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 
@@ -22,8 +22,8 @@ export interface BesideUsage {
 }
 
 /**
- * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for only
- * zeros.
+ * The upstream's counts, whose totals include cached and reasoning tokens. Undefined without counts, and for
+ * only zeros.
  */
 export function readUsage(value: unknown, { tier, webSearches }: BesideUsage = {}): Usage | undefined {
   if (!isRecord(value)) return undefined
@@ -61,8 +61,8 @@ export function writeUsage(usage: Usage | undefined): Json | null {
 }
 
 /**
- * Whether the client runs its own tool search: it lists `tool_search` and answers its calls. In other formats such a
- * call is a function call, and the answer has to turn it back.
+ * Whether the client runs its own tool search: it lists `tool_search` and answers its calls. In other formats
+ * such a call is a function call, and the answer has to turn it back.
  */
 export function searchesTools(body: Json): boolean {
   return listedTools(body).some(({ type, execution }) => type === 'tool_search' && execution === 'client')

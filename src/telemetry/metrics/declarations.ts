@@ -4,7 +4,9 @@ export interface Declaration {
   name: string
   help: string
   labels: readonly string[]
-  /** The most sets of label values in one process. Further ones share a set, in which each label is `other`. */
+  /**
+   * The most sets of label values in one process. Further ones share a set, in which each label is `other`.
+   */
   setsMax: number
   /** Upper bounds. Empty: it is no histogram. */
   buckets: readonly number[]

@@ -27,7 +27,10 @@ export class Distribution {
   }
 }
 
-/** Between the values of a key. No label value has it: names have no control characters, and all other values are ours. */
+/**
+ * Between the values of a key. No label value has it: names have no control characters, and all other values
+ * are ours.
+ */
 const separator = '\u0000'
 
 /** All series of one metric, by their label values. It makes no more than the declaration allows. */
@@ -44,7 +47,10 @@ export class MetricFamily<Series> {
     if (declaration.labels.length === 0) this.#series.set('', make())
   }
 
-  /** The series with these label values, in the order of the declaration. Keep what it returns where it is needed often. */
+  /**
+   * The series with these label values, in the order of the declaration. Keep what it returns where it is
+   * needed often.
+   */
   at(...values: string[]): Series {
     const key = values.length === 1 ? (values[0] ?? '') : values.join(separator)
     return this.#series.get(key) ?? this.#add(key)

@@ -7,8 +7,8 @@ import type { SeriesSnapshot } from './store.ts'
 export const contentType = Registry.PROMETHEUS_CONTENT_TYPE
 
 /**
- * The values in Prometheus' text format. Metrics without a series are left out. Thousands of series take tens of milliseconds, so
- * requests have their turns between the metrics.
+ * The values in Prometheus' text format. Metrics without a series are left out. Thousands of series take tens
+ * of milliseconds, so requests have their turns between the metrics.
  */
 export async function renderText(snapshot: SeriesSnapshot): Promise<string> {
   const registry = new Registry()
@@ -31,8 +31,9 @@ interface Sample {
 }
 
 /**
- * A metric of any type. The registry writes what `getForPromString` returns, if a metric has it, as prom-client's histograms
- * do: so the values come from us, and the requests that they count cost none of prom-client's time.
+ * A metric of any type. The registry writes what `getForPromString` returns, if a metric has it, as
+ * prom-client's histograms do: so the values come from us, and the requests that they count cost none of
+ * prom-client's time.
  */
 class Rendered extends Gauge {
   readonly #declaration: Declaration

@@ -8,9 +8,10 @@ const keepAliveMs = 90_000
 const connectionsMax = 64
 
 /**
- * Serve `GET /metrics` on a port of its own, so that no client of the gateway can reach it. Those who ask at the same time
- * share an answer. `GET /healthz` answers as long as the event loop turns: also in a process that only runs workers, and in one
- * that has as many clients as it may have. Rejects with an Error for the operator when the port is taken.
+ * Serve `GET /metrics` on a port of its own, so that no client of the gateway can reach it. Those who ask at
+ * the same time share an answer. `GET /healthz` answers as long as the event loop turns: also in a process
+ * that only runs workers, and in one that has as many clients as it may have. Rejects with an Error for the
+ * operator when the port is taken.
  */
 export async function serveMetrics(
   { metricsHost: host, metricsPort }: { metricsHost: string; metricsPort: number },

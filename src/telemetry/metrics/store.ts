@@ -1,7 +1,10 @@
 import { type Declaration, declared } from './declarations.ts'
 import { type Cell, Distribution, MetricFamily } from './family.ts'
 
-/** The series of a metric: label values, and a value, or the counts of a histogram's buckets and then their sum. */
+/**
+ * The series of a metric: label values, and a value, or the counts of a histogram's buckets and then their
+ * sum.
+ */
 export type SeriesSnapshot = Record<string, [values: string[], value: number | number[]][]>
 
 /** The metrics of a process, or of several. It holds numbers alone: `renderText` writes them. */
@@ -61,7 +64,8 @@ export class Metrics {
   }
 
   /**
-   * Take in the values of a process. `counts`: only what a process adds up over its life. `gauges`: only the state of a moment.
+   * Take in the values of a process. `counts`: only what a process adds up over its life. `gauges`: only the
+   * state of a moment.
    */
   merge(snapshot: SeriesSnapshot, which: 'all' | 'counts' | 'gauges' = 'all'): void {
     for (const [name, family] of this.#cells) {
@@ -101,9 +105,9 @@ function known<T>(family: T | undefined, name: string): T {
 const grain = 2 ** -14
 
 /**
- * `sum`, of values that were rounded so, and one more. Whole numbers stay as they are. Other sums of fractions would depend on their
- * order, so that a total would fall by a last digit when a process ends and is added elsewhere: Prometheus takes that for a restart,
- * and counts all of it again.
+ * `sum`, of values that were rounded so, and one more. Whole numbers stay as they are. Other sums of
+ * fractions would depend on their order, so that a total would fall by a last digit when a process ends and
+ * is added elsewhere: Prometheus takes that for a restart, and counts all of it again.
  */
 function exactSum(sum: number, value: number): number {
   return sum + Math.round(value / grain) * grain

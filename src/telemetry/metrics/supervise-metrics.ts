@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
-import { inTime } from '../../in-time.ts'
+import { inTime } from '../../runtime/in-time.ts'
 import type { Log } from '../log.ts'
 import { MetricsOfProcesses, type ProcessReport } from './of-processes.ts'
 import { serveMetrics } from './serve-metrics.ts'

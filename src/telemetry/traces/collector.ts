@@ -8,7 +8,10 @@ export interface CollectorOptions {
   timeoutMs: number
 }
 
-/** Statuses after which the same batch may be sent again: https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes */
+/**
+ * Statuses after which the same batch may be sent again:
+ * https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes
+ */
 const retryable: ReadonlySet<number> = new Set([429, 502, 503, 504])
 const answerBytesMax = 64 * 1024
 

@@ -1,5 +1,6 @@
-// The names of attributes. Those that are not `tollgate.*` are of OpenTelemetry's conventions, and a test holds them against its package:
-// https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ and https://opentelemetry.io/docs/specs/semconv/http/http-spans/
+// The names of attributes. Those that are not `tollgate.*` are of OpenTelemetry's conventions, and a test
+// holds them against its package: https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/ and
+// https://opentelemetry.io/docs/specs/semconv/http/http-spans/
 
 export const named = {
   method: 'http.request.method',

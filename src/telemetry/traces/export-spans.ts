@@ -6,7 +6,10 @@ import { type Resource, resourceFromAttributes } from '@opentelemetry/resources'
 import type { ReadableSpan } from '@opentelemetry/sdk-trace'
 import type { Span, TraceContext } from './span.ts'
 
-/** Turns spans into the bytes of an OTLP request. `attributes`: of the process, as OpenTelemetry's resources have them. */
+/**
+ * Turns spans into the bytes of an OTLP request. `attributes`: of the process, as OpenTelemetry's resources
+ * have them.
+ */
 export function spanEncoder(attributes: Readonly<Record<string, string | number>>, version: string) {
   const resource = resourceFromAttributes(attributes)
   const instrumentationScope = { name: 'tollgate', version }

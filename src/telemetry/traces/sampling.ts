@@ -10,7 +10,10 @@ import {
 } from '@opentelemetry/sdk-trace'
 import type { TraceContext } from './span.ts'
 
-/** The values of OTEL_TRACES_SAMPLER: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+/**
+ * The values of OTEL_TRACES_SAMPLER:
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
 export type SamplerName =
   | 'always_on'
   | 'always_off'

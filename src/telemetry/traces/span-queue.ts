@@ -1,4 +1,4 @@
-import { Backoff } from '../../backoff.ts'
+import { Backoff } from '../../runtime/backoff.ts'
 import type { Span } from './span.ts'
 
 /** What a collector said of a batch. `later`: it may take the same batch after a pause. */
@@ -30,8 +30,8 @@ const triesMax = 5
 const pausesMs = { least: 1_000, most: 15_000 }
 
 /**
- * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no room are dropped, and counted.
- * One batch is sent at a time, and nobody waits for it.
+ * Spans on their way to the collector. It holds at most `spansMax`: those of a trace for which there is no
+ * room are dropped, and counted. One batch is sent at a time, and nobody waits for it.
  */
 export class SpanQueue {
   readonly counts: SpanCounts = { exported: 0, dropped: 0, failed: 0 }
@@ -55,8 +55,9 @@ export class SpanQueue {
   }
 
   /**
-   * All of them or, where they have no room, none: half of a trace misleads. `isAsked`: only a client asks for them. They get half of the
-   * room, so that a client that asks for all of its traces leaves some for those that we chose.
+   * All of them or, where they have no room, none: half of a trace misleads. `isAsked`: only a client asks
+   * for them. They get half of the room, so that a client that asks for all of its traces leaves some for
+   * those that we chose.
    */
   add(spans: readonly Span[], isAsked = false): void {
     const { spansMax, batchMax, delayMs } = this.#options

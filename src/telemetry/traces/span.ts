@@ -52,7 +52,10 @@ export class Span {
     this.startedAt = startedAt
   }
 
-  /** Note what happened at a moment. One before the start counts as the start: some of our clocks have milliseconds only. */
+  /**
+   * Note what happened at a moment. One before the start counts as the start: some of our clocks have
+   * milliseconds only.
+   */
   event(name: string, at: number = now(), attributes?: Attributes): void {
     const event = { name, at: Math.max(at, this.startedAt), ...(attributes !== undefined && { attributes }) }
     if (this.events === undefined) this.events = [event]

@@ -27,8 +27,8 @@ export interface TraceParts {
 const spansMax = 128
 
 /**
- * The trace of one request in this process. It holds its spans until the end of the request, and gives them away together. One that is
- * not sampled has an id for upstreams, and no spans.
+ * The trace of one request in this process. It holds its spans until the end of the request, and gives them
+ * away together. One that is not sampled has an id for upstreams, and no spans.
  */
 export class Trace {
   readonly id: string
@@ -85,8 +85,8 @@ export class Trace {
   }
 
   /**
-   * The request is over. A second end changes nothing. `isStranger`: its caller has no good key. Nobody but we decides whether that is
-   * exported: anybody can send any number of such requests.
+   * The request is over. A second end changes nothing. `isStranger`: its caller has no good key. Nobody but
+   * we decides whether that is exported: anybody can send any number of such requests.
    */
   end({ isStranger = false } = {}): void {
     if (this.#isOver) return

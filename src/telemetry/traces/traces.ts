@@ -126,7 +126,8 @@ export class Traces implements Tracer {
   #make(begun: Begun, { parent, link, isOfClient = false }: Origin): Trace {
     const id = parent?.traceId ?? this.#ids.generateTraceId()
     const isSampled = this.#sample(id, parent)
-    // A client chooses the flag, and the id by which a ratio decides. So what we would do is asked of another id.
+    // A client chooses the flag, and the id by which a ratio decides. So what we would do is asked of another
+    // id.
     const isAsked = isOfClient && isSampled && !this.#sample(this.#ids.generateTraceId(), undefined)
     const trace = new Trace({ ...begun, id, isSampled, isAsked, parent, link }, this)
     if (isSampled) this.#running.set(begun.requestId, trace)

@@ -6,7 +6,10 @@ const thinking = 'https://platform.kimi.ai/docs/guide/use-kimi-k2-thinking-model
 const forced = 'https://github.com/can1357/oh-my-pi/issues/1077'
 const forcedToo = 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/5152'
 
-/** Moonshot's Kimi. What its API refuses of the format stands in `vendors.ts`; other servers of the models differ. */
+/**
+ * Moonshot's Kimi. What its API refuses of the format stands in `vendors.ts`; other servers of the models
+ * differ.
+ */
 export const kimiFamilies: readonly Family[] = [
   {
     models: /^kimi-/,

@@ -4,7 +4,10 @@ const read = '2026-11-22'
 const openModels = 'https://github.com/anomalyco/models.dev/tree/dev/models'
 const reasoningMaps = 'https://newreleases.io/project/github/vercel/ai/release/@ai-sdk%2Fgroq@4.0.73'
 
-/** Models whose weights are open, wherever they are served. What a server makes of them differs: little is true of all. */
+/**
+ * Models whose weights are open, wherever they are served. What a server makes of them differs: little is
+ * true of all.
+ */
 export const openModelFamilies: readonly Family[] = [
   {
     models: /^(?:openai\.)?gpt-oss/,

@@ -4,7 +4,10 @@ const read = '2026-11-28'
 const thinking = 'https://www.alibabacloud.com/help/en/model-studio/deep-thinking'
 const forced = 'https://github.com/cloudwego/eino/issues/994'
 
-/** Qwen. How it is told to think holds for Alibaba Cloud Model Studio; other servers have members of their own. */
+/**
+ * Qwen. How it is told to think holds for Alibaba Cloud Model Studio; other servers have members of their
+ * own.
+ */
 export const qwenFamilies: readonly Family[] = [
   {
     models: /^(?:qwen|qwq)/,

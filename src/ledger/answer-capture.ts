@@ -4,7 +4,9 @@ import { AnswerJournal } from './answer-journal.ts'
 import type { AnswerRecord } from './answer-record.ts'
 
 export interface AnswerCaptureOptions {
-  /** The present journal directory of this process. It changes when another process takes this one for dead. */
+  /**
+   * The present journal directory of this process. It changes when another process takes this one for dead.
+   */
   directory(): string
   journal(): { journalBytes: number; trouble: string | undefined }
   bounds: { journalSegmentBytes: number; journalAlarmBytes: number }
@@ -14,7 +16,10 @@ export interface AnswerCaptureOptions {
 /** Time between two messages about dropped answers. */
 const tellMs = 60_000
 
-/** The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and told once a minute. */
+/**
+ * The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and told
+ * once a minute.
+ */
 export class AnswerCapture {
   readonly #options: AnswerCaptureOptions
   #directory = ''
@@ -38,8 +43,8 @@ export class AnswerCapture {
   }
 
   /**
-   * Write an answer that a client got. It is dropped and counted where the disk or Postgres are so far behind that its bytes
-   * could be in the way of rows.
+   * Write an answer that a client got. It is dropped and counted where the disk or Postgres are so far behind
+   * that its bytes could be in the way of rows.
    */
   keep(record: AnswerRecord): void {
     const refusal = this.#refusal() ?? this.#journalNow().write(record)

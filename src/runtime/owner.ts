@@ -30,8 +30,8 @@ export function ownerIn(text: string | undefined): Owner | undefined {
 }
 
 /**
- * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another container, or of
- * another boot: a copied machine has the same host name. Or its file cannot be read.
+ * `elsewhere`: this process cannot see whether the owner lives. It is on another host or in another
+ * container, or of another boot: a copied machine has the same host name. Or its file cannot be read.
  */
 export function ownerState(owner: Owner | undefined): OwnerState {
   if (owner === undefined) return 'elsewhere'

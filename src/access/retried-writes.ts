@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Backoff } from '../backoff.ts'
 import { causeOf } from '../canonical/error.ts'
+import { Backoff } from '../runtime/backoff.ts'
 
 /** Tries writes that no client waits for until Postgres takes them. After an outage it keeps their order. */
 export class InsistentWrites {
@@ -18,9 +18,9 @@ export class InsistentWrites {
   }
 
   /**
-   * Resolves when Postgres has taken the write, or after the first try. `write` bounds its own time. It may be called
-   * again: the second call must change nothing. `bytes`: the memory that it holds. In a long outage we keep 10000 writes,
-   * or 256 MB.
+   * Resolves when Postgres has taken the write, or after the first try. `write` bounds its own time. It may
+   * be called again: the second call must change nothing. `bytes`: the memory that it holds. In a long outage
+   * we keep 10000 writes, or 256 MB.
    */
   add(write: () => Promise<unknown>, bytes = 0): Promise<void> {
     const tried = this.#try(write).then((taken) => {

@@ -5,8 +5,8 @@ export interface Pauses {
 }
 
 /**
- * The pause after this number of failures in a row: `least` after the first, twice as long after each other one, at
- * most `most`. `asked`: the other side wants at least this.
+ * The pause after this number of failures in a row: `least` after the first, twice as long after each other
+ * one, at most `most`. `asked`: the other side wants at least this.
  */
 export function pauseAfter(failures: number, { least, most }: Pauses, asked = 0): number {
   return Math.min(Math.max(least * 2 ** Math.min(failures - 1, doublingsMax), asked), most)

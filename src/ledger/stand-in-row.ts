@@ -12,8 +12,9 @@ const standInText = '(set aside)'
 const shortBytes = 64
 
 /**
- * The row for a request whose own row Postgres refuses: its ids, its numbers and its cost, without texts, which are what
- * Postgres may refuse. So the request has its one row, and its money is right, while its frame is set aside.
+ * The row for a request whose own row Postgres refuses: its ids, its numbers and its cost, without texts,
+ * which are what Postgres may refuse. So the request has its one row, and its money is right, while its frame
+ * is set aside.
  *
  * `requests`: a COPY with that one row, of these columns.
  */

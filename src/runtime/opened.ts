@@ -1,19 +1,23 @@
 import { inTime } from './in-time.ts'
-import type { Log } from './telemetry/log.ts'
 
 /** Some parts could not be closed. The log has a line for each; `errors` are their reasons. */
 class CloseError extends AggregateError {
   override readonly name = 'CloseError'
 }
 
+/** Says which part could not be closed. */
+export interface CloseLog {
+  error(facts: object, message: string): void
+}
+
 /** What has been opened, to be closed in reverse order: each part, even where another one cannot be. */
 export class Opened {
   readonly #stack = new AsyncDisposableStack()
-  readonly #log: Log
+  readonly #log: CloseLog
   readonly #failures: unknown[] = []
   #closing: Promise<void> | undefined
 
-  constructor(log: Log) {
+  constructor(log: CloseLog) {
     this.#log = log
   }
 
@@ -25,8 +29,8 @@ export class Opened {
   }
 
   /**
-   * Rejects, when all is closed that can be, with a CloseError of what could not be. A second call waits for the
-   * first.
+   * Rejects, when all is closed that can be, with a CloseError of what could not be. A second call waits for
+   * the first.
    */
   close(): Promise<void> {
     this.#closing ??= this.#stack.disposeAsync().then(() => {

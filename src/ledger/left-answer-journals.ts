@@ -12,8 +12,8 @@ const shipMs = 200
 const leftMs = 24 * 60 * 60_000
 
 /**
- * The captured answers of adopted journals that Postgres refused while their rows were shipped. An adoption does not wait for
- * them: the journal stays on disk, and its answers are tried again.
+ * The captured answers of adopted journals that Postgres refused while their rows were shipped. An adoption
+ * does not wait for them: the journal stays on disk, and its answers are tried again.
  */
 export class LeftAnswers {
   readonly #shipments = new Map<string, AnswerShipment>()
@@ -29,8 +29,8 @@ export class LeftAnswers {
   }
 
   /**
-   * Ship some of the answers of a journal whose rows Postgres has. True: none is left, or their time is over, counted from the
-   * file `mark`. Rejects when the connection is lost.
+   * Ship some of the answers of a journal whose rows Postgres has. True: none is left, or their time is over,
+   * counted from the file `mark`. Rejects when the connection is lost.
    */
   async ship(client: Client, { instance, directory }: FoundJournal, mark: string): Promise<boolean> {
     const shipment =

@@ -31,8 +31,8 @@ export function keyedCall(
   for (const part of sent) fingerprint.update(part).update('\0')
   return {
     userId: actor.userId ?? operator,
-    // Tokens of one user may be for different tenants. No token may get the answer to another one, which may have a secret. No key has
-    // a space.
+    // Tokens of one user may be for different tenants. No token may get the answer to another one, which may
+    // have a secret. No key has a space.
     keyHash: createHash('sha256')
       .update(actor.kind === 'token' ? `${actor.id} ${key}` : key)
       .digest(),
@@ -48,8 +48,9 @@ const keptForm = z.object({
 })
 
 /**
- * Claim the key in the transaction of the change; undefined: it is the first call with it. Else returns the first
- * answer. While the first call still runs, this waits for its commit. Throws `idempotency_mismatch` if the first call was another one.
+ * Claim the key in the transaction of the change; undefined: it is the first call with it. Else returns the
+ * first answer. While the first call still runs, this waits for its commit. Throws `idempotency_mismatch` if
+ * the first call was another one.
  */
 export async function claimKey(
   tx: TypedTransaction,

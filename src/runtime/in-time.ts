@@ -4,8 +4,9 @@ export class LateError extends Error {
 }
 
 /**
- * Wait for work, but no longer than `waitMs`: then reject with a LateError, whose message names `who`. The work
- * itself goes on. An answer that has arrived by then counts, even if this process was too busy to read it.
+ * Wait for work, but no longer than `waitMs`: then reject with a LateError, whose message names `who`. The
+ * work itself goes on. An answer that has arrived by then counts, even if this process was too busy to read
+ * it.
  */
 export function inTime<T>(work: PromiseLike<T>, waitMs: number, who: string): Promise<T> {
   return new Promise((resolve, reject) => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { expect, test } from 'vitest'
-import { amount } from './support/amount.ts'
+import { amount } from '../support/amount.ts'
 
 const processes = 4
 /** In one process. */

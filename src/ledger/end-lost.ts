@@ -4,7 +4,7 @@ import { endSessions } from './instances.ts'
 import { LayoutError, namesOf, ownLayout } from './layout.ts'
 import { orphanRows } from './orphan-rows.ts'
 import { existingIds, isDataError, refusalOf, send } from './shipment.ts'
-import { standInOf } from './stand-in.ts'
+import { standInOf } from './stand-in-row.ts'
 
 export interface LostOptions {
   /** The caller, whose own heartbeat may be old after its machine slept. */
@@ -19,9 +19,9 @@ export interface LostOptions {
 const neighbourMs = 10_000
 
 /**
- * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody has adopted
- * its journal, which may be gone with its machine. One transaction writes orphaned rows for its running requests, releases
- * what it held, and marks it `lost`. One process of all works at a time.
+ * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody
+ * has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows for its
+ * running requests, releases what it held, and marks it `lost`. One process of all works at a time.
  */
 export async function endLost(
   client: Client,
@@ -52,7 +52,10 @@ export async function endLost(
   }
 }
 
-/** Returns the ids of the orphaned rows; undefined: it is not lost after all, or somebody adopts its journal just now. */
+/**
+ * Returns the ids of the orphaned rows; undefined: it is not lost after all, or somebody adopts its journal
+ * just now.
+ */
 async function endOne(
   client: Client,
   instance: string,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { repeatedly } from '../src/repeatedly.ts'
+import { repeatedly } from '../../src/runtime/repeatedly.ts'
 
 const pauseMs = 1_000
 

@@ -10,8 +10,8 @@ export interface Repetition {
 }
 
 /**
- * Run `work` again and again, whether it fails or not. `stop` lets no further run begin, and resolves when the current one has
- * ended; it does not cancel it.
+ * Run `work` again and again, whether it fails or not. `stop` lets no further run begin, and resolves when
+ * the current one has ended; it does not cancel it.
  */
 export function repeatedly(
   work: () => Promise<unknown>,

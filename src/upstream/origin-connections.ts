@@ -8,12 +8,18 @@ import { connector, proxiedConnector } from './connection.ts'
 /** Connections to one origin, made in one way. */
 export interface OriginConnections {
   pool: Pool
-  /** Begins every path: the path of the base URL without a trailing slash; the origin too, where the proxy reads the path. */
+  /**
+   * Begins every path: the path of the base URL without a trailing slash; the origin too, where the proxy
+   * reads the path.
+   */
   path: string
   /** For the proxy that reads the request: names and values in turn. */
   headers: readonly string[]
   isProxied: boolean
-  /** Makes a connection to the origin itself for a WebSocket: through a proxy by a tunnel, whatever its protocol. */
+  /**
+   * Makes a connection to the origin itself for a WebSocket: through a proxy by a tunnel, whatever its
+   * protocol.
+   */
   connect: Connect
   /** Of the server: `http` or `https`, host and port. */
   origin: string

@@ -141,7 +141,7 @@ export const boundSettings = {
   keptAnswerBytesMax: count(16 * MiB, 1024),
   /** The kept turns that one request sends again. */
   keptChainBytesMax: count(24 * MiB, 1024),
-  /** All that one tenant leaves in storage (src/db/schema-storage.ts). */
+  /** All that one tenant leaves in storage (src/db/schema/access.ts). */
   keptTenantBytesMax: count(2048 * MiB, 1024),
   /** A request adds to no conversation with so many items. */
   conversationItemsMax: count(10_000, 1, 1_000_000),

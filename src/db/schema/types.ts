@@ -1,4 +1,4 @@
-import { bigint, customType, integer, text, timestamp } from './drizzle.cjs'
+import { bigint, customType, integer, text, timestamp } from '../drizzle.cjs'
 
 export const bytea = customType<{ data: Buffer }>({ dataType: () => 'bytea' })
 export const nano = (name: string) => bigint(name, { mode: 'bigint' })

@@ -1,5 +1,5 @@
-import type { ImageTraits } from '../canonical/image.ts'
-import type { Traits } from '../canonical/traits.ts'
+import type { ImageTraits } from '../../canonical/image.ts'
+import type { Traits } from '../../canonical/traits.ts'
 import {
   bigint,
   boolean,
@@ -12,8 +12,8 @@ import {
   sql,
   text,
   uuid,
-} from './drizzle.cjs'
-import { bytea, managedBy, moment, nano } from './schema-types.ts'
+} from '../drizzle.cjs'
+import { bytea, managedBy, moment, nano } from './types.ts'
 
 export const models = pgTable('models', {
   /** Public name, or `*`: any model name that a channel passes through. */
@@ -262,3 +262,106 @@ export const schemaState = pgTable('schema_state', {
   /** A release must know so many migrations, or more. */
   compatibleFrom: integer('compatible_from').notNull().default(0),
 })
+
+/** Runs of probes: each asks one offer in one protocol what it can do. Its findings are in `verdicts`. */
+export const probeRuns = pgTable(
+  'probe_runs',
+  {
+    id: uuid('id').primaryKey(),
+    channelId: uuid('channel_id')
+      .notNull()
+      .references(() => channels.id),
+    /** The public name. */
+    model: text('model').notNull(),
+    upstreamModel: text('upstream_model').notNull(),
+    protocol: text('protocol').notNull(),
+    origin: text('origin', { enum: ['admin', 'schedule'] }).notNull(),
+    state: text('state', { enum: ['queued', 'running', 'ended', 'failed'] }).notNull(),
+    /** The most that it may cost. */
+    costMax: nano('cost_max_nano').notNull(),
+    /** The key of its requests; NULL: it has not begun. */
+    keyId: uuid('key_id'),
+    /** What it found; NULL: it has not ended. */
+    report: jsonb('report').$type<Record<string, unknown>>(),
+    /** Why it failed. */
+    error: text('error'),
+    createdAt: moment('created_at').notNull(),
+    startedAt: moment('started_at'),
+    endedAt: moment('ended_at'),
+  },
+  (t) => [
+    index('probe_runs_offer').on(t.channelId, t.model, t.createdAt),
+    index('probe_runs_created_at').on(t.createdAt),
+  ],
+)
+
+/**
+ * The verification of the ledger that an admin has started last: one row at most, so that one runs at a time.
+ */
+export const ledgerVerifications = pgTable('ledger_verifications', {
+  /** True in the one row. */
+  only: boolean('only').primaryKey(),
+  id: uuid('id').notNull(),
+  state: text('state', { enum: ['running', 'ended', 'cancelled', 'failed'] }).notNull(),
+  /** The first day that is looked at; NULL: all are. */
+  since: text('since'),
+  startedBy: text('started_by').notNull(),
+  startedAt: moment('started_at').notNull(),
+  /** The last sign of the process that runs it. */
+  seenAt: moment('seen_at').notNull(),
+  endedAt: moment('ended_at'),
+  /** Somebody wants it to end. */
+  isUnwanted: boolean('is_unwanted').notNull(),
+  stepsDone: integer('steps_done').notNull(),
+  /** 0: not counted yet. */
+  steps: integer('steps').notNull(),
+  /** The rule that is checked now. */
+  doing: text('doing'),
+  /** What was found, rule by rule; NULL: it has not ended. */
+  findings: jsonb('findings').$type<{ rule: string; differences: number; samples: string[] }[]>(),
+  requests: bigint('requests', { mode: 'number' }),
+  orphaned: bigint('orphaned', { mode: 'number' }),
+  /** Why it failed. */
+  error: text('error'),
+})
+
+/**
+ * Rows of the usage log that were just written, for tails: those that came more than a day after the day on
+ * which their request began, and all while a tail is open. The transaction that writes a row notes it here,
+ * by a trigger of `requests`.
+ */
+export const notedRequests = pgTable(
+  'noted_requests',
+  {
+    id: uuid('id').notNull(),
+    createdAt: moment('created_at').notNull(),
+    /** Its number, of 64 bits. */
+    transaction: bigint('transaction', { mode: 'bigint' }).notNull(),
+    writtenAt: moment('written_at').notNull(),
+  },
+  (t) => [index('noted_requests_transaction').on(t.transaction)],
+)
+
+/** One row: until when tails want all new rows noted. */
+export const tailWatch = pgTable('tail_watch', {
+  one: boolean('one').primaryKey(),
+  until: moment('until').notNull(),
+})
+
+/**
+ * Every name that a tenant, a key or a group has had. Rows of the usage log have ids, and are shown under the
+ * name of their time, also when what they belong to has been renamed or deleted since. Triggers of the three
+ * tables write it.
+ */
+export const names = pgTable(
+  'names',
+  {
+    kind: text('kind', { enum: ['tenant', 'key', 'group'] }).notNull(),
+    id: uuid('id').notNull(),
+    /** NULL: it was deleted at `since`. */
+    name: text('name'),
+    /** The epoch for names that are older than this table. */
+    since: moment('since').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.kind, t.id, t.since] }), index('names_name').on(t.kind, t.name)],
+)

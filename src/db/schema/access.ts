@@ -1,0 +1,456 @@
+import {
+  bigint,
+  boolean,
+  check,
+  index,
+  integer,
+  jsonb,
+  pgTable,
+  primaryKey,
+  smallint,
+  sql,
+  text,
+  uniqueIndex,
+  uuid,
+} from '../drizzle.cjs'
+import { budgetColumns, bytea, limits, managedBy, moment, nano } from './types.ts'
+
+export const tenants = pgTable('tenants', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  /** Bounds of all its keys together. */
+  ...limits(),
+  /**
+   * Days for which its rows, bodies and answers are kept; NULL, or more than all are kept for: as for all.
+   */
+  rowsDays: integer('rows_days'),
+  bodiesDays: integer('bodies_days'),
+  answersDays: integer('answers_days'),
+  disabledAt: moment('disabled_at'),
+  managedBy: managedBy(),
+  createdAt: moment('created_at').notNull().default(sql`now()`),
+})
+
+/** One account for each tenant, with the tenant's id. Requests of a `limited` account need a reservation. */
+export const accounts = pgTable('accounts', {
+  id: uuid('id')
+    .primaryKey()
+    .references(() => tenants.id),
+  limited: boolean('limited').notNull(),
+  /** The sum of the account's entries, in nano-USD. An unlimited account goes below zero. */
+  balance: nano('balance_nano').notNull().default(sql`0`),
+  /** The sum of the account's reservations, in nano-USD. */
+  reserved: nano('reserved_nano').notNull().default(sql`0`),
+})
+
+export const groups = pgTable('key_groups', {
+  id: uuid('id').primaryKey(),
+  name: text('name').notNull().unique(),
+  models: text('models').array().notNull(),
+  channels: text('channels').array().notNull(),
+  /** Decimal string. */
+  priceMultiplier: text('price_multiplier').notNull().default('1'),
+  clientGonePolicy: text('client_gone_policy', { enum: ['drain', 'abort'] })
+    .notNull()
+    .default('drain'),
+  clientGoneSeconds: integer('client_gone_seconds').notNull().default(30),
+  clientGoneUnseen: text('client_gone_unseen', { enum: ['estimate', 'hold'] })
+    .notNull()
+    .default('estimate'),
+  /** Bounds of each key that has no bounds of its own. */
+  ...limits(),
+  /** Bounds of all its keys together. */
+  totalRequestsPerMinute: integer('total_requests_per_minute'),
+  totalTokensPerMinute: integer('total_tokens_per_minute'),
+  totalConcurrency: integer('total_concurrency'),
+  /** Budgets of all its keys together. */
+  ...budgetColumns(),
+  /** Queued images with a higher priority come first. */
+  imagePriority: smallint('image_priority').notNull().default(0),
+  /** True: the usage log keeps the answers that its keys get. A key may say otherwise. */
+  captureAnswers: boolean('capture_answers').notNull().default(false),
+  /**
+   * Days for which answers are kept, so that later requests continue them; 0: none is kept. A key may say
+   * otherwise.
+   */
+  keptDays: smallint('kept_days').notNull().default(0),
+  /** The model that is asked for the summary of a conversation, in place of the client's. */
+  compactModel: text('compact_model'),
+  /** True: the public catalog shows its models and prices to everybody. */
+  public: boolean('public').notNull().default(false),
+  /** For people. */
+  description: text('description'),
+  managedBy: managedBy(),
+})
+
+export const keys = pgTable(
+  'keys',
+  {
+    id: uuid('id').primaryKey(),
+    tenantId: uuid('tenant_id')
+      .notNull()
+      .references(() => tenants.id),
+    groupId: uuid('group_id')
+      .notNull()
+      .references(() => groups.id),
+    name: text('name').notNull(),
+    /** HMAC-SHA256(pepper, secret). The secret itself is never stored. */
+    secretHash: bytea('secret_hash').notNull(),
+    /** The first characters of the secret, by which people recognise a key. */
+    hint: text('hint').notNull(),
+    /** The secret before the last rotation. It is good until `formerSecretUntil`. */
+    formerSecretHash: bytea('former_secret_hash'),
+    formerSecretUntil: moment('former_secret_until'),
+    capture: text('capture', { enum: ['none', 'shape', 'content'] })
+      .notNull()
+      .default('content'),
+    /** Whether the usage log keeps its answers, which needs `capture` = content. NULL: as its group says. */
+    captureAnswers: boolean('capture_answers'),
+    /** Days for which its answers are kept; 0: none is kept. NULL: as its group says. */
+    keptDays: smallint('kept_days'),
+    /** The rows of the usage log that the key may read: its tenant's, or only its own. */
+    usageScope: text('usage_scope', { enum: ['tenant', 'key'] })
+      .notNull()
+      .default('tenant'),
+    /** True: a request is refused when its translation would lose something. */
+    strict: boolean('strict').notNull().default(false),
+    /** NULL: the bounds of its group. */
+    ...limits(),
+    ...budgetColumns(),
+    /** NULL: all models that the group allows. */
+    allowedModels: text('allowed_models').array(),
+    /** NULL: any address. */
+    allowedCidrs: text('allowed_cidrs').array(),
+    expiresAt: moment('expires_at'),
+    /**
+     * The key that made this one: its limits, budgets and restrictions hold for both. NULL: an admin or a
+     * file made it.
+     */
+    parentId: uuid('parent_id'),
+    /** How many sub-keys it may have at once; NULL: it may make none. */
+    subKeysMax: integer('sub_keys_max'),
+    disabledAt: moment('disabled_at'),
+    /** True: a member of its tenant has disabled it, and members may enable it again. */
+    disabledByMember: boolean('disabled_by_member').notNull().default(false),
+    /** It is disabled for ever. */
+    revokedAt: moment('revoked_at'),
+    managedBy: managedBy(),
+    createdAt: moment('created_at').notNull().default(sql`now()`),
+    /** Value of revision.keys at the last change; set by a trigger. */
+    revision: bigint('revision', { mode: 'number' }).notNull().default(0),
+  },
+  (t) => [
+    uniqueIndex('keys_secret_hash').on(t.secretHash),
+    index('keys_former_secret_hash').on(t.formerSecretHash).where(sql`${t.formerSecretHash} is not null`),
+    uniqueIndex('keys_tenant_name').on(t.tenantId, t.name),
+    index('keys_revision').on(t.revision),
+    // The tenants of a group.
+    index('keys_group_tenant').on(t.groupId, t.tenantId).where(sql`${t.revokedAt} is null`),
+    index('keys_parent').on(t.parentId).where(sql`${t.parentId} is not null`),
+    index('keys_revoked_sub_keys')
+      .on(t.revokedAt)
+      .where(sql`${t.parentId} is not null and ${t.revokedAt} is not null`),
+  ],
+)
+
+/** A row for each POST with an Idempotency-Key, and its answer once there is one. */
+export const idempotencyKeys = pgTable(
+  'idempotency_keys',
+  {
+    keyId: uuid('key_id').notNull(),
+    /** SHA-256 of the header's value. */
+    keyHash: bytea('key_hash').notNull(),
+    /** SHA-256 of path and body. */
+    fingerprint: bytea('fingerprint').notNull(),
+    requestId: uuid('request_id').notNull(),
+    /** The process that runs the request; NULL once there is an answer. */
+    instanceId: uuid('instance_id'),
+    status: smallint('status'),
+    /** JSON text of the answer's headers. */
+    headers: text('headers'),
+    /** Encrypted for request_id; NULL while the request runs, and where an image job is the answer. */
+    answer: bytea('answer'),
+    createdAt: moment('created_at').notNull(),
+    /** Of the API key. Known once there is an answer, as are the bytes of that. */
+    tenantId: uuid('tenant_id'),
+    bytes: integer('bytes').notNull().default(0),
+  },
+  (t) => [
+    primaryKey({ columns: [t.keyId, t.keyHash] }),
+    index('idempotency_keys_created_at').on(t.createdAt),
+  ],
+)
+
+const role = () => text('role', { enum: ['owner', 'admin', 'viewer', 'member'] }).notNull()
+/** A member belongs to one tenant, everybody else to none. */
+const memberHasTenant = (name: string) => check(name, sql`(role = 'member') = (tenant_id IS NOT NULL)`)
+const tenant = () => uuid('tenant_id').references(() => tenants.id)
+
+/** People who use the admin API. */
+export const users = pgTable(
+  'users',
+  {
+    id: uuid('id').primaryKey(),
+    /** In lower case. */
+    email: text('email').notNull(),
+    role: role(),
+    tenantId: tenant(),
+    /** scrypt; NULL: the user signs in by single sign-on only. */
+    passwordHash: text('password_hash'),
+    /** Encrypted for the user; NULL: no second factor. */
+    totpSecret: bytea('totp_secret'),
+    /** NULL: the user has not yet shown a code of `totp_secret`, so it is not asked for. */
+    totpConfirmedAt: moment('totp_confirmed_at'),
+    /** The last time step whose code was used: a code works once. */
+    totpStep: bigint('totp_step', { mode: 'number' }).notNull().default(0),
+    disabledAt: moment('disabled_at'),
+    lastSignInAt: moment('last_sign_in_at'),
+    createdAt: moment('created_at').notNull().default(sql`now()`),
+    /** Raised by each change by an owner: its ETag. */
+    version: integer('version').notNull().default(1),
+  },
+  (t) => [uniqueIndex('users_email').on(t.email), memberHasTenant('users_member_has_tenant')],
+)
+
+/** Codes that each work once in place of a code of the second factor. */
+export const recoveryCodes = pgTable(
+  'user_recovery_codes',
+  {
+    userId: uuid('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** SHA-256. */
+    codeHash: bytea('code_hash').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.codeHash] })],
+)
+
+/** The accounts of users at issuers of single sign-on. */
+export const identities = pgTable(
+  'user_identities',
+  {
+    issuer: text('issuer').notNull(),
+    subject: text('subject').notNull(),
+    userId: uuid('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    createdAt: moment('created_at').notNull().default(sql`now()`),
+  },
+  (t) => [primaryKey({ columns: [t.issuer, t.subject] }), index('user_identities_user').on(t.userId)],
+)
+
+/** A row for each browser that is signed in. */
+export const userSessions = pgTable(
+  'user_sessions',
+  {
+    id: uuid('id').primaryKey(),
+    userId: uuid('user_id')
+      .notNull()
+      .references(() => users.id, { onDelete: 'cascade' }),
+    /** SHA-256 of the cookie's value. */
+    tokenHash: bytea('token_hash').notNull(),
+    method: text('method', { enum: ['password', 'oidc'] }).notNull(),
+    address: text('address').notNull(),
+    userAgent: text('user_agent').notNull(),
+    createdAt: moment('created_at').notNull(),
+    usedAt: moment('used_at').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+  },
+  (t) => [
+    uniqueIndex('user_sessions_token').on(t.tokenHash),
+    index('user_sessions_user').on(t.userId),
+    index('user_sessions_expires').on(t.expiresAt),
+  ],
+)
+
+/** Links that work once: to become the first owner, to join, to set a new password. */
+export const userLinks = pgTable(
+  'user_links',
+  {
+    id: uuid('id').primaryKey(),
+    purpose: text('purpose', { enum: ['setup', 'invitation', 'reset'] }).notNull(),
+    /** SHA-256 of the link's token. */
+    tokenHash: bytea('token_hash').notNull(),
+    /** Of an invitation: the user that it makes. */
+    email: text('email'),
+    role: text('role', { enum: ['owner', 'admin', 'viewer', 'member'] }),
+    tenantId: tenant(),
+    /** Of a reset. */
+    userId: uuid('user_id').references(() => users.id, { onDelete: 'cascade' }),
+    /** Who made it. */
+    madeBy: text('made_by').notNull(),
+    createdAt: moment('created_at').notNull(),
+    expiresAt: moment('expires_at').notNull(),
+    usedAt: moment('used_at'),
+  },
+  (t) => [uniqueIndex('user_links_token').on(t.tokenHash)],
+)
+
+/** Tokens of programs that call the admin API. */
+export const apiTokens = pgTable(
+  'api_tokens',
+  {
+    id: uuid('id').primaryKey(),
+    name: text('name').notNull(),
+    /** NULL: the operator made it, with ADMIN_TOKEN. */
+    userId: uuid('user_id').references(() => users.id, { onDelete: 'cascade' }),
+    /** It may do no more than this, and no more than its user. */
+    role: role(),
+    tenantId: tenant(),
+    scopes: text('scopes').array().notNull(),
+    /** SHA-256. */
+    tokenHash: bytea('token_hash').notNull(),
+    /** The first characters, by which people recognise it. */
+    hint: text('hint').notNull(),
+    createdAt: moment('created_at').notNull(),
+    expiresAt: moment('expires_at'),
+    usedAt: moment('used_at'),
+    revokedAt: moment('revoked_at'),
+  },
+  (t) => [
+    uniqueIndex('api_tokens_token').on(t.tokenHash),
+    index('api_tokens_user').on(t.userId),
+    memberHasTenant('api_tokens_member_has_tenant'),
+  ],
+)
+
+/** Attempts to sign in, counted over all processes: by account and by address. */
+export const signInAttempts = pgTable(
+  'sign_in_attempts',
+  {
+    /** SHA-256 of the account or the address. */
+    subject: bytea('subject').primaryKey(),
+    attempts: integer('attempts').notNull(),
+    /** The count begins anew at this moment. */
+    resetsAt: moment('resets_at').notNull(),
+  },
+  (t) => [index('sign_in_attempts_resets').on(t.resetsAt)],
+)
+
+/** One line for each change that an admin, or gateway.yaml, has made. Append-only. */
+export const auditLog = pgTable(
+  'audit_log',
+  {
+    id: uuid('id').primaryKey(),
+    createdAt: moment('created_at').notNull(),
+    actorKind: text('actor_kind', { enum: ['operator', 'user', 'token', 'key', 'file', 'system'] }).notNull(),
+    /** Id of the user, or of the API token; NULL: operator, file or system. */
+    actorId: uuid('actor_id'),
+    userId: uuid('user_id'),
+    /** The name then. */
+    actorName: text('actor_name').notNull(),
+    address: text('address'),
+    userAgent: text('user_agent'),
+    requestId: uuid('request_id'),
+    /** Resource and verb, such as `key.rotate`. */
+    action: text('action').notNull(),
+    resource: text('resource').notNull(),
+    resourceId: text('resource_id').notNull(),
+    resourceName: text('resource_name'),
+    tenantId: uuid('tenant_id'),
+    /** Without secrets; NULL: the resource was not, or is no more. */
+    before: jsonb('before'),
+    after: jsonb('after'),
+  },
+  (t) => [
+    index('audit_log_resource').on(t.resource, t.resourceId, t.id),
+    index('audit_log_tenant').on(t.tenantId, t.id),
+    index('audit_log_user').on(t.userId, t.id),
+    index('audit_log_created_at').on(t.createdAt),
+  ],
+)
+
+/** Answers of the admin API to calls with an Idempotency-Key. The transaction of the change writes them. */
+export const adminAnswers = pgTable(
+  'admin_answers',
+  {
+    /** The user behind the call; the nil UUID: the operator. */
+    userId: uuid('user_id').notNull(),
+    /** SHA-256 of the header's value; of an API token, behind the token's id. */
+    keyHash: bytea('key_hash').notNull(),
+    /** SHA-256 of method, path and body. */
+    fingerprint: bytea('fingerprint').notNull(),
+    requestId: uuid('request_id').notNull(),
+    /** NULL in the transaction that makes it only. */
+    status: smallint('status'),
+    /** JSON of the answer, encrypted for request_id: it may have a secret. */
+    answer: bytea('answer'),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.userId, t.keyHash] }), index('admin_answers_created_at').on(t.createdAt)],
+)
+
+/**
+ * Filters of a page that people keep. Each belongs to one user; a shared one is shown to the others of its
+ * tenant too.
+ */
+export const savedViews = pgTable(
+  'saved_views',
+  {
+    id: uuid('id').primaryKey(),
+    /** The nil UUID: the operator, who has ADMIN_TOKEN. */
+    userId: uuid('user_id').notNull(),
+    /** The name then, for people. */
+    userName: text('user_name').notNull(),
+    /** Whose page it is: a tenant's, or NULL for that of operators, which has all tenants. */
+    tenantId: uuid('tenant_id').references(() => tenants.id, { onDelete: 'cascade' }),
+    name: text('name').notNull(),
+    /** The page of the console, such as `log`. */
+    page: text('page').notNull(),
+    /** Parameters of the page by name: a text, or a list of texts. */
+    query: jsonb('query').notNull(),
+    shared: boolean('shared').notNull().default(false),
+    createdAt: moment('created_at').notNull(),
+    changedAt: moment('changed_at').notNull(),
+  },
+  (t) => [
+    index('saved_views_user').on(t.userId, t.page),
+    index('saved_views_shared').on(t.tenantId, t.page).where(sql`${t.shared}`),
+  ],
+)
+
+/**
+ * The master keys, from which all other keys derive. The one with the latest `usedFrom` seals; the others
+ * only read.
+ */
+export const masterKeys = pgTable('master_keys', {
+  /** Eight hex digits that do not reveal the master key. */
+  id: text('id').primaryKey(),
+  createdAt: moment('created_at').notNull(),
+  /** The time from which processes seal with it; NULL: they only read with it as yet. */
+  usedFrom: moment('used_from'),
+})
+
+/**
+ * Each master key, encrypted with a key that derives from a SECRET_KEY. AES-256-GCM: nonce (12) | tag (16) |
+ * ciphertext.
+ */
+export const masterKeyWrappings = pgTable(
+  'master_key_wrappings',
+  {
+    masterId: text('master_id')
+      .notNull()
+      .references(() => masterKeys.id),
+    /** The id of the SECRET_KEY that opens it. */
+    wrappedBy: text('wrapped_by').notNull(),
+    wrapped: bytea('wrapped').notNull(),
+    createdAt: moment('created_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.masterId, t.wrappedBy] })],
+)
+
+/**
+ * What each tenant leaves in storage: the sum of `bytes` over its kept_answers, conversations, files,
+ * idempotency_keys and background_answers. book_storage, a trigger of these tables, moves it in the statement
+ * that stores or deletes.
+ */
+export const tenantStorage = pgTable('tenant_storage', {
+  tenantId: uuid('tenant_id').primaryKey(),
+  bytes: bigint('bytes', { mode: 'number' }).notNull(),
+})
+
+/** One row: the most bytes that a tenant may leave in storage. Each start writes its own. */
+export const storageQuota = pgTable('storage_quota', {
+  id: boolean('id').primaryKey().default(true),
+  bytesMax: bigint('bytes_max', { mode: 'number' }).notNull(),
+})

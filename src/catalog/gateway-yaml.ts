@@ -8,8 +8,8 @@ import { readYaml, renderPath, type YamlProblem } from './yaml-source.ts'
 
 /**
  * Read gateway.yaml. `path` only names the file in messages, `${NAME}` is looked up in `env`, and the files
- * that it names are read by `readFile`. Throws one Error with a line for each problem: `gateway.yaml:12:
- * channels[0].weight: must be …`.
+ * that it names are read by `readFile`. Throws one Error with a line for each problem:
+ * `gateway.yaml:12: channels[0].weight: must be …`.
  */
 export function readGatewayYaml(
   text: string,

@@ -21,10 +21,10 @@ import { endJobTrace, jobTrace } from './trace-job.ts'
  */
 const finishMs = { least: 1_000, most: 10_000 }
 /** A reason to stop a job: another worker has it. This worker must write nothing more about it. */
-const leaseLost = gatewayError('image_worker_replaced')
+const leaseLost = gatewayError('worker_stopped')
 const cancelled = gatewayError('image_cancelled')
 /** A reason to stop a job: this process ends, and another worker should take the job at once. */
-const shuttingDown = gatewayError('image_worker_stopping')
+const shuttingDown = gatewayError('worker_stopped')
 
 export interface ImageRunner {
   /**
@@ -104,7 +104,7 @@ async function run(
         gateway,
         lease,
         generation,
-        failedEnding(generation, gatewayError('image_workers_lost', { runs: job.runs - 1 })),
+        failedEnding(generation, gatewayError('workers_lost', { what: 'image', runs: job.runs - 1 })),
       )
     }
     const made = (await storageTrouble(gateway, job)) ?? (await generated(gateway, generation))
@@ -113,7 +113,7 @@ async function run(
     if (made.images.length > 0 && generation.ended !== cancelled) {
       return await finish(gateway, lease, generation, madeEnding(generation, made))
     }
-    const error = made.error ?? gatewayError('image_missing')
+    const error = made.error ?? gatewayError('upstream_image_missing')
     return await failOrRepeat(gateway, lease, generation, error, made)
   } finally {
     keeper.stop()
@@ -129,7 +129,7 @@ async function storageTrouble({ images }: ImageGateway, job: Job): Promise<Gatew
     await images.storage.check()
     return undefined
   } catch (cause) {
-    return gatewayError('image_storage_away', {}, { cause })
+    return gatewayError('image_storage_away', { how: 'stored' }, { cause })
   }
 }
 

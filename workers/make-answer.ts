@@ -127,7 +127,7 @@ class Making {
       if (this.#job.events > background.eventsBeforeRun) return await this.#finishLost()
       if (this.#job.cancelRequested) return await this.#finish(cancelledAnswer(this.#unmade(), this.#free()))
       if (this.#job.runs > bounds.backgroundRunsMax)
-        return await this.#fail(gatewayError('answer_workers_lost', { runs: this.#job.runs - 1 }))
+        return await this.#fail(gatewayError('workers_lost', { what: 'answer', runs: this.#job.runs - 1 }))
       return await this.#make(request)
     } finally {
       lease.stop()
@@ -271,7 +271,7 @@ class Making {
     const told = [response?.error, result?.refusal?.error].find(isRecord)
     const message = textIn(told?.message) ?? known?.message
     if (known === undefined || known === null) {
-      return gatewayError('answer_failed').with({
+      return gatewayError('internal_fault').with({
         ...(message !== undefined && { message }),
         code: textIn(told?.code),
       })

@@ -256,7 +256,7 @@ const encoded = (name: string) =>
 const secondsOf = (moment: Date) => Math.floor(moment.getTime() / 1000)
 
 function unreadable(cause: unknown): GatewayError {
-  return gatewayError('file_unreadable', {}, { cause, retryAfterSeconds: 5 })
+  return gatewayError('file_storage_away', { how: 'read' }, { cause, retryAfterSeconds: 5 })
 }
 
 function noSuchFile(id: string): GatewayError {

@@ -211,5 +211,5 @@ function notThere({ use }: Edit): GatewayError {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return gatewayError('file_unreadable', {}, { cause, retryAfterSeconds: 5 })
+  return gatewayError('file_storage_away', { how: 'read' }, { cause, retryAfterSeconds: 5 })
 }

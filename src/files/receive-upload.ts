@@ -265,7 +265,7 @@ async function kept(writing: Promise<void>): Promise<void> {
   try {
     await writing
   } catch (cause) {
-    throw gatewayError('file_storage_away', {}, { cause, retryAfterSeconds: 5 })
+    throw gatewayError('file_storage_away', { how: 'stored' }, { cause, retryAfterSeconds: 5 })
   }
 }
 

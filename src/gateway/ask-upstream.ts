@@ -31,7 +31,7 @@ export async function askUpstream<T>(
   read: (body: Buffer) => T,
 ): Promise<T> {
   const { life, row, trace, endpoint } = received
-  if (life.clientGone) throw gatewayError('upstream_not_wanted')
+  if (life.clientGone) throw gatewayError('upstream_call_abandoned')
   if (life.cut !== undefined) throw life.cut
   const sentAt = Date.now()
   const target = { ...candidate, credential: credentialFor(gateway, candidate) }

@@ -11,6 +11,7 @@ export class TranslatingWatcher implements StreamWatcher {
   readonly #writer: SafeWriter
   readonly #keepAlive: string
   readonly #sizeMax: number
+  readonly #tooLarge: ChatEvent
   readonly #observer = new EventObserver()
   #size = 0
   #bytes = 0
@@ -22,13 +23,17 @@ export class TranslatingWatcher implements StreamWatcher {
     this.#writer = parts.writer
     this.#keepAlive = parts.keepAlive
     this.#sizeMax = parts.sizeMax
+    this.#tooLarge = {
+      type: 'error',
+      error: gatewayError('upstream_answer_too_large', { bytesMax: parts.sizeMax }),
+    }
   }
 
   push(chunk: Buffer) {
     this.#bytes += chunk.length
     // `#size` does not count the bytes that a decoder still holds, such as half a frame.
     const isTooLarge = this.#bytes > heldFactor * this.#sizeMax
-    const text = this.#write(isTooLarge ? [tooLarge] : this.#decoder.push(chunk))
+    const text = this.#write(isTooLarge ? [this.#tooLarge] : this.#decoder.push(chunk))
     const { hasContent, isOver } = this.#observer
     return { forward: text === '' ? [] : [Buffer.from(text)], hasContent, terminal: isOver }
   }
@@ -59,7 +64,7 @@ export class TranslatingWatcher implements StreamWatcher {
     let text = ''
     for (const event of events) {
       if (this.#observer.isOver) break
-      const bounded = this.#size > this.#sizeMax ? tooLarge : event
+      const bounded = this.#size > this.#sizeMax ? this.#tooLarge : event
       this.#size += sizeOf(bounded)
       text += this.#writer.push(bounded, this.#onWritten)
     }
@@ -105,9 +110,4 @@ function deltaLength(delta: Delta): number {
     case 'search-failure':
       return delta.code.length
   }
-}
-
-const tooLarge: ChatEvent = {
-  type: 'error',
-  error: gatewayError('answer_too_large_to_translate'),
 }

@@ -57,7 +57,7 @@ function violationIn(request: IncomingMessage, allowsPlain: boolean): GatewayErr
   if (!allowsPlain && !cameSafely(request) && !openPaths.has(url)) {
     return gatewayError('plain_http_refused')
   }
-  if (request.httpVersionMajor !== 1) return gatewayError('http_version_wrong')
+  if (request.httpVersionMajor !== 1) return gatewayError('not_http')
   // Some parsers read a host name behind two slashes.
   if (!url.startsWith('/') || url.startsWith('//') || url.includes('#')) {
     return gatewayError('request_target_invalid')

@@ -48,7 +48,7 @@ export class ExtractedImages {
       case 'extracted': {
         const stored = this.#stored.get(source.index)
         if (stored === undefined) {
-          throw gatewayError('upstream_image_cut')
+          throw gatewayError('upstream_ended_early')
         }
         if ('error' in stored) throw stored.error
         return stored

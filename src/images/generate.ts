@@ -81,7 +81,7 @@ function planModel(gateway: ImageGateway, job: Job): ModelCandidates {
   const { snapshot } = gateway.catalog
   const model = findModel(snapshot, job.model)
   if (model === undefined) {
-    throw gatewayError('model_gone', { model: redactText(job.model) }, { field: 'model' })
+    throw gatewayError('model_unknown', { model: redactText(job.model) }, { field: 'model' })
   }
   const candidates = planImageRoute(model, job.model, groupOf(snapshot, job.groupId))
   return { model, candidates, fallback: undefined }

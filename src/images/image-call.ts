@@ -159,8 +159,7 @@ export class ImageCall implements Listener {
     }
     const { events, decoder } = this.#stream
     for (const { data } of events.push(bytes)) await this.#takeData(decoder, data)
-    if (events.heldBytes > textBytesMax)
-      throw gatewayError('upstream_image_text_too_large', { bytesMax: textBytesMax })
+    if (events.heldBytes > textBytesMax) throw tooMuchText()
   }
 
   async #takeData(decoder: ImageStreamDecoder, data: string): Promise<void> {
@@ -181,8 +180,7 @@ export class ImageCall implements Listener {
 
   #keepText(bytes: Buffer): void {
     this.#textBytes += bytes.length
-    if (this.#textBytes > textBytesMax)
-      throw gatewayError('upstream_image_text_too_large', { bytesMax: textBytesMax })
+    if (this.#textBytes > textBytesMax) throw tooMuchText()
     this.#text.push(this.#isAnswer() ? bytes : Buffer.from(bytes))
   }
 
@@ -281,4 +279,9 @@ function parseJson(text: string): Json {
   }
   if (isRecord(value)) return value
   throw gatewayError('upstream_answer_unreadable', { what: 'an answer that is not a JSON object' })
+}
+
+function tooMuchText(): GatewayError {
+  const what = `more than ${textBytesMax} bytes beside its images`
+  return gatewayError('upstream_image_unreadable', { what })
 }

@@ -37,5 +37,5 @@ export async function replayJob(gateway: ImageGateway, received: Received, jobId
 }
 
 function storageAway(cause: unknown): GatewayError {
-  return gatewayError('images_unreadable', {}, { cause, retryAfterSeconds: askAgainSeconds })
+  return gatewayError('image_storage_away', { how: 'read' }, { cause, retryAfterSeconds: askAgainSeconds })
 }

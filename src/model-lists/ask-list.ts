@@ -123,7 +123,7 @@ function readPage(
       () => call?.abort(gatewayError('upstream_model_list_late')),
       Math.max(0, until - performance.now()),
     )
-    const leave = () => call?.abort(gatewayError('upstream_not_wanted'))
+    const leave = () => call?.abort(gatewayError('upstream_call_abandoned'))
     const settle = (end: () => void) => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', leave)

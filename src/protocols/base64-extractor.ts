@@ -118,7 +118,7 @@ export class Base64Extractor {
   /** The answer is over. Throws GatewayError `upstream_error` when it ends within an image. */
   end(): ExtractorStep[] {
     if (this.#place === 'extracting') {
-      throw gatewayError('upstream_image_cut')
+      throw gatewayError('upstream_ended_early')
     }
     const steps: ExtractorStep[] = []
     this.#letGo(steps)

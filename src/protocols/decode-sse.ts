@@ -79,5 +79,5 @@ export class SseDecoder {
 }
 
 function unreadable(cause: unknown): GatewayError {
-  return gatewayError('upstream_event_unreadable', { what: 'an event that cannot be read' }, { cause })
+  return gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be read' }, { cause })
 }

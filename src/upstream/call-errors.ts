@@ -18,13 +18,17 @@ export function explain(cause: unknown): GatewayError {
     case 'ENETUNREACH':
       return gatewayError('upstream_unreachable', {}, { cause })
     case 'UND_ERR_HEADERS_OVERFLOW':
-      return gatewayError('upstream_headers_too_large', {}, { cause })
+      return brokenHttp('answered with headers that are too large', cause)
     case 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH':
-      return gatewayError('upstream_length_wrong', {}, { cause })
+      return brokenHttp('sent an answer that is not as long as it declared', cause)
     case 'HTTPParserError':
-      return gatewayError('upstream_not_http', {}, { cause })
+      return brokenHttp('did not answer in HTTP/1.1', cause)
   }
   return broken(cause)
+}
+
+function brokenHttp(how: string, cause: unknown): GatewayError {
+  return gatewayError('upstream_http_invalid', { how }, { cause })
 }
 
 /** The code of an error, or its name when it has no code. */

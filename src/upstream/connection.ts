@@ -139,7 +139,10 @@ export function skipInterimAnswers(socket: Socket): void {
         end = bytes.length === 0 ? -1 : interimEnd(bytes)
       }
       if (skipped > interimAnswersMax) {
-        breakOff(socket, gatewayError('upstream_interim_endless'))
+        breakOff(
+          socket,
+          gatewayError('upstream_http_invalid', { how: 'announced its answer again and again (status 1xx)' }),
+        )
         return null
       }
       held = end === -1 ? bytes : nothing

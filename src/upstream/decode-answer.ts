@@ -77,7 +77,7 @@ export class AnswerDecoder {
       try {
         this.#decoding.data(chunk)
       } catch (cause) {
-        this.#fail(gatewayError('answer_unhandled', {}, { cause }))
+        this.#fail(gatewayError('internal_fault', {}, { cause }))
       }
     })
     stream.on('drain', () => this.#decoding.resume())
@@ -98,5 +98,9 @@ export class AnswerDecoder {
 }
 
 function damaged(encoding: Encoding, cause?: unknown): GatewayError {
-  return gatewayError('upstream_encoding_damaged', { encoding }, { cause })
+  return gatewayError(
+    'upstream_http_invalid',
+    { how: `sent an answer that is damaged or cut off in its encoding (${encoding})` },
+    { cause },
+  )
 }

@@ -142,7 +142,7 @@ export class SocketCall implements UpstreamCall, OpeningListener {
     const { listener, asking, pace, bounds } = this.#parts
     if (listener.isWanted?.() === false) {
       this.#parts.pool.giveBack(socket)
-      this.#fail(gatewayError('upstream_not_wanted'))
+      this.#fail(gatewayError('upstream_call_abandoned'))
       return
     }
     this.#socket = socket

@@ -108,7 +108,7 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
     if (this.#aborted === undefined && this.#listener.isWanted?.() === false)
-      this.#aborted = gatewayError('upstream_not_wanted')
+      this.#aborted = gatewayError('upstream_call_abandoned')
     if (this.#aborted !== undefined) {
       controller.abort(this.#aborted)
       return
@@ -129,7 +129,9 @@ export class CallHandler implements Dispatcher.DispatchHandler, UpstreamCall, Se
     }
     const encoding = encodingOf(headers['content-encoding'])
     if (encoding === 'unknown') {
-      this.abort(gatewayError('upstream_encoding_unknown'))
+      this.abort(
+        gatewayError('upstream_http_invalid', { how: 'answered in an encoding that was not asked for' }),
+      )
       return
     }
     if (encoding === 'identity') {

@@ -198,7 +198,7 @@ export class UpstreamSocket {
   }
 
   #take(data: Buffer, isBinary: boolean): void {
-    if (isBinary) this.#lose(gatewayError('upstream_frame_binary'))
+    if (isBinary) this.#lose(gatewayError('upstream_frame_invalid', { what: 'a binary frame' }))
     // What comes without a request is of no use: an upstream says so that the connection is too old.
     else if (this.#user === undefined) this.terminate()
     else this.#user.frame(data)
@@ -228,7 +228,7 @@ const abnormal = 1006
 function faultOf(error: Error & { code?: string }, frameBytesMax: number): GatewayError {
   if (error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return tooLong(frameBytesMax)
   if (error.code?.startsWith('WS_ERR_') === true) {
-    return gatewayError('upstream_frame_invalid', {}, { cause: error })
+    return gatewayError('upstream_frame_invalid', { what: 'an invalid WebSocket frame' }, { cause: error })
   }
   return broken(error)
 }

@@ -143,7 +143,7 @@ test.for(names.flatMap((name) => broken.map(([how, bytes]) => ({ name, how, byte
       void socket.write(answerBytes(bytes(whole(json)), { headers: `content-encoding: ${said}\r\n` }))
     const response = await bed.chat({ model: 'm', messages })
     expect(response.status).toBe(502)
-    expect(response.headers.get('x-tollgate-reason')).toBe('upstream_encoding_damaged')
+    expect(response.headers.get('x-tollgate-reason')).toBe('upstream_http_invalid')
     expect(await bed.row(response.headers.get('x-request-id'))).toMatchObject({
       status: 502,
       outcome: 'failed',
@@ -178,7 +178,7 @@ test.for(['gzip, gzip', 'br, gzip', 'compress', 'aes128gcm'])(
       void socket.write(answerBytes(json, { headers: `content-encoding: ${encoding}\r\n` }))
     const response = await bed.chat({ model: 'm', messages })
     expect(response.status).toBe(502)
-    expect(response.headers.get('x-tollgate-reason')).toBe('upstream_encoding_unknown')
+    expect(response.headers.get('x-tollgate-reason')).toBe('upstream_http_invalid')
   },
 )
 

@@ -82,14 +82,14 @@ const cases: Record<string, Case> = {
     act: end(chunkedHead('application/json') + chunkBytes(json).subarray(0, 90).toString()),
     ...broke('upstream_connection_broke', 200),
   },
-  'what is no HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke('upstream_not_http') },
+  'what is no HTTP': { act: end('SSH-2.0-OpenSSH_9.9\r\n'), ...broke('upstream_http_invalid') },
   'a tunnel that nobody asked for': {
     act: write('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n'),
     ...broke('upstream_connection_broke'),
   },
   'two lengths that differ': {
     act: write(answerBytes(json, { headers: 'content-length: 5\r\n' })),
-    ...broke('upstream_length_wrong'),
+    ...broke('upstream_http_invalid'),
   },
   'an end without a word': { act: ({ socket }) => void socket.end(), ...broke('upstream_connection_broke') },
   'a reset': { act: ({ socket }) => void socket.resetAndDestroy(), ...broke('upstream_connection_broke') },
@@ -100,11 +100,11 @@ const cases: Record<string, Case> = {
   'an empty answer': { act: write('HTTP/1.1 204 No Content\r\n\r\n'), ...broke('upstream_not_json', 204) },
   'headers that are too large': {
     act: write(answerBytes(json, { headers: `x-large: ${'y'.repeat(100_000)}\r\n` })),
-    ...broke('upstream_headers_too_large'),
+    ...broke('upstream_http_invalid'),
   },
   'a flood of interim answers': {
     act: ({ socket }) => void socket.write('HTTP/1.1 103 Early Hints\r\nlink: </a>\r\n\r\n'.repeat(200)),
-    ...broke('upstream_interim_endless'),
+    ...broke('upstream_http_invalid'),
   },
   'HTTP/1.0 without a length': {
     act: end(`HTTP/1.0 200 OK\r\ncontent-type: application/json\r\n\r\n${json}`),
@@ -202,9 +202,9 @@ const cases: Record<string, Case> = {
     act: end(`${chunkedHead(sse)}${chunkBytes('<html>\n\n{"a":1}\n\nhello')}0\r\n\r\n`),
     stream: true,
     status: 200,
-    says: /ended its stream before the answer was complete/,
+    says: /ended its answer before it was complete/,
     row: { outcome: 'failed', error_kind: 'upstream_error', stream_end: 'upstream_cut' },
-    attempt: { status: 200, error: /ended its stream/ },
+    attempt: { status: 200, error: /ended its answer/ },
   },
   'an event larger than is held': {
     act: write(

@@ -33,7 +33,7 @@ const whole = (protocol: ProtocolName, body: Json) =>
 
 test.each(formats)('%s: a stream that ends before its answer, and one that cannot be read', (protocol) => {
   expect(streamed(protocol)).toBe('upstream_ended_early')
-  expect(streamed(protocol, '{')).toBe('upstream_event_unreadable')
+  expect(streamed(protocol, '{')).toBe('upstream_answer_unreadable')
 })
 
 test.each(formats)('%s: a body without an answer', (protocol) => {

@@ -123,7 +123,7 @@ describe('one string', () => {
 
   test('an answer that ends within an image is refused; one that ends within a text is not', () => {
     const start = `{"image":"${image.toString('base64')}`
-    expect(failure(() => extract([Buffer.from(start)])).reason).toBe('upstream_image_cut')
+    expect(failure(() => extract([Buffer.from(start)])).reason).toBe('upstream_ended_early')
     expect(extract([Buffer.from('{"a":"AAA')])).toEqual({ text: '{"a":"AAA', images: [] })
   })
 })

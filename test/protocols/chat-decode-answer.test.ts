@@ -310,9 +310,9 @@ describe('a stream', () => {
   })
 
   it.each<[string, string[], string]>([
-    ['it is cut', [delta({ content: 'a' })], 'The upstream ended its stream before the answer was complete.'],
-    ['it is empty', [], 'The upstream ended its stream before the answer was complete.'],
-    ['[DONE] is all of it', ['[DONE]'], 'The upstream ended its stream before the answer was complete.'],
+    ['it is cut', [delta({ content: 'a' })], 'The upstream ended its answer before it was complete.'],
+    ['it is empty', [], 'The upstream ended its answer before it was complete.'],
+    ['[DONE] is all of it', ['[DONE]'], 'The upstream ended its answer before it was complete.'],
     ['a frame says so', [delta({ content: 'a' }), '{"error":{"message":"boom"}}'], 'boom'],
     ['a frame is an error', ['{"object":"error","message":"boom"}'], 'boom'],
     ['a frame is an array', ['[{"error":{"message":"boom"}}]'], 'boom'],

@@ -195,11 +195,6 @@ export const requestReasons = reasonsOf({
     says: 'This is no proxy: CONNECT is not served.',
     client: 'use this server as base URL, not as proxy',
   },
-  http_version_wrong: {
-    kind: 'invalid_request',
-    says: 'Send HTTP/1.1.',
-    client: 'send HTTP/1.1',
-  },
   request_target_invalid: {
     kind: 'invalid_request',
     says: 'The target of the request must be a path that begins with one slash, such as /v1/models.',

@@ -8,11 +8,6 @@ export const routingReasons = reasonsOf({
       `Model "${model}" does not exist here. GET /v1/models lists what this key may use.`,
     client: 'use a model that GET /v1/models lists',
   },
-  model_gone: {
-    kind: 'model_not_found',
-    says: ({ model }: { model: string }) => `Model "${model}" no longer exists here.`,
-    client: 'use a model that GET /v1/models lists',
-  },
   model_forbidden: {
     kind: 'permission_denied',
     says: ({ model }: { model: string }) =>

@@ -5,8 +5,8 @@ interface Words {
   message: string
 }
 
-interface Runs {
-  runs: number
+interface Verb {
+  how: 'stored' | 'read'
 }
 
 /** Parts of the gateway that are away, end or fail. */
@@ -55,25 +55,13 @@ export const serviceReasons = reasonsOf({
   },
   image_storage_away: {
     kind: 'unavailable',
-    says: 'Images cannot be stored at the moment. Try again later.',
-    client: 'try again later',
-    operator: 'The storage of images takes no writes: `tollgate doctor` tries it, and the log has the cause.',
-  },
-  images_unreadable: {
-    kind: 'unavailable',
-    says: 'The images cannot be read at the moment. Try again shortly.',
+    says: ({ how }: Verb) => `Images cannot be ${how} at the moment. Try again later.`,
     client: 'try again after `retry-after`',
     operator: 'The storage of images does not answer: `tollgate doctor` tries it, and the log has the cause.',
   },
   file_storage_away: {
     kind: 'unavailable',
-    says: 'The file cannot be stored at the moment. Try again later.',
-    client: 'try again later',
-    operator: 'The storage of files takes no writes: `tollgate doctor` tries it, and the log has the cause.',
-  },
-  file_unreadable: {
-    kind: 'unavailable',
-    says: 'The file cannot be read at the moment. Try again.',
+    says: ({ how }: Verb) => `The file cannot be ${how} at the moment. Try again later.`,
     client: 'try again after `retry-after`',
     operator:
       'The storage of files does not answer or has lost the file: `tollgate doctor` tries it, and the log has the cause.',
@@ -162,32 +150,18 @@ export const serviceReasons = reasonsOf({
     client: 'make the images again',
     operator: 'Postgres refused the end of an image job that was paid for: the log has the cause.',
   },
-  image_workers_lost: {
+  workers_lost: {
     kind: 'internal',
-    says: ({ runs }: Runs) => `The image could not be made: the workers that tried it ended ${runs} times.`,
-    client: 'try again',
-    operator: 'Workers end while they make images: look for crashes and for kills by the machine for memory.',
-  },
-  image_worker_replaced: {
-    kind: 'internal',
-    says: 'Another worker has taken this job.',
-    client: 'nothing: the other worker goes on',
-  },
-  image_worker_stopping: {
-    kind: 'unavailable',
-    says: 'The worker is shutting down.',
-    client: 'nothing: another worker takes the job',
-  },
-  image_missing: {
-    kind: 'upstream_error',
-    says: 'No image came.',
-    client: 'try again',
-    operator: 'The upstream answered a request for images without one.',
+    says: ({ what, runs }: { what: 'image' | 'answer'; runs: number }) =>
+      `The ${what} could not be made: the workers that tried it ended ${runs} times.`,
+    client: 'send the request again',
+    operator:
+      'Workers end while they make it, IMAGE_RUNS_MAX or BACKGROUND_RUNS_MAX times: look for crashes and for kills by the machine for memory.',
   },
   worker_stopped: {
     kind: 'unavailable',
     code: 'worker_lost',
-    says: 'The worker that made this answer was stopped.',
+    says: 'The worker that was making this was stopped.',
     client: 'send the request again',
     operator:
       'A worker was stopped in the middle of an answer in the background: DRAIN_ON_SHUTDOWN_MS is how long it goes on.',
@@ -198,13 +172,6 @@ export const serviceReasons = reasonsOf({
     says: 'The worker that was making this answer ended before it was whole.',
     client: 'send the request again',
     operator: 'A worker crashed or was killed in the middle of an answer in the background.',
-  },
-  answer_workers_lost: {
-    kind: 'internal',
-    says: ({ runs }: Runs) => `The answer could not be made: the workers that tried it ended ${runs} times.`,
-    client: 'send the request again',
-    operator:
-      'Workers end while they make this answer, which is tried BACKGROUND_RUNS_MAX times: look for crashes and for kills by the machine for memory.',
   },
   answer_events_too_large: {
     kind: 'upstream_error',
@@ -217,17 +184,5 @@ export const serviceReasons = reasonsOf({
     says: 'This answer was sealed with another SECRET_KEY.',
     client: 'send the request again',
     operator: 'Give the worker the same SECRET_KEY and former keys as the processes that accept requests.',
-  },
-  answer_failed: {
-    kind: 'internal',
-    says: 'The gateway failed to make this answer.',
-    client: 'send the request again',
-    operator: 'A fault of the gateway: the log has the cause, by the id of the request.',
-  },
-  answer_unhandled: {
-    kind: 'internal',
-    says: 'The answer could not be handled.',
-    client: 'try again',
-    operator: 'A fault of the gateway: the log has the cause, by the id of the request.',
   },
 })

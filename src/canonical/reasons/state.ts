@@ -163,14 +163,9 @@ export const stateReasons = reasonsOf({
     says: 'This image is no longer kept here. Ask for it to be made again.',
     client: 'ask for it to be made again',
   },
-  image_link_incomplete: {
-    kind: 'permission_denied',
-    says: `The link is not whole: expires and signature belong to it. ${howToGetAnother}`,
-    client: 'take a new link from the job',
-  },
   image_link_unsigned: {
     kind: 'permission_denied',
-    says: `The signature of the link is wrong: it must be used as it was given. ${howToGetAnother}`,
+    says: `The signature of the link is missing or wrong: it must be used as it was given. ${howToGetAnother}`,
     client: 'take a new link from the job',
   },
   image_link_expired: {

@@ -73,10 +73,10 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_ended_early: {
     kind: 'upstream_error',
-    says: 'The upstream ended its stream before the answer was complete.',
+    says: 'The upstream ended its answer before it was complete.',
     client: 'try again: what has arrived is not the whole answer',
     operator:
-      'The upstream, or a proxy before it, closes streams early. Look at its time limits if it happens after the same time.',
+      'The upstream, or a proxy before it, closes answers early. Look at its time limits if it happens after the same time.',
   },
   upstream_broke_off: {
     kind: 'upstream_error',
@@ -97,14 +97,7 @@ export const upstreamReasons = reasonsOf({
     says: ({ what }: { what: string }) => `The upstream sent ${what}.`,
     client: 'try again; if it stays so, tell the operator',
     operator:
-      "The answer is not in the format of the channel's `protocols`. Check the base URL, and whether the upstream speaks this format.",
-  },
-  upstream_event_unreadable: {
-    kind: 'upstream_error',
-    says: ({ what }: { what: string }) => `The upstream sent ${what}.`,
-    client: 'try again; if it stays so, tell the operator',
-    operator:
-      "The stream is not in the format of the channel's `protocols`. Check the base URL, and whether the upstream streams in this format.",
+      "The answer is not in the format of the channel's `protocols`. Check the base URL, and whether the upstream speaks this format, also when it streams.",
   },
   upstream_event_too_large: {
     kind: 'upstream_error',
@@ -162,18 +155,6 @@ export const upstreamReasons = reasonsOf({
     client: 'try again',
     operator: "Check that the channel's upstream model makes images in this format.",
   },
-  upstream_image_cut: {
-    kind: 'upstream_error',
-    says: "The upstream's answer ended in the middle of an image.",
-    client: 'try again',
-    operator: 'The upstream, or a proxy before it, closes answers early. Look at its time limits.',
-  },
-  upstream_not_wanted: {
-    kind: 'upstream_error',
-    fault: 'client',
-    says: 'The client went away before anything was sent.',
-    client: 'nothing: the client had left',
-  },
   upstream_call_abandoned: {
     kind: 'upstream_error',
     fault: 'client',
@@ -185,13 +166,6 @@ export const upstreamReasons = reasonsOf({
     says: 'The upstream refused at length.',
     client: 'try again',
     operator: 'The refusal has more bytes than are read of one; the row has what its beginning says.',
-  },
-  answer_too_large_to_translate: {
-    kind: 'upstream_error',
-    fault: 'gateway',
-    says: 'The upstream answered with more than this gateway translates.',
-    client: 'ask for a shorter answer',
-    operator: 'Raise WATCHED_ANSWER_BYTES_MAX, or use a channel that speaks the format of the client.',
   },
   upstream_answer_unwritable: {
     kind: 'upstream_error',
@@ -211,13 +185,6 @@ export const upstreamReasons = reasonsOf({
     client: 'ask for a stream',
     operator:
       'The upstream streams whatever it is asked. Clients have to send `"stream": true`, or use another channel.',
-  },
-  upstream_image_text_too_large: {
-    kind: 'upstream_error',
-    says: ({ bytesMax }: { bytesMax: number }) =>
-      `The upstream answered with more than ${bytesMax} bytes beside its images.`,
-    client: 'try again',
-    operator: "Check that the channel's upstream model makes images in this format.",
   },
   upstream_image_too_large: {
     kind: 'upstream_error',
@@ -288,43 +255,12 @@ export const upstreamReasons = reasonsOf({
     client: 'try again',
     operator: 'A process ended with answers still running: DRAIN_MS is how long it waits for them.',
   },
-  upstream_headers_too_large: {
+  upstream_http_invalid: {
     kind: 'upstream_error',
-    says: "The headers of the upstream's answer are too large.",
-    client: 'try again later',
-    operator: 'The upstream, or a proxy before it, sends more headers than an HTTP client takes.',
-  },
-  upstream_length_wrong: {
-    kind: 'upstream_error',
-    says: "The upstream's answer is not as long as it declared.",
-    client: 'try again',
-    operator: 'The upstream, or a proxy before it, sends a wrong `content-length`.',
-  },
-  upstream_not_http: {
-    kind: 'upstream_error',
-    says: 'The upstream did not answer in HTTP/1.1.',
+    says: ({ how }: { how: string }) => `The upstream ${how}.`,
     client: 'try again later',
     operator:
-      'Something other than an HTTP server answers at the base URL of the channel, or https:// and http:// are mixed up.',
-  },
-  upstream_interim_endless: {
-    kind: 'upstream_error',
-    says: 'The upstream announced its answer again and again (status 1xx).',
-    client: 'try again later',
-    operator: 'The upstream, or a proxy before it, sends interim answers without end.',
-  },
-  upstream_encoding_unknown: {
-    kind: 'upstream_error',
-    says: 'The upstream answered in an encoding that was not asked for.',
-    client: 'try again later',
-    operator: 'The upstream, or a proxy before it, ignores `accept-encoding`.',
-  },
-  upstream_encoding_damaged: {
-    kind: 'upstream_error',
-    says: ({ encoding }: { encoding: string }) =>
-      `The upstream's answer is damaged or cut off in its encoding (${encoding}).`,
-    client: 'try again',
-    operator: 'The upstream, or a proxy before it, sent a compressed body that does not decode.',
+      'The upstream, or a proxy before it, breaks HTTP as the message says; or something else answers at the base URL of the channel, or https:// and http:// are mixed up.',
   },
   upstream_not_json: {
     kind: 'upstream_error',
@@ -348,18 +284,12 @@ export const upstreamReasons = reasonsOf({
     operator:
       'The upstream takes no WebSocket at this path: take `websocket` out of the `connection` of the channel.',
   },
-  upstream_frame_binary: {
-    kind: 'upstream_error',
-    says: 'The upstream sent a binary frame.',
-    client: 'try again',
-    operator:
-      'Its WebSocket does not speak the Responses format: take `websocket` out of the `connection` of the channel.',
-  },
   upstream_frame_invalid: {
     kind: 'upstream_error',
-    says: 'The upstream sent an invalid WebSocket frame.',
+    says: ({ what }: { what: string }) => `The upstream sent ${what}.`,
     client: 'try again',
-    operator: 'The upstream, or a proxy before it, breaks the WebSocket protocol.',
+    operator:
+      'Its WebSocket, or a proxy before it, does not speak the Responses format: take `websocket` out of the `connection` of the channel.',
   },
   upstream_count_missing: {
     kind: 'upstream_error',

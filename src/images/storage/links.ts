@@ -24,10 +24,7 @@ export class ImageLinks {
    * expired.
    */
   verify(file: string, expires: string | undefined, signature: string | undefined, nowMs: number): number {
-    if (expires === undefined || signature === undefined) {
-      throw gatewayError('image_link_incomplete')
-    }
-    if (!this.#isSigned(signature, file, expires)) {
+    if (expires === undefined || signature === undefined || !this.#isSigned(signature, file, expires)) {
       throw gatewayError('image_link_unsigned')
     }
     const expiresMs = Number(expires) * 1000

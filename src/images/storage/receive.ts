@@ -93,7 +93,7 @@ async function kept(writing: Promise<void>): Promise<void> {
   try {
     await writing
   } catch (cause) {
-    throw gatewayError('image_storage_away', {}, { cause, retryAfterSeconds: 5 })
+    throw gatewayError('image_storage_away', { how: 'stored' }, { cause, retryAfterSeconds: 5 })
   }
 }
 

@@ -62,7 +62,7 @@ function readEvent(decoder: MessageDecoder, data: string): void {
   if (event === undefined) {
     // Some gateways end their streams with `[DONE]`, as other formats do.
     if (data.trim() === '' || data.trim() === '[DONE]') return
-    throw gatewayError('upstream_event_unreadable', { what: 'an event that cannot be read' })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an event that cannot be read' })
   }
   const at = typeof event.index === 'number' ? event.index : 0
   switch (event.type) {
@@ -103,7 +103,7 @@ function objectOf(value: unknown): Json {
 }
 
 function secondMessage(): GatewayError {
-  return gatewayError('upstream_event_unreadable', { what: 'a second message in one stream' })
+  return gatewayError('upstream_answer_unreadable', { what: 'a second message in one stream' })
 }
 
 /** A block that has not ended yet. */

@@ -51,10 +51,10 @@ function parse(text: string): Json {
   try {
     value = parseKeepingDigits(text)
   } catch (cause) {
-    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not JSON' }, { cause })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an event that is not JSON' }, { cause })
   }
   if (!isRecord(value))
-    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not a JSON object' })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an event that is not a JSON object' })
   return value
 }
 

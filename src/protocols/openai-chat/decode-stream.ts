@@ -119,7 +119,7 @@ function parseFrame(data: string): Json | undefined {
     // Hardly any frame is read twice: the format has a text there.
     if (hasObjectInput(Array.isArray(value) ? value[0] : value)) value = parseKeepingDigits(data)
   } catch (cause) {
-    throw gatewayError('upstream_event_unreadable', { what: 'an event that is not JSON' }, { cause })
+    throw gatewayError('upstream_answer_unreadable', { what: 'an event that is not JSON' }, { cause })
   }
   // Gemini's endpoint of this format wraps an error in an array.
   if (Array.isArray(value)) value = value[0]

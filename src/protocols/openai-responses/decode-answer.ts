@@ -43,7 +43,7 @@ class ResponsesDecoder implements EventDecoder {
     if (data === '[DONE]') return []
     const event = parseObject(data)
     if (event === undefined) {
-      throw gatewayError('upstream_event_unreadable', { what: 'an event that is not a JSON object' })
+      throw gatewayError('upstream_answer_unreadable', { what: 'an event that is not a JSON object' })
     }
     const type = textOf(event.type) ?? ''
     if (type === 'error' || (type === '' && isRecord(event.error))) {

@@ -223,5 +223,5 @@ function stringAt(bytes: Buffer, span: ByteRange | undefined): string | undefine
 }
 
 function notOne(): GatewayError {
-  return gatewayError('upstream_event_unreadable', { what: 'a frame that is not an event of the format' })
+  return gatewayError('upstream_answer_unreadable', { what: 'a frame that is not an event of the format' })
 }

@@ -70,7 +70,7 @@ test('a changed link is invalid', () => {
     expect(refusalOf(change), JSON.stringify(change)).toEqual({
       reason: 'image_link_unsigned',
       message:
-        'The signature of the link is wrong: it must be used as it was given. GET /v1/images/generations/{id} answers with a new one.',
+        'The signature of the link is missing or wrong: it must be used as it was given. GET /v1/images/generations/{id} answers with a new one.',
     })
   }
 })
@@ -81,7 +81,7 @@ test('a link of another gateway, or without its query, is refused', () => {
   for (const part of [{ expires: undefined }, { signature: undefined }]) {
     const link = { ...partsOf(links.sign(file, now)), ...part }
     expect(() => links.verify(link.file, link.expires, link.signature, now)).toThrow(
-      expect.objectContaining({ kind: 'permission_denied', reason: 'image_link_incomplete' }),
+      expect.objectContaining({ kind: 'permission_denied', reason: 'image_link_unsigned' }),
     )
   }
 })

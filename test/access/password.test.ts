@@ -10,6 +10,14 @@ test('a hash keeps its cost, so passwords work after SIGN_IN_HASH_COST has chang
   expect(await isPassword('', null, { signInHashCost: 10 })).toBe(false)
 })
 
+test('two passwords are checked at once and 64 wait', async () => {
+  const checks = Array.from({ length: 67 }, () => isPassword('x', null, { signInHashCost: 10 }))
+  const ended = await Promise.allSettled(checks)
+  expect(ended.filter(({ status }) => status === 'rejected')).toMatchObject([
+    { reason: { reason: 'sign_in_busy', retryAfterSeconds: 5 } },
+  ])
+})
+
 test('SIGN_IN_HASH_COST is what OWASP recommends unless it is set', () => {
   const env = {
     DATABASE_URL: 'postgres://localhost/tollgate',

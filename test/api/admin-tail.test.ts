@@ -259,6 +259,14 @@ test('a wrong id of an event is refused, and so is one that would change the sta
     expect((await follow('', place)).status).toBe(400)
 })
 
+test('a process has a hundred tails at most', async () => {
+  const tails = await Promise.all(Array.from({ length: 101 }, () => follow()))
+  const [refused, ...more] = tails.filter(({ status }) => status !== 200)
+  expect([refused?.status, more]).toEqual([429, []])
+  expect(refused?.response.headers['x-tollgate-reason']).toBe('tails_full')
+  for (const tail of tails) tail.leave()
+})
+
 test('a tail ends when its process drains', async () => {
   const tail = await follow()
   await begun(tail)

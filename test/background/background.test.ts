@@ -13,6 +13,7 @@ import {
   requestIdOf,
   startBackgroundBed,
 } from '../support/background-bed.ts'
+import { reasonOf } from '../support/reason-of.ts'
 import { until } from '../support/until.ts'
 
 let bed: BackgroundBed
@@ -85,7 +86,10 @@ test('an answer that waits is cancelled at once, and one that runs ends its upst
     client.responses.create({ model: 'words', input: 'go on', previous_response_id: id }),
   ).rejects.toMatchObject({ code: 'previous_response_not_found' })
   const whole = await client.responses.create({ model: 'words', input: 'words:1 whole' })
-  await expect(client.responses.cancel(whole.id)).rejects.toMatchObject({ status: 400 })
+  await expect(client.responses.cancel(whole.id)).rejects.toMatchObject({
+    status: 400,
+    code: 'answer_not_cancellable',
+  })
 })
 
 test('what a client may not ask for is refused by name', async () => {
@@ -113,7 +117,8 @@ test('nobody else can read, follow, cancel, continue or delete it', async () => 
     const client = bed.client({ key })
     const missing = { status: 404 }
     await expect(client.responses.retrieve(id)).rejects.toMatchObject(missing)
-    await expect(client.get(`/responses/${id}?stream=true`)).rejects.toMatchObject({ status: 400 })
+    const refused = await client.get(`/responses/${id}?stream=true`).catch((error: unknown) => error)
+    expect(reasonOf(refused)).toBe('answer_events_not_kept')
     await expect(client.responses.inputItems.list(id)).rejects.toMatchObject(missing)
     await expect(client.responses.cancel(id)).rejects.toMatchObject(missing)
     await expect(client.responses.delete(id)).rejects.toMatchObject(missing)
@@ -135,7 +140,7 @@ test('one that is made is deleted only after it is cancelled, and then nothing o
   const client = bed.client()
   const id = await bed.submit('words:4 hold:2 deleted')
   await until(() => bed.upstream.open() === 1)
-  await expect(client.responses.delete(id)).rejects.toMatchObject({ status: 400 })
+  await expect(client.responses.delete(id)).rejects.toMatchObject({ code: 'answer_in_progress' })
   bed.upstream.release()
   await bed.ended(id)
   await client.responses.delete(id)
@@ -264,4 +269,34 @@ test('an answer waits while a worker has no memory for its body, and another wor
   const roomy = await apart.startWorker()
   expect(await apart.ended(id)).toMatchObject({ status: 'completed', output_text: '1.0 1.1 ' })
   await until(() => roomy.context.bodies.bytes === 0)
+})
+
+test('a repeat of a request whose answer was deleted is refused', async () => {
+  const client = bed.client({ headers: { 'idempotency-key': 'of-a-deleted-answer' } })
+  const { id } = await client.responses.create(asked('words:1 repeated'))
+  await bed.ended(id)
+  await client.responses.delete(id)
+  const refused = await client.responses.create(asked('words:1 repeated')).catch((error: unknown) => error)
+  expect(reasonOf(refused)).toBe('idempotent_answer_gone')
+})
+
+test('an answer that cannot be made says why, and no more wait than may', async () => {
+  const apart = await startBackgroundBed({
+    role: 'api',
+    env: { IMAGE_QUEUE_WINDOW: '1', BACKGROUND_WAITING_MAX: '2', BACKGROUND_EVENT_BYTES_MAX: '1024' },
+  })
+  onTestFinished(apart.close)
+  apart.upstream.release()
+  const { sql } = apart.database
+  const long = await apart.submit('words:100 long')
+  const tried = await apart.submit('words:1 tried')
+  const keyless = await apart.submit('words:1 keyless', ownKey)
+  const refused = await apart.submit('words:1 more').catch((error: unknown) => error)
+  expect(reasonOf(refused)).toBe('background_queue_full')
+  await sql`UPDATE image_jobs SET runs = 100 WHERE id = ${requestIdOf(tried)}`
+  await sql`DELETE FROM keys WHERE name = 'own'`
+  await apart.startWorker()
+  expect(await apart.row(long)).toMatchObject({ error_reason: 'answer_events_too_large' })
+  expect(await apart.row(tried)).toMatchObject({ error_reason: 'workers_lost' })
+  expect(await apart.row(keyless)).toMatchObject({ error_reason: 'key_gone' })
 })

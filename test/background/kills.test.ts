@@ -55,21 +55,27 @@ describe.each(queueBackends())('with the queue on %s', { timeout: 600_000 }, (ba
     const own = requestIdOf(id)
     await bed.database.sql`UPDATE background_answers SET answer = '\\x00' WHERE job_id = ${own}`
     const worker = await bed.startWorker()
-    expect(await bed.row(id)).toMatchObject({ status: 500, outcome: 'failed', cost_nano: '0' })
+    expect(await bed.row(id)).toMatchObject({
+      ...{ status: 500, outcome: 'failed', cost_nano: '0' },
+      error_reason: 'answer_sealed_elsewhere',
+    })
     expect(await bed.ended(id, paidKey)).toMatchObject({ status: 'failed' })
     expect(await bed.differences()).toEqual([])
     await worker.stop()
   })
 
-  test('a worker that is told to stop puts back what it has not begun to answer', async () => {
+  test('a worker that is told to stop puts back what it has not begun to answer, and fails the rest', async () => {
     bed.upstream.hold()
     const worker = await bed.startWorker({ DRAIN_ON_SHUTDOWN_MS: '100' })
     const id = await bed.submit('words:2 hold:0 stopped')
-    await until(() => bed.upstream.open() === 1)
+    const begun = await bed.submit('words:2 hold:1 begun', paidKey)
+    await until(() => bed.upstream.open() === 2)
+    await until(async () => (await eventsOf(begun)).some(({ type }) => type === 'response.output_text.delta'))
     expect(await worker.stop()).toBe(0)
     bed.upstream.release()
     const next = await bed.startWorker()
     expect(await bed.ended(id)).toMatchObject({ status: 'completed', output_text: '2.0 2.1 ' })
+    expect(await bed.row(begun)).toMatchObject({ error_reason: 'worker_stopped' })
     await next.stop()
   })
 

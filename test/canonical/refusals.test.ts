@@ -1,15 +1,27 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
+import type { Actor } from '../../src/access/actor.ts'
+import { watchCaller } from '../../src/api/admin/watch-caller.ts'
+import { readFor } from '../../src/api/read-for.ts'
 import type { ChatEvent } from '../../src/canonical/event.ts'
+import { groupOf } from '../../src/catalog/catalog.ts'
+import type { Group, Model } from '../../src/catalog/snapshot.ts'
+import { ClientFiles } from '../../src/files/client-files.ts'
 import { refuseFiles } from '../../src/files/refuse-files.ts'
 import { SafeWriter } from '../../src/gateway/answer-writer.ts'
+import { keepAnswer } from '../../src/gateway/keep-answer.ts'
+import { worstCaseOf } from '../../src/gateway/worst-case.ts'
 import { openImage } from '../../src/images/image-bytes.ts'
 import { errorOf } from '../../src/images/job-error.ts'
+import { askList } from '../../src/model-lists/ask-list.ts'
 import { compactionClient } from '../../src/protocols/index.ts'
 import { refused } from '../../src/protocols/notes.ts'
+import type { AnswerContext } from '../../src/protocols/protocol.ts'
+import { planRoute } from '../../src/routing/candidates.ts'
 import { readCreateFrame } from '../../src/sockets/create-frame.ts'
 import { oneAtATime, tooManyLanes } from '../../src/sockets/lanes.ts'
 import { OpenSockets } from '../../src/sockets/open-sockets.ts'
 import { webhookOf } from '../../src/stages/job-webhook.ts'
+import { readInstead } from '../../src/stages/read.ts'
 
 // Refusals whose reason no client sees in a header or a code.
 
@@ -83,4 +95,83 @@ test('an event that cannot be written becomes an error', () => {
   const written: ChatEvent[] = []
   writer.push({ type: 'block-end', index: 0 }, (event) => written.push(event))
   expect(written).toMatchObject([{ type: 'error', error: { reason: 'upstream_answer_unwritable' } }])
+})
+
+test('half a summary is no compaction', () => {
+  const context = { model: 'm', requestId: 'r', body: {} } as AnswerContext
+  const { encodeResponse } = compactionClient()
+  const cut = [{ type: 'finish', reason: 'length' }] as unknown as ChatEvent[]
+  expect(() => encodeResponse(cut, context)).toThrow(reason('compaction_incomplete'))
+})
+
+test('a model needs a channel, and a key its group', () => {
+  const [model, group] = [{ offers: [] } as unknown as Model, { channels: ['*'] } as unknown as Group]
+  expect(() => planRoute(model, 'm', group, 'openai-chat')).toThrow(reason('model_without_channel'))
+  const snapshot = { groups: new Map() } as unknown as Parameters<typeof groupOf>[0]
+  expect(() => groupOf(snapshot, 'gone')).toThrow(reason('key_group_gone'))
+})
+
+test('money does not cover what hides its cost', () => {
+  const asked = { facts: { hidesCost: 'background' } } as Parameters<typeof worstCaseOf>[0]
+  expect(() => worstCaseOf(asked, [], {} as Parameters<typeof worstCaseOf>[2])).toThrow(
+    reason('background_cost_unseen'),
+  )
+})
+
+test('kept turns count for the bound of a body', async () => {
+  const gateway = { bounds: { bodyBytesMax: 1 } } as Parameters<typeof readInstead>[0]
+  const [, asked, , reading] = [] as unknown as Parameters<typeof readInstead>
+  await expect(readInstead(gateway, asked, Buffer.alloc(2), reading)).rejects.toThrow(
+    reason('kept_turns_too_large'),
+  )
+})
+
+test('no conversation gets an answer that could not be copied', async () => {
+  const admitted = {
+    kept: { turn: {} },
+    endpoint: { client: { toKeep: { endSuffices: true, read: () => undefined } } },
+  }
+  const [gateway, target] = [] as unknown as [Parameters<typeof keepAnswer>[0], { native: boolean }]
+  await expect(
+    keepAnswer(gateway, admitted as unknown as Parameters<typeof keepAnswer>[1], target, {
+      last: undefined,
+      copy: undefined,
+    }),
+  ).rejects.toThrow(reason('answer_not_for_conversation'))
+})
+
+test('an upload that was given up meanwhile is late', async () => {
+  const options = {
+    database: { answers: { ask: async () => [{ verdict: 'gone' }] } },
+    bounds: { fileDays: 1 },
+    cipher: { seal: () => Buffer.alloc(0) },
+  }
+  const files = new ClientFiles(options as unknown as ConstructorParameters<typeof ClientFiles>[0])
+  const [begun, file] = [{ writer: {} }, { endUser: null }] as unknown as Parameters<typeof files.finish>
+  await expect(files.finish(begun, file)).rejects.toThrow(reason('upload_late'))
+})
+
+test('a query ends when its client has left', async () => {
+  const stage = { identity: { tenantId: 't' }, life: { clientGone: true } } as Parameters<typeof readFor>[0]
+  await expect(readFor(stage, async ({ signal }) => signal.throwIfAborted())).rejects.toThrow(
+    reason('client_left'),
+  )
+})
+
+test('an answer that lasts ends when the rights of its caller change', async () => {
+  vi.useFakeTimers()
+  const caller = { role: 'owner', tenantId: null } as Actor
+  const { signal } = watchCaller(caller, async () => ({ ...caller, role: 'member' }))
+  await vi.advanceTimersToNextTimerAsync()
+  vi.useRealTimers()
+  expect(signal.reason).toMatchObject({ reason: 'rights_changed' })
+})
+
+test('a channel whose formats have no list of models has none', async () => {
+  const [upstreams, bounds, channel] = [{}, { modelListMs: 1 }, { protocols: {} }] as unknown as Parameters<
+    typeof askList
+  >
+  await expect(askList(upstreams, bounds, channel, { turn: 0 })).rejects.toThrow(
+    reason('upstream_has_no_model_list'),
+  )
 })

@@ -47,12 +47,10 @@ test('an image job whose result Postgres refuses for what it is fails, with a ro
     headers: { prefer: 'respond-async' },
   })
   expect(accepted.status).toBe(202)
-  const rows = () => bed.database.sql`SELECT outcome, error_message, cost_nano FROM requests`
+  const rows = () => bed.database.sql`SELECT outcome, error_reason, cost_nano FROM requests`
   await expect
     .poll(rows, { timeout: patienceMs })
-    .toEqual([
-      { outcome: 'failed', error_message: expect.stringContaining('could not be recorded'), cost_nano: '0' },
-    ])
+    .toEqual([{ outcome: 'failed', error_reason: 'image_result_unrecorded', cost_nano: '0' }])
   expect(await bed.database.sql`SELECT state FROM image_jobs`).toEqual([{ state: 'failed' }])
 })
 

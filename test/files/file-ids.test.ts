@@ -1,5 +1,6 @@
 import Anthropic from '@anthropic-ai/sdk'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { reasonOf } from '../support/reason-of.ts'
 import { until } from '../support/until.ts'
 import { type FilesBed, keys, note, pdf, png, startFilesBed, upload, upstreams } from './bed.ts'
 
@@ -193,7 +194,9 @@ test('what does not fit into a body, and too many places, are refused before any
         },
       ],
     } as Parameters<typeof client.responses.create>[0])
-  await expect(ask(2, id)).rejects.toMatchObject({ status: 413 })
+  const refused = await ask(2, id).catch((error: unknown) => error)
+  expect(refused).toMatchObject({ status: 413 })
+  expect(reasonOf(refused)).toBe('request_with_files_too_large')
   const small = await upload(client, pdf, 'small.pdf')
   await ask(3, small)
   await expect(ask(4, small)).rejects.toMatchObject({

@@ -6,12 +6,10 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import OpenAI, { toFile } from 'openai'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { reasonOf } from '../support/reason-of.ts'
 import { startTollgate, type TollgateProcess } from '../support/tollgate.ts'
 import { until } from '../support/until.ts'
 import { type FilesBed, keys, makeFilesBed, note, pdf, png, upload } from './bed.ts'
-
-const reasonOf = (error: unknown) =>
-  error instanceof OpenAI.APIError ? error.headers?.get('x-tollgate-reason') : undefined
 
 /** Files that clients upload, read and delete, by the vendor's own SDK. */
 

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { sentenceOf } from '../../src/canonical/reasons/catalogue.ts'
 import { channelLine, type RoutingBed, startRoutingBed } from '../support/routing-bed.ts'
 import type { Plan } from '../support/upstream.ts'
 
@@ -177,4 +178,14 @@ test.each([
   const asked = await bed.ask('messages', { path: '/v1/messages/count_tokens' })
   expect(asked.status).toBe(200)
   expect(asked.headers.get('x-tollgate-estimated')).toBe('true')
+})
+
+test('a count without a number is not used, and the attempt says why', async () => {
+  bed.answers.messages = () => ({ headers: { 'content-type': 'application/json' }, body: '{}' })
+  const asked = await bed.ask('messages', { path: '/v1/messages/count_tokens' })
+  expect(asked.headers.get('x-tollgate-estimated')).toBe('true')
+  await bed.row(asked.id)
+  expect(await bed.database.sql`SELECT error_message FROM attempts WHERE request_id = ${asked.id}`).toEqual([
+    { error_message: sentenceOf('upstream_count_missing', {}) },
+  ])
 })

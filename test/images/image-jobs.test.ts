@@ -1,5 +1,5 @@
 import { APIError } from 'openai'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   freeKey,
   type ImageTestbed,
@@ -81,6 +81,19 @@ describe.each(queueBackends())('image jobs after their request, queue on %s', (b
         cost_nano: '0',
         attempt_count: 0,
       })
+    })
+
+    test('a repeat of its request is refused while it waits, and so are others beyond the bound', async () => {
+      const env = { IMAGE_QUEUE_WINDOW: '1', IMAGE_WAITING_MAX: '1' }
+      const narrow = await startImageTestbed({ backend, env })
+      onTestFinished(narrow.close)
+      const reasons: (string | null)[] = []
+      for (const key of ['one', 'one', 'two', 'three']) {
+        const headers = { prefer: 'respond-async', 'idempotency-key': key }
+        const answer = await narrow.call(path, { body: { model: 'draw', prompt: 'repeated' }, headers })
+        reasons.push(answer.headers.get('x-tollgate-reason'))
+      }
+      expect(reasons).toEqual([null, 'idempotent_job_running', null, 'image_queue_full'])
     })
 
     test('two clients that delete a job at once both see it cancelled, and it has one row', async () => {

@@ -155,10 +155,12 @@ describe('images that were made count, even if others failed', () => {
     expect(texts).toEqual(['linked', 'linked', 'linked'])
     expect(cost).toBe('120000000')
     expect(job.attempts[0]?.error?.message).toContain('answered with status 404')
+    const dead = await outcome({ prompt: 'links deadlink:0' })
+    expect(await bed.row(dead.id)).toMatchObject({ error_reason: 'upstream_image_link_failed' })
   })
 
   test.each([
-    ['spoilt:0', 'no image'],
+    ['spoilt:0', 'not an image'],
     ['huge:0', 'more than 100000 bytes'],
   ])('of two images the one that cannot be kept (%s) is missing', async (word, why) => {
     const { job, texts, cost } = await outcome({ prompt: word, n: 2 })
@@ -205,7 +207,8 @@ describe('images that were made count, even if others failed', () => {
   })
 
   test('the gateway reads an event without an end up to a bound', async () => {
-    const { job } = await outcome({ prompt: 'endless', ...streamed })
+    const { id, job } = await outcome({ prompt: 'endless', ...streamed })
+    expect(await bed.row(id)).toMatchObject({ error_reason: 'upstream_image_unreadable' })
     expect(job.error?.message).toContain('more than 4194304 bytes beside its images')
   })
 

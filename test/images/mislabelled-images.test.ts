@@ -79,7 +79,7 @@ test.each(labels)(
     const result = await called('openai-chat', label, Buffer.from(kinds.events), 1)
     expect(result).toMatchObject({
       ok: false,
-      error: { message: expect.stringContaining('streams its answer') },
+      error: { reason: 'upstream_streams_unasked' },
     })
   },
 )

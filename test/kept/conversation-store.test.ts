@@ -143,6 +143,7 @@ describe('a turn', () => {
     const { turn } = await begin(id, randomUUID())
     await meanwhile(id)
     await expect(kept.addTo(turn, content, answer('resp_lost'))).rejects.toMatchObject({
+      reason: 'conversation_lost',
       code: 'conversation_not_found',
     })
 

@@ -10,10 +10,8 @@ import {
   upstreamModels,
 } from '../support/four-upstreams.ts'
 import { runTool, tools } from '../support/loop.ts'
+import { reasonOf } from '../support/reason-of.ts'
 
-/** The header of a refusal. */
-const reasonOf = (error: unknown) =>
-  error instanceof OpenAI.APIError ? error.headers?.get('x-tollgate-reason') : undefined
 const caught = (error: unknown) => error
 
 /** Conversations, as the vendor's SDK makes them and runs requests in them. */
@@ -419,6 +417,9 @@ test('tokens are counted with the items of the conversation', async () => {
     })
     expect(within.input_tokens).toBeGreaterThan(alone.input_tokens + 200)
   }
+  const large = { model, input: 'x'.repeat(600_000), conversation: id }
+  const refused = await client.responses.inputTokens.count(large).catch(caught)
+  expect(reasonOf(refused)).toBe('count_with_conversation_too_large')
 })
 
 describe('the conversation of one caller', () => {

@@ -4,6 +4,7 @@ import { deleteExpiredAnswers } from '../../src/kept/kept-queries.ts'
 import { freshDatabase } from '../support/database.ts'
 import { fourUpstreamsYaml, keepingKey, limitedKey, startFourUpstreams } from '../support/four-upstreams.ts'
 import { secretKey } from '../support/gateway-yaml.ts'
+import { reasonOf } from '../support/reason-of.ts'
 import { startTollgate } from '../support/tollgate.ts'
 import { startVendor, type Vendor } from '../support/vendor/vendor.ts'
 import { startWire } from '../support/wire.ts'
@@ -99,9 +100,11 @@ test('each bound refuses by name, and a row stands for each refusal', async () =
     input: 'x'.repeat(3_000),
     previous_response_id: one.id,
   })
-  await expect(
-    client.responses.create({ model, input: 'On.', previous_response_id: two.id }),
-  ).rejects.toMatchObject({ status: 400, code: 'context_length_exceeded' })
+  const tooLong = await client.responses
+    .create({ model, input: 'On.', previous_response_id: two.id })
+    .catch((error: unknown) => error)
+  expect(tooLong).toMatchObject({ status: 400, code: 'context_length_exceeded' })
+  expect(reasonOf(tooLong)).toBe('kept_chain_too_long')
   let full: unknown
   for (let i = 0; i < 8 && full === undefined; i++) {
     full = await client.responses.create({ model, input: 'x'.repeat(3_000) }).then(

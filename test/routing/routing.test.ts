@@ -203,6 +203,7 @@ test('a rate limit rests one credential; when all of them rest no call is made, 
   const calls = bed.asked('limits').length
   const refused = await bed.ask('limits')
   expect(refused.status).toBe(429)
+  expect(refused.headers.get('x-tollgate-reason')).toBe('upstreams_cool_down')
   expect(Number(refused.headers.get('retry-after'))).toBeLessThanOrEqual(least)
   expect(bed.asked('limits')).toHaveLength(calls)
   expect(await bed.attemptsOf(refused.id)).toMatchObject([

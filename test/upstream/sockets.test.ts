@@ -313,7 +313,7 @@ describe('a connection', () => {
     const running = [ask(), ask()]
     await until(() => wired.asked().length === 3)
     await upstreams.destroy()
-    for (const { over } of running) expect((await over).error?.kind).toBe('upstream_error')
+    for (const { over } of running) expect((await over).error?.reason).toBe('upstream_dropped_at_exit')
     await until(() => wired.lines.every(({ isClosed }) => isClosed))
   })
 })
@@ -398,7 +398,7 @@ describe('an answer', () => {
       fault: 'gateway',
     })
     wired.onAsk = (line) => line.socket.send(Buffer.from('{}'), { binary: true })
-    expect((await ask().over).error?.reason).toBe('upstream_frame_binary')
+    expect((await ask().over).error?.reason).toBe('upstream_frame_invalid')
     wired.onAsk = (line) => line.socket.send('[1]')
     expect((await ask().over).error?.message).toBe(
       'The upstream sent a frame that is not an event of the format.',
@@ -446,7 +446,7 @@ describe('an upgrade', () => {
 
   test('of a client that has left is not used', async () => {
     const { error, sent } = await ask({}, { isWanted: false }).over
-    expect(error?.fault).toBe('client')
+    expect(error).toMatchObject({ reason: 'upstream_call_abandoned', fault: 'client' })
     expect(sent).toBe(false)
     expect(wired.asked()).toEqual([])
     expect(isGood(await ask().over)).toBe(true)

@@ -35,7 +35,7 @@ interface Asked {
 }
 
 export const narrowKey = 'narrow-key-for-tests-001'
-/** The time that a breaker stays open. */
+/** The time that a breaker stays open at first. It doubles, so that a slow machine also finds it open. */
 const openMs = 500
 export const hello = [{ role: 'user', content: 'Hello' }]
 
@@ -61,7 +61,7 @@ export async function startRoutingBed(options: {
   const yaml = (url: string) => gatewayYaml(options, url.replace(/\/v1$/, ''))
   const env = {
     BREAKER_OPEN_MS: String(openMs),
-    BREAKER_OPEN_MS_MAX: String(openMs),
+    BREAKER_OPEN_MS_MAX: String(16 * openMs),
     CREDENTIAL_REST_MS: '60000',
     ROUTING_HEADERS: 'show',
     ...options.env,

@@ -224,6 +224,7 @@ async function openState(
     })
     // Before it has a journal, so that no neighbour takes that journal for one of a dead process.
     await registerProcess(database, { instanceId, pid: process.pid, durability: config.durability })
+    await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
     return { catalog: await Catalog.load(database, keeper, log), keeper }
   })
   return {
@@ -438,7 +439,6 @@ async function followState(
     log,
   })
   opened.add('the follower of keys and catalog', () => follower.stop())
-  await database.upkeep.ask(({ sql }) => writeStorageQuota(sql, bounds.keptTenantBytesMax))
   return { keys }
 }
 

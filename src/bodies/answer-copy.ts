@@ -1,4 +1,4 @@
-/** Takes so many bytes of the memory that all copies of a process share. False: there is no more. */
+/** Takes `bytes` of the memory that all copies of a process share. False: not enough is left. */
 export type TakeMemory = (bytes: number) => boolean
 
 /** What was copied of an answer. */

@@ -66,8 +66,8 @@ export class AnswerParts {
   }
 
   /**
-   * The choice without secrets. `cutBytes`: so much of a text that has not ended is left out, because we do
-   * not have what follows it, and a part of a secret may stand there.
+   * The choice without secrets. `cutBytes`: how much is left out at the end of an unfinished text, because we
+   * do not have what follows, and it may be part of a secret.
    */
   choice(exact: readonly string[], cutBytes: number): AnswerChoice {
     const content = [...this.#blocks.values()].flatMap((block) => partOf(block, exact, cutBytes) ?? [])

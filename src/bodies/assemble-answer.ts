@@ -27,7 +27,7 @@ export interface AssembledAnswer {
 
 /**
  * The text, the tool calls and the reasoning that a client got, put together from the bytes that went to it,
- * and without secrets. Undefined: it got nothing that can be kept. Never throws for what stands in the bytes.
+ * and without secrets. Undefined: it got nothing that can be kept. Never throws, whatever the bytes are.
  */
 export function assembleAnswer(
   { pieces, format, streams, isCut, exact, bytesMax }: AssembleInput,
@@ -51,7 +51,7 @@ export function assembleAnswer(
   return { bytes: result, truncated: isCut || isTruncated || choices.isUnread || !isRead }
 }
 
-/** A secret that lies across the end of the bytes is at most so long, or shows by its first part. */
+/** The most bytes of a secret that is cut off at the end and does not show by its first part. */
 const edgeBytes = 512
 
 function readStream(choices: AnswerChoices, bytes: Buffer): boolean {

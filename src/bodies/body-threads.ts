@@ -24,8 +24,7 @@ export interface BodyThreadsOptions {
 export interface RunningJob<Output> {
   readonly done: Promise<Output>
   /**
-   * Nobody wants the result any more: `done` rejects with the reason. A thread that has begun the job ends
-   * it.
+   * The result is no longer wanted: `done` rejects with the reason. A thread that has begun the job ends it.
    */
   abort(reason: Error): void
 }

@@ -22,7 +22,7 @@ export const fileMark = '"file-tg'
 
 /**
  * The places of a body that name files of ours, in their order. `body`: a scan has checked it. Throws
- * `invalid_request` where a file stands in a place that cannot take its bytes, and for more than `most`
+ * `invalid_request` where a file is named in a place that cannot take its bytes, and for more than `most`
  * places.
  */
 export function fileUsesIn(body: Buffer, client: ProtocolName, most: number): FileUse[] {
@@ -51,7 +51,7 @@ interface Found extends Place {
 const idForm = /^"(file-tg[0-9a-f]{32})"$/
 const idCharacters = 'file-tg'.length + 32
 
-/** All texts that have the form of an id of ours, wherever they stand. */
+/** All texts that look like an id of ours, anywhere in the body. */
 function placesIn(body: Buffer): Place[] {
   const places: Place[] = []
   for (let at = body.indexOf(fileMark); at !== -1; at = body.indexOf(fileMark, at + 1)) {

@@ -3,7 +3,7 @@ import { tagList } from '../ledger/column.ts'
 import type { ByteRange } from '../protocols/json-scan.ts'
 import type { RequestFacts } from '../protocols/protocol.ts'
 
-/** The names that a client gives to its request in the body, as they stand there. */
+/** The names that a client gives to its request in the body, unchanged. */
 export interface Names {
   endUser: string | undefined
   session: string | undefined

@@ -37,7 +37,7 @@ export interface ReadInput {
   capture: CaptureMode
   /** The client's key, which no row may show. */
   token: string | undefined
-  /** The path for the fingerprint; undefined: nobody needs a fingerprint. */
+  /** The path for the fingerprint; undefined: no fingerprint is needed. */
   fingerprintPath: string | undefined
   /** True: the money of the request is limited, so its worst case must be known. */
   isMoneyLimited: boolean

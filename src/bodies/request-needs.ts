@@ -7,7 +7,7 @@ import type { Need, NeedName } from '../traits/needs.ts'
 
 /**
  * What a request needs an offer to be able to do: each need once, with the first place that has it. Empty for
- * a request that our decoder does not know in full: then nobody can say.
+ * a request that our decoder does not know in full: then the needs are unknown.
  */
 export function requestNeeds(client: ClientSide, body: Json, envelope: Envelope): Need[] {
   let request: ChatRequest

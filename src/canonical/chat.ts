@@ -15,7 +15,7 @@ export interface ChatRequest {
   turns: Turn[]
   tools: Tool[]
   /**
-   * The vendor may search the web for the answer. It is none of `tools`, because some formats have no tool
+   * The vendor may search the web for the answer. It is not one of `tools`, because some formats have no tool
    * for it.
    */
   webSearch?: WebSearch | undefined

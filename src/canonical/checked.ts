@@ -101,7 +101,7 @@ function deepest([issue]: readonly z.core.$ZodIssue[], above: readonly PropertyK
 }
 
 /**
- * A client's name of a field as it may stand in a message: enough to recognise it, and nothing that breaks a
+ * A client's name of a field as a message may show it: enough to recognise it, and nothing that breaks a
  * line.
  */
 function shownName(name: string): string {

@@ -41,8 +41,8 @@ export type AnswerBlock =
   | { type: 'refusal' }
   | { type: 'tool-call'; id: string; name: string; namespace?: string; kind: 'function' | 'custom' }
   /**
-   * A search of the web that the vendor ran. It may stand behind the text that it served: some vendors tell
-   * it last.
+   * A search of the web that the vendor ran. It may come after the text that it served: some vendors
+   * report it last.
    */
   | { type: 'web-search'; id: string }
 

@@ -1,6 +1,6 @@
 import { type GatewayError, gatewayError } from './error.ts'
 
-/** An error about one field; the path `body` stands for the whole body. */
+/** An error about one field; the path `body` means the whole body. */
 export function invalid(path: string, problem: string): GatewayError {
   return gatewayError('field_invalid', { path, problem }, { field: fieldOf(path) })
 }
@@ -12,7 +12,7 @@ export function wrongType(value: unknown, path: string, expected: string): Gatew
 
 const fieldOf = (path: string) => (path === 'body' ? undefined : path)
 
-/** An error for a value that is none of the words. */
+/** An error for a value that is not one of the words. */
 export function wrongWord(value: unknown, path: string, words: readonly string[]): GatewayError {
   if (typeof value !== 'string') return wrongType(value, path, 'a string')
   const facts = { path, expected: anyOf(words), got: quoted(value) }
@@ -26,7 +26,7 @@ export function anyOf(words: readonly string[]): string {
   return [...(others.length > 0 ? [others.join(', ')] : []), ...last].join(' or ')
 }
 
-/** A client's text as it may stand in a message: quoted, and of its first 40 characters. */
+/** A client's text as a message may quote it: its first 40 characters. */
 export function quoted(text: string): string {
   return JSON.stringify(text.length > 40 ? `${text.slice(0, 40)}...` : text)
 }

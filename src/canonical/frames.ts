@@ -28,7 +28,7 @@ export interface FrameReader {
   /** Of the bytes that it returns, which are what the same request gets over HTTP. */
   readonly contentType: string
   /**
-   * Throws GatewayError `upstream_error` for a frame that is none of the format, and where it would hold too
+   * Throws GatewayError `upstream_error` for a frame that is not in the format, and where it would hold too
    * much.
    */
   push(frame: Buffer): ReadFrame

@@ -5,7 +5,7 @@ export function isRecord(value: unknown): value is Json {
   return typeof value === 'object' && value !== null && !Array.isArray(value) && !isRawNumber(value)
 }
 
-/** The look at its member costs less than the question itself, which nearly all objects need not be asked. */
+/** The member is cheaper to look at than `isRawJSON` is to call, and nearly all objects lack it. */
 function isRawNumber(value: object): boolean {
   return 'rawJSON' in value && JSON.isRawJSON(value)
 }

@@ -1,6 +1,6 @@
 /**
- * How our own secrets begin. Whoever makes one takes its beginning from this list, and redaction knows them
- * all.
+ * The prefixes of our own secrets. Code that makes a secret takes its prefix from this list, so that
+ * redaction knows them all.
  */
 export const ownSecrets = {
   key: 'tg-',

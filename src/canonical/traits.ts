@@ -40,7 +40,7 @@ export interface Traits {
   stopMax?: number
   /** The most answers of one request. */
   choicesMax?: number
-  /** How it is told to think; `none`: it refuses to be told. */
+  /** How to ask it to think; `none`: it refuses to be asked. */
   thinking?: ThinkingStyle
   /** False: it always thinks. */
   thinkingOff?: boolean
@@ -64,7 +64,7 @@ export interface Traits {
   prefill?: boolean
   /** The JSON Schemas that it takes for an answer; `none`: no schema at all. */
   schema?: SchemaSubset
-  /** It takes a wish for any JSON object. */
+  /** It can be asked for any JSON object. */
   jsonMode?: boolean
   /** It takes the role `developer`. */
   developerRole?: boolean
@@ -107,7 +107,7 @@ export const modalities = ['text', 'image', 'document', 'audio', 'video'] as con
 export type Modality = (typeof modalities)[number]
 
 /**
- * How a model is told to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an
+ * How to ask a model to think. `budget`: a number of tokens. `adaptive`: it decides itself, within an
  * effort. `effort`: a word. `switch`: it thinks, or it does not.
  */
 export const thinkingStyles = ['none', 'budget', 'adaptive', 'effort', 'switch'] as const

@@ -6,7 +6,7 @@ import type { GatewayError } from './error.ts'
  */
 export type ReachFailure = 'refused' | 'name' | 'silent' | 'tls'
 
-/** Undefined: the code is none of a connection, so the server was reached. */
+/** Undefined: the code is not that of a connection, so the server was reached. */
 export function reachFailureOf(code: string): ReachFailure | undefined {
   if (code === 'ECONNREFUSED') return 'refused'
   if (/^(ENOTFOUND|EAI_AGAIN|EAI_NODATA|EAI_FAIL)$/.test(code)) return 'name'

@@ -44,7 +44,7 @@ function unwritable(cause: unknown): GatewayError {
   return gatewayError('upstream_answer_unwritable', {}, { cause })
 }
 
-/** Keeps the wishes of the request that the upstream's format cannot say. */
+/** Keeps to what the request asks for and the upstream's format cannot say. */
 export class KeepingWriter implements Writer {
   readonly #writer: Writer
   readonly #keeper: WishKeeper

@@ -27,7 +27,7 @@ export async function askUpstream<T>(
   gateway: Gateway,
   received: Received,
   candidate: Omit<Candidate, 'upstreamModel' | 'modelNamedBy' | 'traits'> & { upstreamModel: string | null },
-  question: SmallCall,
+  call: SmallCall,
   read: (body: Buffer) => T,
 ): Promise<T> {
   const { life, row, trace, endpoint } = received
@@ -53,7 +53,7 @@ export async function askUpstream<T>(
       life,
       target,
       {
-        ...question,
+        ...call,
         stream: false,
         traceHeaders: traced?.headers,
         authHeaders: side.authHeaders,

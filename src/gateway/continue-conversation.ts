@@ -9,7 +9,7 @@ import { type Asked, type Reading, readInstead } from '../stages/read.ts'
 import { itemsIn, withHistory } from './turn-items.ts'
 
 /**
- * A request in a conversation: it has the conversation for itself, and its items stand before those of the
+ * A request in a conversation: it has the conversation for itself, and its items come before those of the
  * request. From here on the request is as if the client had sent them, over any channel. See `continueKept`.
  *
  * 'left': the client has left. Rejects as `Conversations.begin` does, and `unsupported_parameter` for a key

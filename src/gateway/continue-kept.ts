@@ -14,7 +14,7 @@ import { itemsIn, withHistory } from './turn-items.ts'
  * whole conversation, so that money, limits, routing and translation see all of it. An id that the gateway
  * does not keep is left for the channel that may hold it.
  *
- * Undefined, without a promise: the request is none of a format whose answers are kept. 'left': the client
+ * Undefined, without a promise: answers of the request's format are not kept. 'left': the client
  * has left. Rejects `invalid_request` for a conversation that is too long or lacks a turn, and `unavailable`.
  */
 export function continueKept(

@@ -44,7 +44,7 @@ function skipBlanks(bytes: Buffer, from: number): number {
   return at
 }
 
-/** Undefined where a vector is none that can be written so: then all stays as it came. */
+/** Undefined where a vector cannot be written so: then all stays as it came. */
 function encodedAs(body: Buffer, wanted: EmbeddingEncoding): Buffer | undefined {
   const answer: unknown = parsed(body)
   if (!isRecord(answer) || !Array.isArray(answer.data)) return undefined

@@ -69,7 +69,7 @@ export async function keepAnswer(
 ): Promise<void> {
   const { toKeep } = endpoint.client
   if (kept === undefined || toKeep === undefined) return
-  // Nobody copies what a client that has left does not get.
+  // What a client that has left did not get is not copied.
   if (!toKeep.endSuffices && life.clientGone) return
   const bytes = copy === undefined ? last : copy.with(last)
   const answer = bytes === undefined ? undefined : toKeep.read(bytes)

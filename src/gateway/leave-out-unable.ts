@@ -102,7 +102,7 @@ function conversationOf(body: Buffer, { conversation }: Asked['facts']): Buffer 
   return conversation === undefined ? body : body.subarray(conversation.start, conversation.end)
 }
 
-/** What an answer shall have stands beside the conversation, which is the long part of a body. */
+/** What is asked of the answer is beside the conversation, which is the long part of a body. */
 function aroundConversation(body: Buffer, { conversation }: Asked['facts']): Buffer[] {
   if (conversation === undefined) return [body]
   return [body.subarray(0, conversation.start), body.subarray(conversation.end)]
@@ -117,7 +117,7 @@ async function needsOf(gateway: Gateway, asked: Asked): Promise<readonly Need[]>
   try {
     return await inThread(gateway, asked, { name: 'needs', input })
   } catch (error) {
-    // A client that leaves ends the job. It is no error: the next stages see that nobody waits for an answer.
+    // A client that leaves ends the job. That is not an error: the next stages see that it has gone.
     if (asked.life.clientGone) return []
     throw error
   }

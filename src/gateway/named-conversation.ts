@@ -78,7 +78,7 @@ class NamingWatcher implements StreamWatcher {
   }
 }
 
-/** The text with this conversation in the object there; unchanged where it is none. */
+/** The text with this conversation in the object there; unchanged where it has no id. */
 function named(text: Buffer, object: ByteRange, value: Buffer): Buffer {
   const found = memberOf(text, object, 'conversation')
   if (found !== undefined) return splice(text, [{ ...found, bytes: value }], Buffer.allocUnsafe)

@@ -16,7 +16,7 @@ import { KeepingWriter, SafeWriter, WholeWriter } from './answer-writer.ts'
 import type { AnswerForm } from './translatable.ts'
 import { TranslatingWatcher } from './translating-watcher.ts'
 
-/** How to read the answer, and the wishes of its request that the gateway keeps. */
+/** How to read the answer, and the options of its request that the gateway applies itself. */
 type Decoding = DecodeAnswerContext & { keeps?: KeptWishes | undefined }
 
 /** Reads an answer in the upstream's format, and writes it in the client's. */

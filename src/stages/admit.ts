@@ -11,7 +11,7 @@ import { takeTokens } from './take-limits.ts'
  * it has a row even if this process dies now. Nothing goes upstream before this stage.
  */
 export interface Admitted extends Asked {
-  /** The first half of its row, as it stands in the journal. */
+  /** The first half of its row, as it is in the journal. */
   readonly opened: OpenRecord
 }
 

@@ -6,7 +6,7 @@ import type { Identified } from './identify.ts'
 export interface Alternatives {
   /** Those that certainly can. */
   can: string[]
-  /** Those of which nobody knows that they cannot. */
+  /** Those that are not known to be unable. */
   may: string[]
 }
 

@@ -31,16 +31,16 @@ import type { Unlogged } from './unlogged.ts'
 export interface Gateway {
   bounds: Bounds
   log: Log
-  /** Told of each request that ends without a row; undefined: nobody listens. */
+  /** Called for each request that ends without a row; undefined: there is no listener. */
   onUnlogged: ((request: Unlogged) => void) | undefined
-  /** Undefined: nobody wants traces. */
+  /** Undefined: traces are off. */
   traces: Traces | undefined
   catalog: Pick<Catalog, 'snapshot'>
   /** The upstreams' own lists of models. */
   modelLists: { readonly lists: ModelLists }
   keys: Pick<Keys, 'lookup'>
   limits: Limits
-  /** Told of each decision about limits; undefined: nobody counts them. */
+  /** Called for each decision about limits; undefined: they are not counted. */
   onLimits: ((decision: Held) => void) | undefined
   ledger: RequestLedger
   reservations: Pick<Reservations, 'hold' | 'ended'>
@@ -86,7 +86,7 @@ export interface Gateway {
   bodyThreads: BodyThreads
   /** The answers that keys ask the usage log to keep. */
   capturedAnswers: CapturedAnswers
-  /** The process was told to end: `/readyz` says so, and requests are still taken. */
+  /** The process was asked to end: `/readyz` says so, and requests are still taken. */
   leaving: boolean
   /** The drain sets it: no new work begins. */
   draining: boolean

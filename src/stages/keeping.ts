@@ -16,7 +16,7 @@ export interface Keeping extends KeptState {
    * to.
    */
   always: boolean
-  /** The conversation that gets what the request and its answer add, whoever keeps the answer. */
+  /** The conversation that gets what the request and its answer add, whether or not we keep the answer. */
   turn?: TurnIn
   /** What was sent in place of the id. */
   notes: readonly TranslationNote[]

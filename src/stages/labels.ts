@@ -27,7 +27,7 @@ export function labelsOf(headers: Headers, named: Names = noNames, exact: readon
   }
 }
 
-/** The name of an end user, as it stands in a row. */
+/** The name of an end user, as a row has it. */
 export function endUserText(named: string | undefined, exact: readonly string[] = []): string | null {
   return named === undefined ? null : redactText(named, exact, name.max)
 }

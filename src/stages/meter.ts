@@ -32,7 +32,7 @@ export interface Pricing {
   priceOf(model: string): Price | undefined
   /** False: the request cannot have used so much, whatever its upstream says. */
   isPlausible(usage: Usage): boolean
-  /** True: no more is charged than was held, so that a cost that nobody believes does no harm. */
+  /** True: no more is charged than was held, so that an implausible cost does no harm. */
   isHeld: boolean
 }
 

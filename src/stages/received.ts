@@ -45,7 +45,7 @@ export interface Arrival {
   readonly request?: IncomingMessage
   /** The key that the client sent, whether we know it or not. */
   readonly token?: string | undefined
-  /** Undefined: nobody wants traces, or we could not read the bytes as a request. */
+  /** Undefined: traces are off, or we could not read the bytes as a request. */
   readonly trace: Trace | undefined
   readonly row: RowSoFar
   readonly life: Life

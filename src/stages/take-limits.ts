@@ -22,7 +22,7 @@ export function takeLimits(gateway: Gateway, identified: Identified): Promise<vo
 
 /**
  * The second decision, when the request is read: hold its tokens. A refusal gives back what the first
- * decision took. Asks nobody, and returns no promise, when no limit on tokens is set.
+ * decision took. Without a limit on tokens it makes no call, and returns no promise.
  */
 export function takeTokens(
   gateway: Gateway,

@@ -65,7 +65,7 @@ export function spanNameOf(
   return isUnrouted === true ? method : `${method} ${path}`
 }
 
-/** What the trace of a request is told of it. */
+/** What the trace of a request knows about it. */
 interface Traced {
   id: string
   trace: Trace | undefined

@@ -170,7 +170,7 @@ export const requestReasons = reasonsOf({
     says: ({ bytesMax, headersMax }: { bytesMax: number; headersMax: number }) =>
       `The request's headers are larger than ${bytesMax} bytes, or more than ${headersMax}.`,
     client: 'send fewer or shorter headers',
-    operator: 'Raise HEADER_BYTES_MAX if clients need so many headers.',
+    operator: 'Raise HEADER_BYTES_MAX if clients need more headers.',
   },
   headers_late: {
     kind: 'invalid_request',

@@ -53,7 +53,7 @@ export class ClientFiles {
   }
 
   /**
-   * Rejects `request_too_large` where the tenant has no room for so many bytes, and `invalid_request` for too
+   * Rejects `request_too_large` where the tenant has no room for the bytes, and `invalid_request` for too
    * many files.
    */
   async begin(tenantId: string, keyId: string, declaredBytes: number): Promise<BegunFile> {
@@ -132,7 +132,7 @@ export class ClientFiles {
   }
 
   /**
-   * Undefined: its object is gone, or stands on another machine. Its reader must read the stream or destroy
+   * Undefined: its object is gone, or is on another machine. Its reader must read the stream or destroy
    * it.
    */
   async open({ object }: { object: string }): Promise<StoredImage | undefined> {
@@ -142,8 +142,8 @@ export class ClientFiles {
   }
 
   /**
-   * From now on the file exists for nobody. A request that reads it reads it to its end. False: there was
-   * none.
+   * From now on the file does not exist for clients. A request that is reading it reads to its end. False:
+   * there was none.
    */
   async remove({ id, object }: Pick<ClientFile, 'id' | 'object'>): Promise<boolean> {
     const { database } = this.#options

@@ -68,7 +68,7 @@ export async function findFile(db: Queries, id: string): Promise<FileRow | undef
   return row
 }
 
-/** From now on the file exists for nobody. False: it did not exist. */
+/** From now on the file does not exist for clients. False: it did not exist before. */
 export async function hideFile(db: Queries, id: string): Promise<boolean> {
   const hidden = await db
     .update(files)

@@ -88,7 +88,7 @@ function editOf(use: FileUse, file: SourceFile | undefined): Omit<Edit, 'use'> {
   return { file, ...partWith(use, file) }
 }
 
-/** What stands in a body for each file, by `keyOf`. */
+/** What replaces each file in the body, by `keyOf`. */
 type Encoded = Map<string, Buffer>
 
 const keyOf = ({ file, encoding }: Pick<Edit, 'file' | 'encoding'>) => `${file.id} ${encoding}`

@@ -5,12 +5,12 @@ import { isRecord, type Json, textOf } from '../canonical/json.ts'
 import type { SourceFile } from '../stages/file-source.ts'
 import { isImage, isText } from './file-type.ts'
 
-/** How bytes stand in a body. `json`: as the inside of a JSON text. */
+/** How bytes are written in a body. `json`: as the inside of a JSON text. */
 export type FileEncoding = 'base64' | 'json'
 
 interface PartWithFile {
   encoding: FileEncoding
-  /** What stands before the bytes, and what stands behind them. */
+  /** What comes before the bytes, and what comes after them. */
   before: Buffer
   after: Buffer
 }
@@ -32,7 +32,7 @@ export function partWith(use: FileUse, file: SourceFile): PartWithFile {
   }
 }
 
-/** Stands for the bytes. No client can know it. */
+/** A placeholder for the bytes. No client can know it. */
 const mark = randomUUID()
 
 const dataUrl = ({ mime }: SourceFile) => `data:${mime};base64,${mark}`

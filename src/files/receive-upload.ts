@@ -37,7 +37,7 @@ export async function receiveUpload(
   if (encoding !== undefined && encoding !== 'identity') {
     throw invalid('content-encoding', 'a file must be sent unencoded')
   }
-  // Its body is not held, so a repeat cannot be told from another upload.
+  // Its body is not held, so a repeat cannot be distinguished from another upload.
   if (request.headers['idempotency-key'] !== undefined) {
     throw invalid(
       'idempotency-key',

@@ -65,7 +65,7 @@ export async function updateConversation(
   return row?.created_at
 }
 
-/** Its items go with it. False: there is none. */
+/** Its items go with it. False: it does not exist. */
 export async function deleteConversation(sql: Sql, scope: ConversationScope, id: string): Promise<boolean> {
   const { count } = await sql`DELETE FROM conversations c WHERE ${named(sql, scope, id)}`
   return count > 0

@@ -56,7 +56,7 @@ type Bounds = Pick<
 >
 
 export interface ConversationParts {
-  ask<T>(question: PoolQuery<T>): Promise<T>
+  ask<T>(query: PoolQuery<T>): Promise<T>
   cipher: KeptCipher
   bounds: Bounds
 }
@@ -66,7 +66,7 @@ export interface ConversationParts {
  * id.
  */
 export class Conversations {
-  readonly #ask: <T>(question: PoolQuery<T>) => Promise<T>
+  readonly #ask: <T>(query: PoolQuery<T>) => Promise<T>
   readonly #cipher: KeptCipher
   readonly #bounds: Bounds
 

@@ -35,7 +35,7 @@ export interface KeptTurn {
   /** Members of its request that hold for all of the conversation, as JSON text of an object. */
   head?: string | undefined
   /**
-   * The conversation that its request ran in, and the position of its first item there: what stands before
+   * The conversation that its request ran in, and the position of its first item there: what is before
    * them came before it.
    */
   conversation?: { id: string; before: number } | undefined
@@ -83,13 +83,13 @@ export class KeptAnswers {
     this.#cipher = parts.cipher
     this.#bounds = parts.bounds
     const { cipher, bounds } = parts
-    this.conversations = new Conversations({ cipher, bounds, ask: (question) => this.#ask(question) })
+    this.conversations = new Conversations({ cipher, bounds, ask: (query) => this.#ask(query) })
   }
 
   /**
-   * Throws `rate_limited` where the storage of the tenant has no room for so many bytes more, and
-   * `unavailable` while Postgres is away. What stores them asks again, and refuses where others were faster;
-   * before, it costs nothing. `field`: the member by which the client asks to keep more.
+   * Throws `rate_limited` where the storage of the tenant has no room for the bytes, and
+   * `unavailable` while Postgres is away. The code that stores them checks again, and refuses where others
+   * were faster; refusing here costs nothing. `field`: the member by which the client asks to keep more.
    */
   async requireRoom(
     tenantId: string,
@@ -198,8 +198,8 @@ export class KeptAnswers {
     return turn.parse(JSON.parse(this.#cipher.open(content, ownerOf(tenantId, id))))
   }
 
-  #ask<T>(question: PoolQuery<T>): Promise<T> {
-    return this.#answers.ask(question, {
+  #ask<T>(query: PoolQuery<T>): Promise<T> {
+    return this.#answers.ask(query, {
       withinMs: this.#bounds.admitMs,
       unavailable:
         'The database does not answer, so kept answers cannot be read or written at the moment. Try again, or send "store": false.',

@@ -28,7 +28,7 @@ export type NewKeptRow = Omit<KeptRow, 'createdAt' | 'expiresAt' | 'claimedBy' |
  * its tenant keeps rows, bodies and answers.
  *
  * Two answers of one id come from a channel that repeats its ids. The first one stays, for the conversation
- * that has gone on from it. But nobody can tell which of the two a later request means, so none of
+ * that has gone on from it. But it is unknown which of the two a later request means, so none of
  * `anthropic-messages` continues it any more.
  */
 export async function addKeptAnswer(
@@ -71,7 +71,7 @@ export async function readKeptAnswer(
   return row
 }
 
-/** False: there is none. Answers that continue it cannot be continued any more. */
+/** False: it does not exist. Answers that continue it can no longer be continued. */
 export async function deleteKeptAnswer(
   db: TypedQueries,
   scope: KeptScope,
@@ -124,7 +124,7 @@ export interface TurnClaimant {
 }
 
 /**
- * What stands in the way of a claim: a request has continued the answer, one does so now, or there is no such
+ * What prevents a claim: a request has continued the answer, one does so now, or there is no such
  * answer.
  */
 export type ClaimVerdict = 'claimed' | 'continued' | 'in-flight' | 'none'

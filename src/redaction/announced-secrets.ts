@@ -35,7 +35,7 @@ const nameEnding =
 
 /** The pattern of a `:`, `=` or `>` behind the name of a secret, for one scan. */
 export const announcement =
-  // Most colons stand behind other letters and other quotes. The first alternatives refuse the commonest.
+  // Most colons follow other letters and other quotes. The first alternatives refuse the commonest.
   `[:=>](?<=(?:${nameEnding}|${nameEnding}["'\`* ]|${nameEnding}[\\\\"'\`* ]{2,7})[:=>])`
 
 /** The value of `Bearer x` or `Basic x`, but not of "basic understanding". `from` is the first letter. */
@@ -174,7 +174,7 @@ export function valueAt(text: string, at: number): SecretSpan | undefined {
   return { from, start, end, until: end, kind }
 }
 
-/** Where the element of XML with this end of a name begins, such as `<db_password>`; -1: it is none. */
+/** Where the element of XML with this end of a name begins, such as `<db_password>`; -1: it is not one. */
 function elementAt(text: string, from: number): number {
   const start = runStart(text, from, wordCharacters, Math.max(0, from - 32)) - 1
   return text.charAt(start) === '<' ? start : -1

@@ -118,7 +118,7 @@ export class Runs {
   readonly #text: string
   #runs: Map<Kind, Run> | undefined
   #lastWord = Number.NEGATIVE_INFINITY
-  /** -1: there is none any more. */
+  /** -1: there are no more. */
   #nextWord: number | undefined
 
   constructor(text: string) {
@@ -130,13 +130,13 @@ export class Runs {
     return this.#around(at, kind).end
   }
 
-  /** True when a digit, a capital and a small letter stand between `at` and the end of its run. */
+  /** True when there are a digit, a capital and a small letter between `at` and the end of its run. */
   looksRandom(at: number, kind: Kind): boolean {
     const { digit, capital, small } = this.#around(at, kind)
     return digit >= at && capital >= at && small >= at
   }
 
-  /** Where the word stands last before `at`; below any place when it does not. One word for each text. */
+  /** The last place of the word before `at`; below any place when there is none. One word for each text. */
   lastOf(word: string, at: number): number {
     let next = this.#nextWord ?? this.#text.indexOf(word)
     while (next !== -1 && next < at) {

@@ -100,7 +100,7 @@ function behindEscape(text: string, at: number): number {
   return before === '\\' && 'nrtbf'.includes(text.charAt(at) || '-') ? at + 1 : at
 }
 
-/** True when no letter or digit stands before `at`, except the last one of a JSON or URL escape. */
+/** True when no letter or digit comes before `at`, except the last one of a JSON or URL escape. */
 function startsToken(text: string, at: number): boolean {
   return (
     at === 0 ||

@@ -77,7 +77,7 @@ function tokenEnd(raw: Buffer, low: number, high: number, at: number): number {
   const inBlock = isInBlock(raw, low, at)
   if (!inBlock && !(at > low && isTokenByte(raw[at - 1]))) return at
   const text = raw.toString('latin1', at, high)
-  // In JSON within JSON, half of a newline's escape may stand before `at`.
+  // In JSON within JSON, half of a newline's escape may come before `at`.
   let end = inBlock && raw[at - 1] === backslash && /^[nr]/.test(text) ? 1 : 0
   end = valueEnd(text, end, schemeCharacters)
   while (inBlock) {

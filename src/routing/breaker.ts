@@ -7,7 +7,7 @@ export interface BreakerBounds {
   breakerOpenMs: number
   breakerOpenMsMax: number
   /**
-   * It opens when as many calls as `breakerFailures` wait and none was answered or ended for so long, in ms.
+   * It opens when `breakerFailures` calls are waiting and none was answered or ended for this time, in ms.
    */
   breakerSilenceMs: number
 }

@@ -22,7 +22,7 @@ export interface Verdict {
 export type ModelNamedBy = 'client' | 'operator'
 
 /**
- * The rule of retries. The same table stands in docs/reference/routing.md.
+ * The rule of retries. docs/reference/routing.md has the same table.
  *
  * | failure                                            | next       | breaker | credential              |
  * | -------------------------------------------------- | ---------- | ------- | ----------------------- |

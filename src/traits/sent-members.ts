@@ -13,7 +13,7 @@ export function sentMembers(body: Json): SentMembers {
   return sent
 }
 
-/** Gemini's parameters stand in `generationConfig`, and its refusals name them without it. */
+/** Gemini's parameters are in `generationConfig`, and its refusals name them without it. */
 export function isSent(sent: SentMembers, path: string): boolean {
   return Object.hasOwn(sent, path) || Object.hasOwn(sent, `generation_config.${path}`)
 }

@@ -32,7 +32,7 @@ export function traitChange(
   return { subject: value === undefined ? member : `${member}=${value}`, traits }
 }
 
-/** Gemini's members stand in `generationConfig`, and its refusals name them without it. */
+/** Gemini's members are in `generationConfig`, and its refusals name them without it. */
 function sentPath(protocol: ProtocolName, member: string): string {
   return protocol === 'gemini' ? member.replace(/^generation_config\./, '') : member
 }

@@ -8,7 +8,7 @@ export interface TraitLayer {
 
 /**
  * The traits of an offer, in the words of gateway.yaml, each with the place that decides it: the last one
- * that has it. The layers stand in the order of `OfferTraits`. `words` turns traits into those words.
+ * that has it. The layers are in the order of `OfferTraits`. `words` turns traits into those words.
  */
 export function traitSources(
   layers: readonly TraitLayer[],

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 
-/** A key with the day (UTC) of `now` that nobody can guess. */
+/** A key with the day (UTC) of `now` that cannot be guessed. */
 export function newKey(now: Date): string {
   return `${dayOf(now)}/${randomBytes(16).toString('hex')}`
 }

@@ -2,10 +2,10 @@ import type { S3Client } from '@aws-sdk/client-s3'
 
 export interface S3StorageOptions {
   bucket: string
-  /** Of a service other than Amazon's. The bucket's name then stands in the path, not in the host name. */
+  /** Of a service other than Amazon's. The bucket's name is then in the path, not in the host name. */
   endpoint: string | undefined
   region: string
-  /** Stands before every key. */
+  /** Prefixed to every key. */
   prefix: string
   /** Set both or none. None: the SDK finds credentials itself, such as the role of the machine. */
   accessKeyId: string | undefined

@@ -2,12 +2,12 @@ import type { Readable } from 'node:stream'
 
 /**
  * Stores the bytes of images, in files or in an S3 bucket. A key is `YYYY-MM-DD/NAME`: the day (UTC) on which
- * the image was begun, and 32 hex digits that nobody can guess.
+ * the image was begun, and 32 hex digits that cannot be guessed.
  */
 export interface ImageStorage {
   /** True: all processes store into the same place. False: each machine has its own. */
   readonly isShared: boolean
-  /** A writer for a new image. Nobody can read the image before `commit`. */
+  /** A writer for a new image. The image cannot be read before `commit`. */
   create(): ImageWriter
   /**
    * The bytes; undefined when the image does not exist (any more), or when the text is not a key. The stream

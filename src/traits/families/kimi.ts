@@ -7,7 +7,7 @@ const forced = 'https://github.com/can1357/oh-my-pi/issues/1077'
 const forcedToo = 'https://github.com/UKGovernmentBEIS/inspect_ai/issues/5152'
 
 /**
- * Moonshot's Kimi. What its API refuses of the format stands in `vendors.ts`; other servers of the models
+ * Moonshot's Kimi. What its API refuses of the format is in `vendors.ts`; other servers of the models
  * differ.
  */
 export const kimiFamilies: readonly Family[] = [

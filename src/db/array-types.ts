@@ -1,6 +1,6 @@
 /**
  * The array types of our statements. Without them postgres.js asks the server for its array types on every
- * connection. We cannot catch an error of that question: a connection that breaks meanwhile ends the process
+ * connection. We cannot catch an error of that query: a connection that breaks meanwhile ends the process
  * (fetchArrayTypes in connection.js, 3.4.9).
  */
 export const arrayTypes = Object.fromEntries(

@@ -25,7 +25,7 @@ export type TypedQueries = PostgresJsDatabase<typeof schema>
 export interface ConnectionOptions {
   /** Default 5. */
   max?: number
-  /** Connecting may take so long. Default 2. */
+  /** Connect timeout in seconds. Default 2. */
   connectSeconds?: number
   /** The name in `pg_stat_activity`. Default `tollgate`. */
   applicationName?: string
@@ -53,7 +53,7 @@ export function openConnections(url: string, options: ConnectionOptions = {}): C
   return {
     sql,
     db: drizzle({ client: clientForDrizzle(sql), schema }),
-    // Without a limit, postgres.js may wait for ever for a connection that died at the wrong moment.
+    // Without a limit, postgres.js may wait indefinitely for a connection that died at the wrong moment.
     async end(): Promise<void> {
       const ended = Promise.allSettled([sql.end({ timeout: endSeconds })])
       await Promise.race([ended, sleep((endSeconds + 1) * 1000, undefined, { ref: false })])
@@ -91,7 +91,7 @@ export function clientSettings({
     // The usage log has a partition a day: a new plan takes several times longer than reading a page.
     // It compiles where it expects much to read. A page ends long before.
     ...(plansEach ? { jit: 'off' } : {}),
-    // A question of one takes one processor, so that the others serve requests.
+    // A query of one takes one processor, so that the others serve requests.
     ...(statementMs === undefined ? {} : { max_parallel_workers_per_gather: 0 }),
     plan_cache_mode: plansEach ? 'force_custom_plan' : 'force_generic_plan',
     ...(statementMs === undefined ? {} : { statement_timeout: statementMs }),

@@ -7,7 +7,7 @@ import { openTransactions, type Transactions } from './transactions.ts'
 /**
  * The only access to Postgres: `database.reads.ask(({ db }) => listRequests(db, ...), { withinMs: 5_000 })`.
  *
- * Each purpose has connections of its own, so that many questions for one purpose do not delay those for
+ * Each purpose has connections of its own, so that many queries for one purpose do not delay those for
  * another. Connections are made when first used.
  *
  * A serving process never pins a connection of postgres.js (`begin`, `transaction`, `reserve`): when a pinned
@@ -64,7 +64,7 @@ export interface DatabaseBounds {
 
 /**
  * Open it. It makes no connection yet. `poolerUrl` leads to the same database through a pooler in transaction
- * mode: questions that need no session of their own go there.
+ * mode: queries that need no session of their own go there.
  */
 export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: string): Database {
   const subscriptions = new Subscriptions(url, { applicationName: 'tollgate listener' })
@@ -79,7 +79,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
         poolerUrl !== undefined && pooledPurposes.has(purpose)
           ? openConnections(poolerUrl, { ...place, pooled: true })
           : openConnections(url, { ...place, ...limits }),
-      // With more questions than connections, postgres.js would pipeline them, and a slow one would delay
+      // With more queries than connections, postgres.js would pipeline them, and a slow one would delay
       // those after it.
       atOnce: max,
       withinMs,
@@ -92,8 +92,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
   const { admitMs, readsMs } = bounds
   const others = {
     money: pool('money', bounds.moneyConnections, admitMs),
-    // These questions use an index and wait for no lock: to pipeline them costs less than as many
-    // connections.
+    // These queries use an index and wait for no lock: pipelining them costs less than more connections.
     keys: pool('keys', bounds.keysConnections, keysMs, { atOnce: keysAtOnce }),
     answers: pool('answers', bounds.answersConnections, admitMs, {
       atOnce: bounds.answersConnections * answersPerConnection,
@@ -135,7 +134,7 @@ export function openDatabase(url: string, bounds: DatabaseBounds, poolerUrl?: st
 }
 
 /**
- * What may go through a pooler: each question is one transaction, and has no setting of its session. Reads
+ * What may go through a pooler: each query is one transaction, and has no setting of its session. Reads
  * have one that bounds their time. `state` finds out first that Postgres does not answer, so it does not wait
  * in a pooler's queue.
  */
@@ -154,5 +153,5 @@ const logMs = 20_000
 const adminQueries = { atOnce: 2, waitingMax: 20 }
 /** Each statement waits for one commit. A repeat of a request waits for the commit of the first. */
 const answersPerConnection = 20
-/** When Postgres has not answered any question for this time, all pools refuse their questions. */
+/** When Postgres has not answered any query for this time, all pools refuse their queries. */
 const silentMs = 2_000

@@ -9,7 +9,7 @@ export interface MigrationPlan {
   applied: number
   /** Migrations of this release. */
   known: number
-  /** A release must know so many to run on the database as it is. */
+  /** The number of migrations that a release must know to run on the database as it is. */
   compatibleFrom: number
   /** The database is of a version before the first release. It can only be taken over. */
   isFormer: boolean

@@ -18,10 +18,10 @@ export interface Terms {
   unavailable?: string
   /** Default 2. */
   retryAfterSeconds?: number
-  /** The tenant that asks, where `PoolOptions.perOwner` bounds the questions of each. */
+  /** The tenant that asks, where `PoolOptions.perOwner` bounds the queries of each. */
   owner?: string
   /**
-   * The caller has left. A question that waits is never sent; a running one ends on the server. `ask` rejects
+   * The caller has left. A waiting query is never sent; a running one ends on the server. `ask` rejects with
    * its reason.
    */
   signal?: AbortSignal
@@ -29,7 +29,7 @@ export interface Terms {
 
 export interface PoolOptions {
   open(): Connections
-  /** The most questions that run at once. The others wait, in the order of arrival. */
+  /** The most queries that run at once. The others wait, in the order of arrival. */
   atOnce: number
   /** Default of `Terms.withinMs`. */
   withinMs: number
@@ -39,13 +39,13 @@ export interface PoolOptions {
    */
   statementMs?: number
   /**
-   * Bounds the questions of each owner. Beyond `waitingMax` that wait for their turn, a question is
+   * Bounds the queries of each owner. Beyond `waitingMax` that wait for their turn, a query is
    * `rate_limited`.
    */
   perOwner?: { atOnce: number; waitingMax: number }
   /** Postgres answered, if only with an error. */
   onAnswer?(): void
-  /** Postgres did not answer a question that began at `begunAt`, a time of performance.now(). */
+  /** Postgres did not answer a query that began at `begunAt`, a time of performance.now(). */
   onSilence?(begunAt: number, late: boolean): void
 }
 
@@ -71,15 +71,15 @@ export class Pool {
   }
 
   /**
-   * Ask, and wait no longer than the terms allow. A question that still waits for its turn then is never
-   * sent. Postgres may still run one that was sent. After a connection that does not answer, later questions
+   * Ask, and wait no longer than the terms allow. A query that still waits for its turn then is never
+   * sent. Postgres may still run one that was sent. After a connection that does not answer, later queries
    * get new connections.
    *
    * Rejects with GatewayError `unavailable` when Postgres does not answer, or cannot do so now, and
-   * `rate_limited` when too many questions of the owner wait, or the storage of the tenant is full. Rejects
+   * `rate_limited` when too many queries of the owner wait, or the storage of the tenant is full. Rejects
    * with the error of Postgres when the statement itself is wrong, which is a bug of ours.
    */
-  ask<T>(question: PoolQuery<T>, terms: Terms = {}): Promise<T> {
+  ask<T>(query: PoolQuery<T>, terms: Terms = {}): Promise<T> {
     const { withinMs = this.#options.withinMs, owner, signal } = terms
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     return new Promise((resolve, reject) => {
@@ -88,10 +88,10 @@ export class Pool {
       const pending: PendingQuestion = {
         owner,
         begin: () => void this.#run(pending),
-        // A signal may outlive many questions.
+        // A signal may outlive many queries.
         forget: () => signal?.removeEventListener('abort', abandon),
         run: async (connections) => {
-          const asked = question(connections)
+          const asked = query(connections)
           pending.statement = asked
           resolve(await asked)
         },
@@ -108,7 +108,7 @@ export class Pool {
     })
   }
 
-  /** The caller has left. A running question keeps its place until the server has ended it. */
+  /** The caller has left. A running query keeps its place until the server has ended it. */
   #abandon(pending: PendingQuestion, reason: unknown): void {
     pending.refuse(reason)
     if (this.#turns.withdraw(pending)) clearTimeout(pending.timer)
@@ -117,14 +117,14 @@ export class Pool {
   }
 
   /**
-   * Give later questions new connections, at most once a second. Statements on the old connections may end:
+   * Give later queries new connections, at most once a second. Statements on the old connections may end:
    * we do not cut off a statement that is only slow.
    */
   renew(): void {
     if (this.#current.used) this.#renew(this.#current)
   }
 
-  /** Refuse all questions with `cause`, and renew the connections of those that run. */
+  /** Refuse all queries with `cause`, and renew the connections of those that run. */
   refuseAll(cause: unknown): void {
     this.#refuseWaiting(cause)
     for (const pending of this.#turns.running) {
@@ -133,7 +133,7 @@ export class Pool {
     }
   }
 
-  /** Waits two seconds for running questions, then ends them. Refuses the waiting ones. */
+  /** Waits two seconds for running queries, then ends them. Refuses the waiting ones. */
   async close(): Promise<void> {
     this.#closed = true
     const ended = [...this.#generations].map(({ connections }) => connections.end())
@@ -162,7 +162,7 @@ export class Pool {
     } catch (error) {
       const cause = reasonOf(error)
       if (isAnswer(cause)) onAnswer?.()
-      // For a question that was given up, onSilence has been called already.
+      // For a query that was given up, onSilence has been called already.
       else if (isPassing(cause) && this.#turns.running.has(pending)) onSilence?.(begunAt, false)
       pending.refuse(cause)
     }
@@ -175,7 +175,7 @@ export class Pool {
   #endWait(pending: PendingQuestion, waitedMs: number): void {
     const { statementMs } = this.#options
     const late = new LateError(`the database did not answer within ${waitedMs} ms`)
-    // It waited for other questions: that says nothing about Postgres.
+    // It waited for other queries: that says nothing about Postgres.
     if (this.#turns.withdraw(pending) || pending.begun === undefined) {
       pending.refuse(late, 'database_pool_full')
       pending.forget()
@@ -188,7 +188,7 @@ export class Pool {
     else pending.timer = setTimeout(() => this.#giveUp(pending), graceMs).unref()
   }
 
-  /** Stop to wait for a running question: its connection may be dead. */
+  /** Stop waiting for a query in flight: its connection may be dead. */
   #giveUp(pending: PendingQuestion): void {
     const { begun } = pending
     if (begun === undefined || !this.#leave(pending)) return
@@ -246,21 +246,21 @@ const renewMs = 1_000
 /** The server may report the end of a statement this much after `statementMs`. */
 const lateMs = 1_000
 
-/** Why there is no answer: Postgres gave none, or no connection was free for the question. */
+/** Why there is no answer: Postgres gave none, or no connection was free for the query. */
 type Away = 'database_away' | 'database_pool_full'
 
-/** A question, and the promise of its caller. */
+/** A query, and the promise of its caller. */
 interface PendingQuestion extends BulkheadEntry {
   run(connections: Connections): Promise<void>
   refuse(cause: unknown, reason?: Away): void
   /** The caller's signal no longer matters. */
   forget(): void
   /**
-   * What the question returned, a statement of postgres.js or a promise; undefined when it has not begun, or
+   * What the query returned, a statement of postgres.js or a promise; undefined when it has not begun, or
    * has ended.
    */
   statement: unknown
-  /** Set when the caller has left: resolves when the server has been told to end the statement. */
+  /** Set when the caller has left: resolves when the server has been asked to end the statement. */
   cancelling: Promise<void> | undefined
   /** Undefined while it waits for its turn. */
   begun: { at: number; generation: Generation } | undefined
@@ -274,7 +274,7 @@ interface Generation {
   running: Set<PendingQuestion>
   used: boolean
   renewing: boolean
-  /** They get no more questions. */
+  /** They get no more queries. */
   retired: boolean
 }
 

@@ -85,5 +85,5 @@ export async function checkPooler(poolerUrl: string, session: postgres.Sql): Pro
   }
 }
 
-/** A pooler that does not lead to the database, just now or at all. Both may change while a start waits. */
+/** A pooler that does not lead to the database, currently or at all. Both may change while a start waits. */
 export class PoolerError extends Error {}

@@ -18,7 +18,7 @@ export class SchemaTooNewError extends Error {
   }
 }
 
-/** This process may not migrate, and nobody else has done so yet. */
+/** This process may not migrate, and no other process has done so yet. */
 export class SchemaTooOldError extends Error {
   override readonly name = 'SchemaTooOldError'
 
@@ -52,11 +52,11 @@ export class FormerSchemaError extends Error {
 export interface SchemaVersion {
   /** Migrations that the database has. */
   applied: number
-  /** When the first of them was made, in ms since 1970. 0: there is none. */
+  /** When the first of them was made, in ms since 1970. 0: there are none. */
   oldestAt: number
-  /** When the last of them was made, in ms since 1970. 0: there is none. */
+  /** When the last of them was made, in ms since 1970. 0: there are none. */
   newestAt: number
-  /** A release must know so many, or more. */
+  /** The number of migrations that a release must know at least. */
   compatibleFrom: number
 }
 

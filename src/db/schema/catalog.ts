@@ -259,7 +259,7 @@ export const gatewayFile = pgTable('gateway_file', {
  */
 export const schemaState = pgTable('schema_state', {
   id: smallint('id').primaryKey().default(1),
-  /** A release must know so many migrations, or more. */
+  /** The number of migrations that a release must know at least. */
   compatibleFrom: integer('compatible_from').notNull().default(0),
 })
 

@@ -66,7 +66,7 @@ export const requests = pgTable(
     userAgent: text('user_agent'),
     upstreamRequestId: text('upstream_request_id'),
     idempotencyKey: text('idempotency_key'),
-    /** More than 1: the row stands for so many refused calls of one caller. */
+    /** More than 1: the row represents this number of refused calls of one caller. */
     folded: integer('folded').notNull().default(1),
     /** Images delivered; NULL: not an image request. */
     images: smallint('images'),
@@ -285,7 +285,7 @@ export const breakerReports = pgTable(
 )
 
 /**
- * The running requests of processes with DURABILITY=postgres: what stands in their journals, and must not go
+ * The running requests of processes with DURABILITY=postgres: what is in their journals, and must not be lost
  * with them. The transaction that writes the row of a request deletes it here.
  */
 export const openRequests = pgTable(

@@ -18,7 +18,7 @@ export interface AdopterOptions {
   /** Of this process, whose own journal is left out. */
   instanceId: string
   instanceDeadMs: number
-  /** A shipped journal stays on disk for so long. */
+  /** How long a shipped journal stays on disk. */
   keepMs: number
   batchBytes: number
   log: Log
@@ -222,7 +222,7 @@ interface RunningAdoption {
 export const shippedMark = 'shipped'
 
 /**
- * Postgres had all of it so long ago that it has forgotten the process: to ship it again would try to write
+ * Postgres got all of it long enough ago to have forgotten the process: shipping it again would try to write
  * every row a second time.
  */
 function isForgotten({ directory }: FoundJournal): boolean {

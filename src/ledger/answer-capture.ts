@@ -17,8 +17,8 @@ export interface AnswerCaptureOptions {
 const tellMs = 60_000
 
 /**
- * The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and told
- * once a minute.
+ * The captured answers of this process, on their way to Postgres. What cannot be kept is counted, and
+ * reported once a minute.
  */
 export class AnswerCapture {
   readonly #options: AnswerCaptureOptions

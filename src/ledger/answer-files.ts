@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from
 import { join } from 'node:path'
 
 /**
- * The captured answers of a process stand in its journal directory, in segments of their own:
+ * The captured answers of a process are in its journal directory, in segments of their own:
  * `answers-00000000.seg`, `answers-00000001.seg`, ... `answers.json` says how far Postgres has them. Releases
  * that do not know these names leave the files alone, and delete them with the directory: answers are lost
  * then, rows and money are not.

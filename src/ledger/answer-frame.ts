@@ -7,7 +7,7 @@ import { uuidText, viewOf, writeUuid } from './tuple.ts'
  *
  *   answer = 5 | flags u8 | id 16 | length of capture u8 | capture | answer
  *
- * It stands in files of its own (answer-files.ts): a release that does not know its kind never meets it.
+ * It is in files of its own (answer-files.ts): a release that does not know its kind never meets it.
  */
 
 const headerBytes = 8

@@ -79,7 +79,7 @@ export class BatchReader {
     this.copies = [this.#requests, this.#payloads, this.#attempts, this.#entries, this.#openRequests]
   }
 
-  /** The whole frames in `bytes`; undefined: there is none. */
+  /** The whole frames in `bytes`; undefined: there are none. */
   read(bytes: Buffer, { segment, from, shipped, framesMax }: BatchSource): Batch | undefined {
     for (const copy of this.copies) copy.clear()
     const batch: Batch = {

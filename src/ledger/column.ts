@@ -13,7 +13,7 @@ interface ColumnType<Kind extends keyof Kinds = keyof Kinds, Nullable extends bo
   readonly max: number
   /** The most texts of a list. */
   readonly countMax: number
-  /** True: null stands for an unknown value. */
+  /** True: null means an unknown value. */
   readonly nullable: Nullable
   /** Why its texts are written without a search for secrets; undefined: they are searched. */
   readonly trusted: string | undefined

@@ -10,7 +10,7 @@ export interface CommitsOptions {
   durableMs: number
 }
 
-/** With DURABILITY=postgres: the waits until Postgres has committed what stands in the journal. */
+/** With DURABILITY=postgres: the waits until Postgres has committed what is in the journal. */
 export class Commits {
   readonly #options: CommitsOptions
   #waits = new CommitWaits()
@@ -51,7 +51,7 @@ export class Commits {
     this.#waits.reached(this.#options.progress().shipped)
   }
 
-  /** The journal is another one: nobody knows how much of the former one Postgres has. */
+  /** The journal is another one: how much of the former one Postgres has is unknown. */
   beginAnew(): void {
     this.#waits.giveUp()
     this.#asked = 0

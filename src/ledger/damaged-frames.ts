@@ -3,7 +3,7 @@ import type { Layout } from './layout.ts'
 import { type JsonRow, rowAt } from './read-tuples.ts'
 import { momentIn, uuidText } from './tuple.ts'
 
-/** What can be told of a frame whose check is wrong. Each member is a guess: the flipped bit may be in it. */
+/** What is known about a frame whose check is wrong. Each member is a guess: the flipped bit may be in it. */
 export interface DamagedFrame {
   /** Offset in the damaged bytes. */
   at: number
@@ -51,7 +51,7 @@ function damagedFrameAt(bytes: Buffer, at: number, layout: Layout): DamagedFrame
 
 const nothingKnown = { request: null, tenant: null, model: null }
 
-/** The request of the frame that may begin at `at`: its id stands at a known place, behind its length. */
+/** The request of the frame that may begin at `at`: its id is at a known place, after its length. */
 function requestAt(bytes: Buffer, at: number): { kind: 'open' | 'close'; request: string } | undefined {
   for (const [kind, head] of heads) {
     const lengthAt = at + frameHeaderBytes + head

@@ -2,13 +2,13 @@ import type postgres from 'postgres'
 import { firstIdAt } from '../db/first-id.ts'
 import { hourMs, type TimeRange } from './summary-range.ts'
 
-/** At most so many rows of the usage log are read for the ends of a range. They take about 2 us each. */
+/** The most rows of the usage log that are read for the ends of a range. They take about 2 us each. */
 export const edgeRowsMax = 200_000
 
 /**
  * The rows of the hours in which these pieces are, to see whether they may be read. Infinity: the usage log
- * here may have lost some of them. `hoursFrom`: sums by hour are kept from then on. They tell how many rows
- * an hour had. Nobody knows it of an earlier hour, so its partition must be there.
+ * here may have lost some of them. `hoursFrom`: sums by hour are kept from then on. They say how many rows
+ * an hour had. That is unknown for an earlier hour, so its partition must be there.
  */
 export async function rowsNear(
   sql: postgres.Sql,

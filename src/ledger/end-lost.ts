@@ -11,7 +11,7 @@ export interface LostOptions {
   instanceId: string
   instanceDeadMs: number
   log: Log
-  /** Told of the requests of each that are orphaned, by their ids. */
+  /** Called with the ids of the requests of each that are orphaned. */
   onLost(orphans: readonly string[]): void
 }
 
@@ -19,8 +19,8 @@ export interface LostOptions {
 const neighbourMs = 10_000
 
 /**
- * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and nobody
- * has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows for its
+ * End what a lost process ran: a process with DURABILITY=postgres was silent for `instanceDeadMs`, and no
+ * process has adopted its journal, which may be gone with its machine. One transaction writes orphaned rows for its
  * running requests, releases what it held, and marks it `lost`. One process of all works at a time.
  */
 export async function endLost(
@@ -53,8 +53,8 @@ export async function endLost(
 }
 
 /**
- * Returns the ids of the orphaned rows; undefined: it is not lost after all, or somebody adopts its journal
- * just now.
+ * Returns the ids of the orphaned rows; undefined: it is not lost after all, or its journal is being
+ * adopted.
  */
 async function endOne(
   client: Client,

@@ -1,5 +1,5 @@
 export interface FenceOptions {
-  /** A process that stood still for so long may have been taken for dead. */
+  /** A process that was frozen for this time may have been taken for dead. */
   pauseMs: number
   /** The longest wait for the answer of Postgres. */
   waitMs: number
@@ -25,7 +25,7 @@ interface Doubt {
 const ambiguousMs = 2
 
 /**
- * Notices when this process stood still, such as a suspended container does, for so long that others may have
+ * Notices when this process was frozen, as in a suspended container, for long enough that others may have
  * taken it for dead and adopted its journal. Until Postgres has answered, its requests must send nothing
  * more.
  *

@@ -1,13 +1,13 @@
 import type { Sql } from 'postgres'
 
 /**
- * Processes that have ended are known for so long at least. A shipped journal that is older is never shipped
+ * How long processes that have ended are known at least. A shipped journal that is older is never shipped
  * again.
  */
 export const instanceKeepDays = 30
 
 /**
- * Delete the rows of processes that have ended, or were lost, so many days after their last heartbeat, with
+ * Delete the rows of processes that have ended, or were lost, some days after their last heartbeat, with
  * the positions of their journals; unless another process does so now, or has within `apartMs`.
  *
  * A journal belongs to a known process: one that comes back unknown counts as new. So a process is forgotten

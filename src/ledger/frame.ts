@@ -93,7 +93,7 @@ function writePayloadTuple(out: TupleWriter, headAt: number, capture: string, bo
 /** The columns of `request_payloads`. */
 export const payloadColumns = ['request_id', 'created_at', 'capture', 'body'] as const
 
-/** Make room for a frame's header and so many bytes. Returns the start of its payload. */
+/** Make room for a frame's header and `bytes` of payload. Returns the start of its payload. */
 function beginFrame(out: TupleWriter, bytes: number): number {
   out.reserve(frameHeaderBytes + bytes)
   return out.length + frameHeaderBytes
@@ -177,7 +177,7 @@ export function readFrame(
 }
 
 /**
- * Where the first whole frame begins at `from` or behind it; -1: there is none. A frame is known by its
+ * Where the first whole frame begins at `from` or after it; -1: there is none. A frame is known by its
  * check. A body cannot look like one: it has no NUL, and the length of every frame that fits into a segment
  * has.
  */

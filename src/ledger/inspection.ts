@@ -82,7 +82,7 @@ function unshippedOf({ segments }: JournalInspection, shipped: readonly Position
   }, 0)
 }
 
-/** The tenant of what was set aside, if it can be told. */
+/** The tenant of what was set aside, if it is known. */
 export function tenantOf({ content }: SetAsideFolder): string[] {
   const tenant =
     content.kind === 'damaged'

@@ -50,8 +50,8 @@ export function sessionName(instanceId: string): string {
 }
 
 /**
- * End the sessions of a dead process. One that only stands still may hold locks in the middle of a
- * transaction, for which its adopter would wait for ever.
+ * End the sessions of a dead process. One that is only frozen may hold locks in the middle of a
+ * transaction, for which its adopter would wait indefinitely.
  */
 export async function endSessions(client: Client, instanceId: string): Promise<void> {
   await client.query(
@@ -101,8 +101,8 @@ export async function sendHeartbeat(client: Client, registrant: Registrant): Pro
 }
 
 /**
- * Release what silent processes hold, and mark them as lost: nobody who sees their journal has adopted it.
- * Answers their ids. None of their requests runs any longer.
+ * Release what silent processes hold, and mark them as lost: no process that sees their journal has
+ * adopted it. Returns their ids. None of their requests is running any longer.
  */
 export async function retireSilent(client: Client, instanceId: string, silentMs: number): Promise<string[]> {
   const { rows } = await client.query<{ id: string }>(

@@ -20,8 +20,8 @@ export function claimJournalDirectory(root: string, instanceId: string): string 
 }
 
 /**
- * Make the directory of this process again, after somebody has deleted it. Without its owner, nobody adopts
- * it at once.
+ * Make the directory of this process again, after it was deleted. Without its owner, it is not adopted
+ * at once.
  */
 export function remakeJournalDirectory(directory: string): void {
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })

@@ -26,14 +26,14 @@ export interface JournalPosition {
   at: number
 }
 
-/** Bytes at the end of a growing segment that are no frame for so long are damaged. */
+/** Bytes at the end of a growing segment that are not a frame after this time are damaged. */
 const stuckMs = 1_000
 /**
  * When open frames are less than this share of a full segment, `deleteBefore` rewrites it to hold only them.
  */
 const compactBelow = 0.25
 
-/** Reads a journal batch by batch, over all its segments, and deletes what nobody needs any more. */
+/** Reads a journal batch by batch, over all its segments, and deletes what is no longer needed. */
 export class JournalReader {
   readonly #options: JournalReaderOptions
   #batches: BatchReader
@@ -42,7 +42,7 @@ export class JournalReader {
   #at = 0
   #fd: number | undefined
   #stuck: (JournalPosition & { since: number }) | undefined
-  /** When this reader left each segment that still stands. */
+  /** When this reader left each segment that still exists. */
   readonly #leftAt = new Map<number, number>()
 
   constructor(options: JournalReaderOptions) {
@@ -76,7 +76,7 @@ export class JournalReader {
   }
 
   /**
-   * The next batch, which is the same until `commit`; undefined: there is none now. `shipped`: how far
+   * The next batch, which is the same until `commit`; undefined: there is none yet. `shipped`: how far
    * Postgres has each segment.
    */
   next(shipped: ReadonlyMap<number, number>, framesMax: number): Batch | undefined {
@@ -226,7 +226,7 @@ export class JournalReader {
     return this.#read(shipped, framesMax)
   }
 
-  /** Nobody writes to this segment any more. */
+  /** This segment is no longer written to. */
   #isSealed(): boolean {
     const { directory, growing } = this.#options
     return !growing || listSegments(directory).some((segment) => segment > this.#segment)

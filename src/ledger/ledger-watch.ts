@@ -32,8 +32,8 @@ export interface LedgerState {
   status: LedgerStatus
   unshipped: { rows: number; bytes: number; oldestMs: number }
   /**
-   * Whether Postgres takes the rows of other processes. Undefined: nobody has asked, because no row waits for
-   * long.
+   * Whether Postgres takes the rows of other processes. Undefined: Postgres was not asked, because no row has
+   * waited long.
    */
   others: 'moving' | 'standing' | undefined
   /** The instances whose journals are in the folder of this process. */
@@ -139,7 +139,7 @@ export class LedgerWatch {
       const hasMoved = [...positions].some(([instance, at]) => before?.get(instance) !== at)
       if (before !== undefined && hasMoved) this.#movedAt = this.#now()
     } catch {
-      // Postgres is away: then nobody moves.
+      // Postgres is away: then no process moves.
     }
   }
 

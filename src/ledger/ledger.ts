@@ -40,7 +40,7 @@ export interface LedgerOptions {
   log: Log
   /** Another process took this one for dead, and has recorded requests that run here as orphaned. */
   onCut: CutRequests
-  /** Told of all rows, before they are aggregated, and of those that this process writes for others. */
+  /** Called for all rows, before they are aggregated, and for those that this process writes for others. */
   onRow?: OnRow | undefined
   /** `orphans`: the ids of the latter. */
   onAdopted?: ((rows: { journals: 0 | 1; orphans: readonly string[] }) => void) | undefined

@@ -6,9 +6,9 @@ import type { FoundJournal } from './journal-directory.ts'
 
 type Client = Parameters<AnswerShipment['ship']>[0]
 
-/** A batch, and more for so long: rows come first. */
+/** How long answers are shipped at a time: a batch, or more. Rows come first. */
 const shipMs = 200
-/** Answers that Postgres has refused for so long are deleted with their journal. */
+/** Answers that Postgres has refused for this time are deleted with their journal. */
 const leftMs = 24 * 60 * 60_000
 
 /**

@@ -77,7 +77,7 @@ export class Ownership {
     this.#journal = options.journalIn(options.directory)
     const { instanceDeadMs } = options
     this.#fence = new Fence({
-      // A process that stands still is adopted `instanceDeadMs` after its last heartbeat.
+      // A frozen process is adopted `instanceDeadMs` after its last heartbeat.
       pauseMs: Math.max(instanceDeadMs - 2 * heartbeatMs, instanceDeadMs / 2),
       waitMs: options.waitMs,
       ask: (token) => options.post({ type: 'check', token }),

@@ -6,9 +6,9 @@ const stepMax = 1_000
 const stepsMax = 20
 
 /**
- * Delete sub-keys that were revoked so many days ago that the usage log has no row of theirs any more: until
+ * Delete sub-keys that were revoked long enough ago that the usage log no longer has rows of theirs: until
  * then a new budget of their maker counts what they spent. `names` keeps their names, because the sums have
- * their ids for ever. Returns how many were deleted. Does nothing where another process has just done it.
+ * their ids indefinitely. Returns how many were deleted. Does nothing where another process has just done it.
  */
 export async function pruneSubKeys(sql: Sql, afterDays: number, apartMs: number): Promise<number> {
   const [claim] = await sql<{ mine: boolean }[]>`SELECT claim_sweep('sub_keys', ${apartMs}::integer) AS mine`

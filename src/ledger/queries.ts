@@ -167,7 +167,7 @@ export async function findBeside(
   }
 }
 
-/** The price that a row was charged with; null when there is none (any more). */
+/** The price that a row was charged with; null when there is none, or no longer. */
 async function findPrice(sql: postgres.Sql, id: string): Promise<Price | null> {
   const [price] = await sql<PriceRow[]>`
     select id, input_nano, cache_read_nano, cache_write_nano, cache_write_1h_nano, output_nano, reasoning_nano,

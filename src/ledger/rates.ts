@@ -22,7 +22,7 @@ export function ratesOf(price: Price, facts: RateFacts): Rates {
   return rates
 }
 
-/** All rates that a request with at most so many input tokens may come to. */
+/** All rates that may apply to a request with at most `inputTokensMax` input tokens. */
 export function possibleRates(price: Price, inputTokensMax: number, at: number): Rates[] {
   let possible: Rates[] = [price]
   for (const { when, rates } of price.tiers ?? []) {

@@ -66,7 +66,7 @@ export interface CloseRecord {
   attempts: AttemptRecord[]
   /** JSON text, or null. */
   notes: string | null
-  /** Number of requests that the row stands for. */
+  /** Number of requests that the row represents. */
   folded: number
 }
 
@@ -99,7 +99,7 @@ export function atMostHeld(costNano: bigint | null, heldNano: bigint | null | un
   return costNano !== null && heldNano != null && costNano > heldNano ? heldNano : costNano
 }
 
-/** Told of every row where it is written, with both of its halves. `job`: a job has made the request. */
+/** Called for every row where it is written, with both of its halves. `job`: a job has made the request. */
 export type OnRow = (open: OpenRecord, close: CloseRecord, job?: 'job') => void
 
 /** One upstream call made, or one candidate passed over, for a request. */

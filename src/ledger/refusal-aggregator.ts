@@ -21,7 +21,7 @@ interface Caller {
   shared: boolean
   windowEndsAt: number
   rows: number
-  /** The refusals since the last write. One row, made from the newest of them, stands for all. */
+  /** The refusals since the last write. One row, made from the newest of them, represents all. */
   aggregated: { open: OpenRecord; close: CloseRecord; count: number } | undefined
 }
 

@@ -91,7 +91,7 @@ async function replayRow(
   if (present === 'none' && (await hasLeft(tx, request)))
     return {
       verdict: 'refused',
-      why: 'Postgres has the rows of its day no longer, and its stand-in counts among them: the row would count twice. Its money is booked. Delete the folder',
+      why: 'Postgres no longer has the rows of its day, and its stand-in counts among them: the row would count twice. Its money is booked. Delete the folder',
     }
   const isCharged = await hasCharge(tx, request, charge)
   if (isCharged === 'other')

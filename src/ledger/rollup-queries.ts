@@ -29,7 +29,7 @@ export interface SummaryQuestion extends TimeRange {
   skip: number
 }
 
-/** Counts and sums. `requests` counts what each row stands for. Costs and the rest are decimal digits. */
+/** Counts and sums. `requests` counts what each row represents. Costs and the rest are decimal digits. */
 export interface Sums {
   requests: string
   succeeded: string
@@ -71,7 +71,7 @@ export interface Summary extends TimeRange {
   waitingDays: number
 }
 
-/** The question cannot be answered from the sums. The message says what the field must be. */
+/** The query cannot be answered from the sums. The message says what the field must be. */
 export class SummaryRangeError extends Error {
   override readonly name = 'SummaryRangeError'
   readonly field = 'from'
@@ -89,11 +89,11 @@ export interface SummaryTimes {
  */
 export async function summarise(
   sql: postgres.Sql,
-  question: SummaryQuestion,
+  query: SummaryQuestion,
   times: SummaryTimes,
 ): Promise<Summary> {
-  const { plan, span, exact } = await planFor(sql, question, times)
-  const { parts, step, filter, sort, descending, limit, skip } = question
+  const { plan, span, exact } = await planFor(sql, query, times)
+  const { parts, step, filter, sort, descending, limit, skip } = query
   const keys = [...(step === undefined ? [] : ['at']), ...parts.map((part) => partColumns[part])]
   const grouped = keys.length === 0 ? sql`` : sql`group by ${sql.unsafe(keys.join(', '))}`
   const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))
@@ -144,11 +144,11 @@ export interface Timeline extends TimeRange {
 /** The same by steps of time, for the highest `limit` groups of the whole range. Throws SummaryRangeError. */
 export async function timeline(
   sql: postgres.Sql,
-  question: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
+  query: Omit<SummaryQuestion, 'skip'> & { step: Granularity },
   times: SummaryTimes,
 ): Promise<Timeline> {
-  const { plan, span, exact } = await planFor(sql, question, times)
-  const { parts, step, filter, sort, descending, limit } = question
+  const { plan, span, exact } = await planFor(sql, query, times)
+  const { parts, step, filter, sort, descending, limit } = query
   const keys = parts.map((part) => partColumns[part])
   const list = sql.unsafe(keys.map((key) => `${key}, `).join(''))
   const order = sql.unsafe([`${sortKeys[sort]} ${direction(descending)}`, ...keys].join(', '))

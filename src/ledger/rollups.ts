@@ -11,7 +11,7 @@ export interface RollupPlan {
   rollupHoursDays: number
 }
 
-/** Sums by minute are kept for so long. */
+/** How many minutes sums by minute are kept. */
 export const minutesKept = 48 * 60
 
 /**

@@ -111,7 +111,7 @@ export const requestColumns = [
   closed('upstream_request_id', orNull(name), (close) => close.upstreamRequestId, 'list', 'content',
     "The upstream's id of the last call."),
   closed('folded', int4, (close) => close.folded, 'list', 'facts',
-    'How many requests the row stands for; more than 1 in a flood of refusals.'),
+    'How many requests the row represents; more than 1 in a flood of refusals.'),
   opened('client_address', orNull(name), (open) => open.clientAddress, 'detail', 'content',
     "The client's address."),
   opened('user_agent', orNull(name), (open) => open.userAgent, 'detail', 'content',

@@ -19,7 +19,7 @@ export interface SetAsideFolder {
   bytes: number
   reason: string
   setAsideAt: string
-  /** Undefined: nobody has put it back. */
+  /** Undefined: it has not been put back. */
   replayedAt: string | undefined
   content: SetAsideContent
 }
@@ -97,7 +97,7 @@ function requestOf({ content }: SetAsideFolder): string | undefined {
   return content.kind === 'row' || content.kind === 'body' ? content.request : undefined
 }
 
-/** True for the name of a folder with bytes that nobody has put back. */
+/** True for the name of a folder with bytes that have not been put back. */
 export function isSetAside(name: string): boolean {
   return name.startsWith(setAsidePrefix)
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { segmentName } from './journal-directory.ts'
 import { type Layout, writeLayout } from './layout.ts'
 
-/** Bytes of a journal that were not shipped as they stand, in a folder beside the journals. */
+/** Bytes of a journal that could not be shipped as they are, in a folder beside the journals. */
 export interface Aside {
   instance: string
   segment: number

@@ -24,7 +24,7 @@ export class PositionError extends Error {
 
 /**
  * Ships the journal of one process to Postgres in batches, each exactly once: the transaction that writes the
- * rows also moves the position, and only if it still stands where this shipment last saw it.
+ * rows also moves the position, and only if it is still where this shipment last saw it.
  *
  * When Postgres refuses the data of a batch, the shipment halves the batch until it finds the bad frame,
  * which it sets aside.

@@ -24,7 +24,7 @@ import { endPredecessor, type LateFrames, type Predecessor, Succession, setAside
 
 /**
  * Messages of the API process to its shipper thread. `everyone`: all other processes must ship too. `commit`:
- * somebody waits until Postgres has what stands in the journal; `position` answers it.
+ * a request waits until Postgres has what is in the journal; `position` answers it.
  */
 export type ToShipper =
   | { type: 'ship'; token: number; everyone: boolean }
@@ -34,10 +34,10 @@ export type ToShipper =
 
 /**
  * Messages of the thread to its process. `shipped` answers `ship`: Postgres has all frames that were written
- * before it. `adopted` without an instance: what it ran, of which nobody has the journal. `away` and `back`:
+ * before it. `adopted` without an instance: what it ran, where no process has the journal. `away` and `back`:
  * Postgres stopped answering, and answers again. `live` answers `check`. `gone`: the directory of the journal
  * is not there. `fenced`: another process has adopted the journal; begin one as `instanceId`, and answer with
- * `tail`. `carry`: frames of that journal which nobody has shipped. `decided`: all of it is read; `orphaned`
+ * `tail`. `carry`: frames of that journal that were not shipped. `decided`: all of it is read; `orphaned`
  * run here.
  */
 export type FromShipper =
@@ -275,7 +275,7 @@ class Shipper {
         most: answerMs.most,
       }),
       keepAlive: true,
-      // A process that stands still in the middle of a transaction must not keep its locks.
+      // A process that is frozen in the middle of a transaction must not keep its locks.
       idle_in_transaction_session_timeout: this.#queryTimeoutLeastMs,
       application_name: sessionName(this.#data.instanceId),
     })

@@ -168,7 +168,7 @@ export class Succession {
 }
 
 /**
- * Nobody may adopt the journal while its frames are carried over. An adopter that is paused must not stop us.
+ * The journal may not be adopted while its frames are carried over. A paused adopter must not stop us.
  */
 async function lockJournal(client: Client, instance: string): Promise<void> {
   try {
@@ -189,7 +189,7 @@ export interface Predecessor {
   isCarried: boolean
 }
 
-/** Postgres has all of the former journal: nobody need read it any more. */
+/** Postgres has all of the former journal: it need not be read any more. */
 export async function endPredecessor(client: Client, instance: string): Promise<void> {
   await client.query('BEGIN')
   await client.query(`UPDATE instances SET state = 'adopted' WHERE id = $1 AND state = 'lost'`, [instance])

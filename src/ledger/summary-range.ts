@@ -39,9 +39,9 @@ export const dayMs = 24 * hourMs
  * The coarsest tables that answer the whole range exactly. What no sum answers, less than an hour at each
  * end, comes from the usage log. A string: why there is no such plan.
  */
-export function planRange(question: RangeQuestion): RangePlan | string {
-  const { from, to, step, minutesFrom, hoursFrom } = question
-  const byMinute = hasOnly(question.parts, ['channel', 'outcome'])
+export function planRange(query: RangeQuestion): RangePlan | string {
+  const { from, to, step, minutesFrom, hoursFrom } = query
+  const byMinute = hasOnly(query.parts, ['channel', 'outcome'])
   if (step === 'minute') {
     if (!byMinute) return 'expected minutes by channel and outcome alone'
     if (from < minutesFrom)
@@ -53,7 +53,7 @@ export function planRange(question: RangeQuestion): RangePlan | string {
   if (hours === undefined && !(byMinute && from >= minutesFrom)) return planOf([], { from, to }, undefined)
   if (hours === undefined)
     return planOf(inner('rollup_minutes', { from, to }, minuteMs), { from, to }, undefined)
-  const cut = step === 'hour' ? undefined : cutOf(question.parts)
+  const cut = step === 'hour' ? undefined : cutOf(query.parts)
   const days = cut === undefined ? undefined : within(hours, dayMs)
   const middle: RangePiece[] =
     days === undefined

@@ -54,7 +54,7 @@ export class TupleWriter {
   }
 
   /**
-   * Begin a tuple or a part of one: make room for so many columns. A whole tuple begins with their number.
+   * Begin a tuple or a part of one: make room for its columns. A whole tuple begins with their number.
    */
   begin(columns: number, whole = true): void {
     // Columns other than texts and bytes take at most 20 bytes.

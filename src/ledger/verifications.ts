@@ -22,7 +22,7 @@ export class Verifications {
     this.#parts = parts
   }
 
-  /** Runs one that has its row already. Never throws: how it ends stands in its row. */
+  /** Runs one that has its row already. Never throws: its row says how it ends. */
   start(id: string, since: string | undefined): void {
     const leave = new AbortController()
     this.#leave = leave

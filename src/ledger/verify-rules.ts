@@ -154,7 +154,7 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
     },
     {
       // So both charges for a request would come to one partition, whose key refuses the second one.
-      rule: 'every charge stands at the moment inside its id',
+      rule: 'every charge has the moment inside its id',
       query: `SELECT id || ' at ' || created_at AS sample FROM entries
         WHERE kind = 'charge' AND created_at >= '${since}' AND created_at <> uuid_moment(id)`,
     },
@@ -164,7 +164,7 @@ function chargeRules({ since, bothFrom }: VerifyScope): Rule[] {
 function rowRules({ since }: VerifyScope): Rule[] {
   return [
     {
-      rule: 'every request stands at the moment inside its id',
+      rule: 'every request has the moment inside its id',
       query: `SELECT id || ' at ' || created_at AS sample FROM requests WHERE created_at >= '${since}' AND created_at <> uuid_moment(id)`,
     },
     {

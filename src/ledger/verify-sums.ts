@@ -62,7 +62,7 @@ export async function checkSums(step: RunRule, days: readonly Day[]): Promise<Ru
 
 /**
  * Sums by month have no rows of the usage log for long: they are compared with those by day, which are kept
- * for ever.
+ * indefinitely.
  */
 async function checkMonths(step: RunRule): Promise<RuleFinding> {
   const rule = 'every sum by month is that of its days'

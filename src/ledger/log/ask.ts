@@ -7,14 +7,14 @@ import type { AskLog } from './walk.ts'
  * Asks for one admin. The time of a slice begins when its statement does, not while it waits for its turn.
  */
 export function askLogFor({ log }: Pick<Database, 'log'>, owner: string, terms: Terms = {}): AskLog {
-  return async (question, { withinMs, signal }) => {
+  return async (query, { withinMs, signal }) => {
     const tooLong = new AbortController()
     let timer: NodeJS.Timeout | undefined
     try {
       return await log.ask(
         ({ sql }) => {
           timer = setTimeout(() => tooLong.abort(new SliceTooLong('usage_log_late', { withinMs })), withinMs)
-          return question(sql)
+          return query(sql)
         },
         {
           ...terms,

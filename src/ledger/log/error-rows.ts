@@ -32,7 +32,7 @@ export interface ErrorParts {
 
 /** A group within one slice. The ids are those of its first and its last request. */
 export interface ErrorRow extends ErrorParts {
-  /** Decimal digits: what the rows stand for (`folded`). */
+  /** Decimal digits: how many requests the rows represent (`folded`). */
   requests: string
   first_id: string
   last_id: string

@@ -13,7 +13,7 @@ export interface AdminFilter {
 /** `not`: the rows for which the condition is not true. A column without a value is then such a row. */
 export type Condition = { readonly not: boolean } & Test
 
-/** Null among the values stands for a column without a value. */
+/** Null among the values matches a column without a value. */
 export type Test =
   /** One of the columns has one of the values. */
   | {

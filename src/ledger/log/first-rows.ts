@@ -6,7 +6,7 @@ import type { LogBatch } from './walk.ts'
 
 export interface FirstRows {
   rows: LogRow[]
-  /** Where the rest begins; null: there is none. */
+  /** Where the rest begins; null: there is no more. */
   cursor: string | null
   /** All matching rows up to here are among `rows`. Undefined: there was nothing to search. */
   searchedTo: Date | undefined

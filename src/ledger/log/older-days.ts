@@ -11,7 +11,7 @@ export interface OlderDays {
    * that leaves Postgres meanwhile is then found twice, never nowhere.
    */
   rows(
-    question: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
+    query: { filter: AdminFilter; slice: Slice; order: Order | Measure; most: number },
     terms: OlderTerms,
   ): Promise<LogRow[]>
   /**
@@ -19,12 +19,12 @@ export interface OlderDays {
    * again.
    */
   counts(
-    question: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
+    query: { filter: AdminFilter; slice: Slice; bucketMs: number; recent(): Promise<CountRow[]> },
     terms: OlderTerms,
   ): Promise<CountRow[]>
   /** The groups of errors in the same way. */
   errors(
-    question: { filter: AdminFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
+    query: { filter: AdminFilter; slice: Slice; by: ErrorsBy; recent(): Promise<ErrorRow[]> },
     terms: OlderTerms,
   ): Promise<ErrorRow[]>
 }

@@ -29,7 +29,7 @@ import {
  * than `withinMs`.
  */
 export type AskLog = <T>(
-  question: (sql: postgres.Sql) => Promise<T>,
+  query: (sql: postgres.Sql) => Promise<T>,
   terms: { withinMs: number; signal: AbortSignal | undefined },
 ) => Promise<T>
 

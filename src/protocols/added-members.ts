@@ -40,7 +40,7 @@ export const allAddedMembers: readonly AddedMember[] = [
 export const encryptedReasoning = 'reasoning.encrypted_content'
 
 /**
- * The members of a request that makes an answer in the background: they stand right behind its model.
+ * The members of a request that makes an answer in the background: they come right after its model.
  * `include`: the client's.
  */
 export function backgroundMembers(include: readonly string[]): string {
@@ -63,7 +63,7 @@ export function takingBack(raw: Buffer, behind: number, members: ReadonlySet<str
   if (members.has('store')) edits.push({ start: store, end: include, bytes: nothing })
   const wish = members.has('include') ? raw.indexOf(lastWish, include) : -1
   const isAlone = wish === behind + text.length
-  // Other wishes are the client's, and stay.
+  // Other values are the client's, and stay.
   if (isAlone) edits.push({ start: include, end: wish + lastWish.length, bytes: nothing })
   else if (wish !== -1) edits.push({ start: wish - 1, end: wish + lastWish.length - 1, bytes: nothing })
   return edits

@@ -125,7 +125,7 @@ export class Base64Extractor {
     return steps
   }
 
-  /** The number of the image that a placeholder stands for. No upstream can guess a placeholder. */
+  /** The number of the image that a placeholder replaces. No upstream can guess a placeholder. */
   indexOf(value: string): number | undefined {
     if (!value.startsWith(this.#mark)) return undefined
     const digits = value.slice(this.#mark.length)

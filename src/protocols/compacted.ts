@@ -1,4 +1,4 @@
-/** How the summary of a compacted conversation stands in later requests. */
+/** How the summary of a compacted conversation appears in later requests. */
 export function summaryText(summary: string): string {
   return `Summary of the conversation up to here, which replaces its earlier turns:\n\n${summary}`
 }

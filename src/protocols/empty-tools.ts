@@ -17,8 +17,8 @@ export interface ToolSpans {
  *
  * https://github.com/vllm-project/vllm/pull/39780, https://github.com/earendil-works/pi/issues/3649,
  * https://github.com/runebookai/tome/pull/87, read 2026-11-22. The Messages format takes an empty list
- * (https://github.com/run-llama/llama_index/pull/17928), and nobody reports that the Responses format refuses
- * it.
+ * (https://github.com/run-llama/llama_index/pull/17928), and there is no report that the Responses format
+ * refuses it.
  */
 export function emptyTools(
   raw: Buffer,

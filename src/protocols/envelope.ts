@@ -67,7 +67,7 @@ const signatureMembers = ['signature', 'data', 'encrypted_content', 'encrypted_i
 /**
  * The value without the blocks, items and details that have an envelope: only the upstream that signed them
  * accepts those. `path` is the path of the value; `onRemoved` gets the path of each removed part. The result
- * shares all objects that did not change. `onCompaction` answers what stands in place of a compacted
+ * shares all objects that did not change. `onCompaction` returns what replaces a compacted
  * conversation.
  */
 export function withoutEnvelopes(

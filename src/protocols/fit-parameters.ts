@@ -14,7 +14,7 @@ function leaveOut(request: ChatRequest, traits: Traits, notes: Notes): Partial<C
   const changes: Partial<ChatRequest> = {}
   if (takes === undefined) return changes
   for (const field of optionalParameters) {
-    // Log probabilities are refused or translated as a whole, and some wishes are our own.
+    // Log probabilities are refused or translated as a whole, and some options are our own.
     if (takes[field] !== false || field === 'logprobs' || isOurs(field)) continue
     const value = request[field]
     if (value === undefined) continue

@@ -9,7 +9,7 @@ export interface ThinkingOptions {
   takesBudgets?: boolean
 }
 
-/** The reasoning that the model can be asked for; undefined: it is told nothing about it. */
+/** The reasoning that the model can be asked for; undefined: it is asked for nothing. */
 export function fitThinking(
   request: ChatRequest,
   traits: Traits,

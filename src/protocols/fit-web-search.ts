@@ -9,7 +9,7 @@ export interface SearchWords {
   says: Partial<Record<'allowedDomains' | 'blockedDomains' | 'offline' | SoftWord | 'cache', true>>
   /** The reason why the upstream cannot get a search beside the client's own tools, if it cannot. */
   notBesideTools?: string | undefined
-  /** The reason why nobody can demand a search there, if nobody can. */
+  /** Why a search cannot be demanded there, if it cannot. */
   notForced?: string
 }
 
@@ -104,7 +104,7 @@ function obstacleOf(
 const losses: Readonly<Record<SoftWord, string>> = {
   userLocation: 'is not told where the user is',
   maxUses: 'is not told how often it may search',
-  contextSize: 'is not told how much it shall read',
+  contextSize: 'is not told how much to read',
 }
 
 function sayable(search: WebSearch, { format, says }: SearchWords, notes: Notes): WebSearch {

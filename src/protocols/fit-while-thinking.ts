@@ -2,7 +2,7 @@ import type { ChatRequest, ReasoningWish } from '../canonical/chat.ts'
 import { canTurnThinkingOff, type Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
-/** What a model takes only in a request in which it does not think. `reasoning` is what it will be told. */
+/** What a model takes only in a request without thinking. `reasoning` is what it will be asked for. */
 export function fitWhileThinking(request: ChatRequest, traits: Traits, notes: Notes): Partial<ChatRequest> {
   const reasoning = withoutThinkingBesideTools(request, traits, notes)
   return { reasoning, ...withoutSampling({ ...request, reasoning }, traits, notes) }
@@ -41,7 +41,7 @@ function withoutSampling(
   return { temperature: undefined, topP: undefined }
 }
 
-/** Without a word about it, a model whose default nobody knows may think. */
+/** A request that does not mention it may make a model think whose default is unknown. */
 function thinks(reasoning: ReasoningWish | undefined, { effortDefault }: Traits): boolean {
   if (reasoning?.budgetTokens === 0) return false
   return (reasoning?.effort ?? effortDefault) !== 'none'

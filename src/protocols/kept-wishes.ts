@@ -3,8 +3,8 @@ import type { ChatEvent, Finish } from '../canonical/event.ts'
 import type { Traits } from '../canonical/traits.ts'
 
 /**
- * Wishes of a request that the upstream's format cannot say, or that the model does not take. The gateway
- * keeps them while it translates the answer.
+ * Options of a request that the upstream's format cannot express, or that the model does not take. The
+ * gateway applies them while it translates the answer.
  */
 export interface KeptWishes {
   /** The answer has at most one tool call. */
@@ -13,7 +13,7 @@ export interface KeptWishes {
   stop: readonly string[]
 }
 
-/** The wishes that a request to this offer leaves out, and that the gateway can keep. */
+/** The options that a request to this offer leaves out, and that the gateway can apply. */
 export function wishesToKeep(
   request: Pick<ChatRequest, 'stop' | 'parallelToolCalls'>,
   traits: Traits,
@@ -47,7 +47,7 @@ export function stopsToKeep({ stop }: Pick<ChatRequest, 'stop'>): readonly strin
 const stopCharactersMax = 4096
 
 /**
- * Keeps wishes in the events of an answer. It leaves out later calls, and everything behind a stop sequence.
+ * Applies the options to the events of an answer: it leaves out later calls, and all after a stop sequence.
  * The upstream still ends its answer by itself: what it thinks and writes until then is paid, and its counts
  * come only then.
  */

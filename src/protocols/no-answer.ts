@@ -5,7 +5,7 @@ import type { Usage } from '../canonical/usage.ts'
  */
 
 /**
- * Whether an answer without content is none: the upstream ends it as if it were whole, and counts no output.
+ * Whether an answer without content is a failure: the upstream ends it as a whole one, and counts no output.
  * One with output is an answer: the model chose to say nothing, or thought.
  */
 export function isEmpty(reason: string | undefined, usage: Usage): boolean {

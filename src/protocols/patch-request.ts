@@ -38,7 +38,7 @@ export interface UsageSpans {
 
 /**
  * The client's bytes with the upstream's model name, without what upstreams refuse, and for a stream with a
- * wish for usage if the client has none. All other bytes are the client's own. Returns the same buffer if
+ * request for usage if the client has none. All other bytes are the client's own. Returns the same buffer if
  * nothing changes.
  */
 export function patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer {

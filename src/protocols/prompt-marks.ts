@@ -2,7 +2,7 @@ import type { Json } from '../canonical/json.ts'
 import type { Traits } from '../canonical/traits.ts'
 import type { Notes } from './notes.ts'
 
-/** Where a mark may stand. */
+/** Where a mark may be. */
 export type MarkPlace = 'content' | 'tool' | 'assistant'
 
 /** What marks depend on. */
@@ -21,7 +21,7 @@ const breakpointsMax = 3
 /**
  * Gives out the marks up to which the vendor caches a request. There are at most four, in the order in which
  * the vendor reads a request: tools, system, messages. A mark of 1h may not come after one of 5m. OpenAI's
- * mark, a breakpoint, stands only on content that is not the model's own.
+ * mark, a breakpoint, is only on content that is not the model's own.
  *
  * https://platform.claude.com/docs/en/build-with-claude/prompt-caching, read 2026-11-21,
  * https://openrouter.ai/docs/guides/best-practices/prompt-caching,

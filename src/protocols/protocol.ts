@@ -197,7 +197,7 @@ export interface RequestFacts {
   heldId: string | undefined
   /** Span of that id, a JSON string. */
   heldSpan?: ByteRange | undefined
-  /** The conversation that the request names, kept by us or by nobody: its id, and the span of the member. */
+  /** The conversation that the request names, kept by us or not at all: its id, and the member's span. */
   runsIn?: { id: string; span: ByteRange } | undefined
   /** True if the upstream keeps the answer, so that the client can come back to its id. Default false. */
   keepsAnswer?: boolean
@@ -253,8 +253,8 @@ export interface UpstreamSide {
    */
   encodeRequest(request: ChatRequest, context: EncodeContext): EncodedRequest
   /**
-   * The wishes of a request that the format cannot say, or that the model does not take. The gateway keeps
-   * them while it translates the answer.
+   * The options of a request that the format cannot express, or that the model does not take. The gateway
+   * applies them while it translates the answer.
    */
   keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined
   /** Decode a whole answer. Throws GatewayError `upstream_error` if it is no answer of this format. */
@@ -273,7 +273,7 @@ export interface UpstreamSide {
  */
 export interface NativeSide {
   /**
-   * The client's bytes with the upstream's model name, with a wish for usage where the client has none, and
+   * The client's bytes with the upstream's model name, asking for usage where the client does not, and
    * without the ranges that `unsent` is about. Returns the same buffer if nothing changes.
    */
   patchRequest(raw: Buffer, facts: RequestFacts, patch: RequestPatch): Buffer
@@ -342,7 +342,7 @@ export interface Observation {
   error: GatewayError | undefined
   /** True after the format's own end: [DONE], a finish reason or a terminal event. */
   complete: boolean
-  /** Why an answer that ends well is none: it is empty, or what stands in place of its content says so. */
+  /** Why an answer that ends well is a failure: it is empty, or what it has in place of content says so. */
   none?: GatewayError | undefined
   /** True if the upstream works on after a complete answer. Its usage then cannot be known or estimated. */
   goesOn?: boolean

@@ -24,7 +24,7 @@ function decoded(step: string): string {
 
 /**
  * Merges the branches of `allOf`, and follows references to do so. What it copies is bounded: a few
- * references to each other can stand for an endless schema.
+ * references to each other can make an endless schema.
  */
 export class SchemaMerger {
   readonly #root: Json
@@ -71,7 +71,7 @@ export class SchemaMerger {
     return whole === undefined ? undefined : mergeSchemas(siblings, whole, [])
   }
 
-  /** Whether there is room for so many copies of the schema. Takes the room. */
+  /** Whether there is room for this number of copies of the schema. Takes the room. */
   canCopy(schema: Json, copies = 1): boolean {
     const size = this.#sizes.get(schema) ?? JSON.stringify(schema).length
     this.#sizes.set(schema, size)
@@ -157,7 +157,7 @@ function mergeProperties(one: Json, other: Json, conflicts: unknown[]): Json {
   return Object.fromEntries(merged)
 }
 
-/** References and unions cannot be merged keyword by keyword: both stand in an `allOf`, for a later step. */
+/** References and unions cannot be merged keyword by keyword: both go into an `allOf`, for a later step. */
 function mergeInPlace(one: Json, other: Json): Json {
   return isDeepStrictEqual(one, other) ? one : { allOf: [one, other] }
 }

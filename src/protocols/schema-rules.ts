@@ -10,7 +10,7 @@ export interface SchemaRules {
   recursion: 'no' | 'optional' | 'yes'
   /** The outermost schema must be an object, and no union. */
   rootIsObject: boolean
-  /** `enum` and `const` stand with a type, without one, or as an `enum` of texts and numbers. */
+  /** `enum` and `const` come with a type, without one, or as an `enum` of texts and numbers. */
   literals: 'typed' | 'untyped' | 'texts-and-numbers'
   prefixItems: boolean
   /** Keywords of numbers, texts and arrays that it takes as they are. */

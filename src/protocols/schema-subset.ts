@@ -34,8 +34,8 @@ export interface RewrittenSchema {
 
 /**
  * Rewrite a JSON Schema to what a vendor takes. It takes every value that the original takes, except that
- * objects with listed properties are closed where the vendor demands it. With `openai-strict`, `null` stands
- * for an absent property. Never throws and does not change `schema`.
+ * objects with listed properties are closed where the vendor demands it. With `openai-strict`, `null` means
+ * an absent property. Never throws and does not change `schema`.
  */
 export function rewriteSchema(schema: Json, subset: SchemaSubset): RewrittenSchema {
   const rules = schemaRules[subset]
@@ -143,7 +143,7 @@ class SchemaRewriter {
     return Object.keys(dressed).length === 0 ? bare : { ...dressed, anyOf: [bare] }
   }
 
-  /** The name of the definition that a reference stands for; undefined if there can be none. */
+  /** The name of the definition that a reference leads to; undefined if there can be none. */
   #define(reference: string, depth: number): string | undefined {
     const known = this.#definitions.get(reference)
     if (known !== undefined) {
@@ -213,7 +213,7 @@ class SchemaRewriter {
   }
 
   /**
-   * The branches of a union, each with the keywords that stand around the union; undefined if that cannot be
+   * The branches of a union, each with the keywords around the union; undefined if that cannot be
    * said.
    */
   #distribute(around: Json, branches: readonly unknown[]): unknown[] | undefined {
@@ -299,7 +299,7 @@ class SchemaRewriter {
     if (additional === undefined && !isListed) this.#remove(place.path, 'free keys')
   }
 
-  /** All properties become required. `null` stands for an absent one. */
+  /** All properties become required. `null` means an absent one. */
   #requireAll(
     entries: readonly [string, Json][],
     required: ReadonlySet<unknown>,

@@ -128,7 +128,7 @@ export function watchResponseByDecoding(
     const answer: unknown = JSON.parse(body.toString('utf8'))
     if (isRecord(answer)) for (const event of decodeResponse(answer, context)) observer.take(event)
   } catch (error) {
-    // The answer is not complete. The observation keeps what was read before, and why the answer is none.
+    // The answer is not complete. The observation keeps what was read before, and the error.
     if (error instanceof GatewayError) return { ...observer.observe(), error }
   }
   return observer.observe()

@@ -117,7 +117,7 @@ describe('what a format cannot say', () => {
     ).toEqual([
       ['tools[0]', expect.stringContaining('where the user is')],
       ['tools[0]', expect.stringContaining('how often it may search')],
-      ['tools[0]', expect.stringContaining('how much it shall read')],
+      ['tools[0]', expect.stringContaining('how much to read')],
     ])
   })
 

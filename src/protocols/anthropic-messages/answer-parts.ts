@@ -45,7 +45,7 @@ export function encodeCitation({ url, title, citedText }: Citation, context: Ans
 }
 
 /**
- * Stands where the vendor puts its own sealed text of a page. The vendor would refuse any other text there,
+ * Takes the place of the vendor's own sealed text of a page. The vendor would refuse any other text there,
  * so the mark lets the gateway take the page out of a later request to it: see `withoutEnvelopes`.
  */
 function foreignSeal({ envelope }: AnswerContext): string {

@@ -1,6 +1,6 @@
 import type { Citation } from '../../canonical/event.ts'
 
-/** A part of a text, with the sources that stand on it. */
+/** A part of a text, with the sources that it cites. */
 export interface CitedText {
   text: string
   citations: Citation[]
@@ -8,7 +8,7 @@ export interface CitedText {
 
 /**
  * Divide a text where its citations begin and end: this format has no offsets, and a citation is about the
- * whole block that has it. A citation without a length stands on the words before it. No part is white space
+ * whole block that has it. A citation without a length is about the words before it. No part is white space
  * alone: the vendor would refuse it when it comes back.
  */
 export function divideText(text: string, citations: readonly Citation[]): CitedText[] {
@@ -46,7 +46,7 @@ function withoutBlanks(parts: readonly CitedText[]): CitedText[] {
 }
 
 /**
- * Whether a point belongs to the words from `start` to `end`: it stands behind them, or at the start of the
+ * Whether a point belongs to the words from `start` to `end`: it is after them, or at the start of the
  * text.
  */
 function isAt(point: number, start: number, end: number): boolean {
@@ -58,7 +58,7 @@ function placeOf({ start, end }: Citation, text: string): { start: number; end: 
   return { start: Math.min(bounded(start ?? 0, text), last), end: last }
 }
 
-/** An offset within the text that does not stand inside of a character. */
+/** An offset within the text that is not inside a character. */
 function bounded(offset: number, text: string): number {
   const inside = Math.max(0, Math.min(Math.trunc(offset), text.length))
   const isInside =

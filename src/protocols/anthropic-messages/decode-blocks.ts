@@ -131,7 +131,7 @@ function decodePart(type: string, block: Members, context: BlockContext): Part[]
     case 'search_result': {
       const found = (block.objects('content') ?? []).map(decodeFound)
       const texts = found.map(({ text }) => text)
-      const lines = [block.text('title') ?? '', `Source: ${block.text('source') ?? 'not told'}`, '', ...texts]
+      const lines = [block.text('title') ?? '', `Source: ${block.text('source') ?? 'unknown'}`, '', ...texts]
       block.drop('citations', 'other formats do not cite search results given to them')
       const inner = found.findLast((item) => item.cache !== undefined)?.cache
       const hint = cache.cache ?? inner

@@ -69,8 +69,8 @@ function encodeCall(call: ToolCallBlock, { notes, tools, marks }: ToolContext): 
   if (input === undefined) {
     const isEmpty = call.input.trim() === ''
     const reason = isEmpty
-      ? '{} stands for empty arguments'
-      : 'the arguments are no JSON object: {} takes their place'
+      ? 'empty arguments are sent as {}'
+      : 'the arguments are not a JSON object: {} takes their place'
     notes.add(isEmpty ? 'mapped' : 'dropped', call.path, reason)
   }
   return { type: 'tool_use', name, input: input ?? {}, ...marks.mark(call) }

@@ -88,7 +88,7 @@ function encodeStop(request: ChatRequest, { traits, upstreamModel }: EncodeConte
   return sequences.length === 0 ? {} : { stop_sequences: sequences }
 }
 
-/** The wishes that the request does not say. */
+/** The options that the request cannot express. */
 export function keeps(request: ChatRequest, traits: Traits): KeptWishes | undefined {
   return wishesToKeep({ ...request, stop: unsaidStops(request, traits) }, { ...traits, stopMax: 0 })
 }

@@ -54,7 +54,7 @@ interface Block {
   /** The input of a function, in pieces. */
   input: string[]
   /**
-   * The beginning of the input, as long as it may be `null`, which stands for no input. Undefined: it is
+   * The beginning of the input, as long as it may be `null`, which means no input. Undefined: it is
    * something else.
    */
   maybeNull: string | undefined

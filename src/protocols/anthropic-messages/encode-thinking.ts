@@ -85,7 +85,7 @@ function encodeAdaptive(
     notes.dropField('reasoning', obstacle)
     return effort
   }
-  // These models show no thinking unless they are told to.
+  // These models show no thinking unless they are asked to.
   const display = reasoning.summary === 'none' ? 'omitted' : 'summarized'
   return { ...effort, thinking: { type: 'adaptive', display }, isThinking: true }
 }

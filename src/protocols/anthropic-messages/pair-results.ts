@@ -39,7 +39,7 @@ export function pairMessage(
   return { message: { ...message, pieces }, pairing: { ids, calls: [] } }
 }
 
-/** The message with results for calls that nobody answered, if there are any. */
+/** The message with results for calls that were not answered, if there are any. */
 export function endPairing({ calls }: Pairing, notes: Notes): Message[] {
   return calls.length === 0 ? [] : [{ role: 'user', pieces: withResults([], calls, notes) }]
 }

@@ -167,7 +167,7 @@ function encodeBlock(block: Block, notes: Notes): Json[] {
     case 'reasoning':
     case 'tool-call':
     case 'tool-result':
-      throw invalid(block.path, `a ${block.type} cannot stand in a turn of this role`)
+      throw invalid(block.path, `a ${block.type} is not allowed in a turn of this role`)
   }
 }
 

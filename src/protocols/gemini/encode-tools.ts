@@ -112,7 +112,7 @@ function allowedNameOf(
       (wanted.namespace === undefined || tool.namespace === wanted.namespace),
   )
   if (tool === undefined || tool.type === 'hosted') {
-    throw refused(path, `"${wanted.name}" is none of the tools that can be called`)
+    throw refused(path, `"${wanted.name}" is not one of the tools that can be called`)
   }
   return names.wireName(tool, path)
 }

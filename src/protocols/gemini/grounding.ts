@@ -6,8 +6,8 @@ import { searchQueries } from './wire.ts'
 
 /**
  * Writes the sources of an answer: citations on its texts, and its web searches as one block. The upstream
- * tells of a search with or behind the text that it served, and each event of a stream may repeat what it
- * told before.
+ * reports a search with or after the text that it served, and each event of a stream may repeat earlier
+ * reports.
  */
 export class Grounding {
   readonly #events: EventWriter

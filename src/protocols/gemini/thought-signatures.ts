@@ -66,7 +66,7 @@ export class ThoughtSignatures {
     const thoughtSignature = this.#byCall.get(call.id)
     if (thoughtSignature !== undefined) return { thoughtSignature }
     if (!isFirst || isBefore3(this.#model)) return {}
-    this.#notes.add('defaulted', call.path, 'told to the upstream as a call that another model made')
+    this.#notes.add('defaulted', call.path, 'sent to the upstream as a call that another model made')
     return { thoughtSignature: foreignCallSignature }
   }
 }

@@ -95,7 +95,7 @@ export function annotationOf(
 }
 
 /**
- * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature stands
+ * A signed thought as elements of `reasoning_details`, which clients send back unchanged. A signature is
  * in one element with the text that it proves. An encrypted thought and its text are two elements.
  */
 export function reasoningDetails(

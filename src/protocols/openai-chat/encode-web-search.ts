@@ -21,7 +21,7 @@ export function fitChatSearch(asked: ChatRequest, traits: Traits, notes: Notes):
   })
   if (request.webSearch === undefined) return request
   if (!isKnown) {
-    const reason = 'sent, but nobody knows whether the model searches the web on this channel'
+    const reason = 'sent, but it is unknown whether the model searches the web on this channel'
     notes.add('mapped', request.webSearch.path, reason)
   }
   if (request.toolChoice?.type !== 'web-search') return request

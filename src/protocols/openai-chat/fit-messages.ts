@@ -39,7 +39,7 @@ function bridgeResults(messages: readonly Json[], turns: readonly Turn[], notes:
       'emulated',
       // The client's name for the conversation: `messages` of `messages[3].content`.
       turns[0]?.path.replace(/\W.*$/, '') ?? '',
-      'the upstream takes no user message right after tool results: an assistant message stands between them',
+      'the upstream takes no user message right after tool results: an assistant message is put between them',
     )
   }
   return bridged

@@ -267,7 +267,7 @@ function isTextOrNull(value: unknown): boolean {
   return value === null || typeof value === 'string'
 }
 
-/** A bound that the model wrote in another way is none: its command is worth more. */
+/** A bound that the model wrote in another way is ignored: its command is worth more. */
 function countOrNull(value: unknown): number | null {
   return countOf(value) ?? null
 }

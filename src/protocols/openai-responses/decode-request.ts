@@ -181,12 +181,12 @@ function decodeLogprobs(members: Members): { top: number } | undefined {
 }
 
 function decodeReasoning(members: Members, update: ConfigurationUpdate): ReasoningWish | undefined {
-  const wish = members.members('reasoning')
-  const effort = update.effort ?? wish?.word('effort', reasoningEfforts)
-  const older = wish?.text('generate_summary')
-  const summary = wish?.text('summary') ?? older
-  wish?.ignore(['effort'])
-  wish?.noteRest({
+  const asked = members.members('reasoning')
+  const effort = update.effort ?? asked?.word('effort', reasoningEfforts)
+  const older = asked?.text('generate_summary')
+  const summary = asked?.text('summary') ?? older
+  asked?.ignore(['effort'])
+  asked?.noteRest({
     context: 'other formats decide themselves which earlier reasoning the model sees',
     mode: 'other formats have one mode of reasoning',
   })

@@ -78,7 +78,7 @@ function included(
 }
 
 /**
- * Models without reasoning refuse this wish. The upstream reads reasoning of earlier answers only if it is
+ * Models without reasoning refuse this option. The upstream reads reasoning of earlier answers only if it is
  * there.
  */
 function wantsReasoning(items: readonly Json[], reasoning: Json | undefined, { thinking }: Traits): boolean {

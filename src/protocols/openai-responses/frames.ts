@@ -35,7 +35,7 @@ function ask(body: Buffer): AskingFrame | undefined {
   }
   const open = body.indexOf(openBrace) + 1
   const removed = [type, stream, background].filter((span) => span !== undefined)
-  // First: a member that goes may stand at the same place.
+  // First: a removed member may be at the same place.
   const edits: Edit[] = [{ start: open, end: open, bytes: typeMember }]
   for (const span of removeMembers(body, removed)) edits.push({ ...span, bytes: nothing })
   return { frame: splice(body, edits, Buffer.allocUnsafe), continues: stringAt(body, previous) }

@@ -14,7 +14,7 @@ export const callIdRules = { illegal: /[^a-zA-Z0-9_-]/, charactersMax: 40 }
 /** The name of the client's tool search in formats where it has to be a function. */
 export const searchToolName = 'tool_search'
 
-/** The facts of an answer that stand beside its `usage`. */
+/** The facts of an answer that are beside its `usage`. */
 export interface BesideUsage {
   /** The `service_tier` of the answer. */
   tier?: unknown

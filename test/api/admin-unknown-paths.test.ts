@@ -54,7 +54,7 @@ test('a path with a broken escape gets problem details that say so', async () =>
     status: 400,
     body: {
       type: 'urn:tollgate:problem:invalid_request',
-      detail: 'The path holds a % that begins no escape; write it as %25.',
+      detail: 'The path has a % that does not begin an escape; write it as %25.',
     },
   })
 })

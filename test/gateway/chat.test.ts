@@ -208,7 +208,7 @@ const refusals: [
     'a broken escape in the path',
     () =>
       fetch(`${bed.tollgate.url}/v1/models/%E0%A4%A`, { headers: { authorization: `Bearer ${freeKey}` } }),
-    { status: 400, code: 'path_escape_invalid', says: /begins no escape/, kind: 'invalid_request' },
+    { status: 400, code: 'path_escape_invalid', says: /does not begin an escape/, kind: 'invalid_request' },
   ],
   [
     'a wrong method',

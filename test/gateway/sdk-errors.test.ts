@@ -254,7 +254,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
 
     test.each<[ErrorKind, string, (request: SeenRequest) => Plan, RegExp]>([
       ['upstream_error', 'ends', (seen) => begun(seen, []), /before the answer was complete/],
-      ['upstream_error', 'breaks off', (seen) => begun(seen, [], 'cut'), /connection to the upstream broke/],
+      ['upstream_error', 'breaks off', (seen) => begun(seen, [], 'cut'), /connection to the upstream was lost/],
       [
         'upstream_error',
         'says it failed',
@@ -307,7 +307,7 @@ describe.each(failingClients.map((client) => [client.protocol, client] as const)
       const cut = await ask({ model: 'native', stream: true })
       expect(cut).toMatchObject({
         name: 'APIError',
-        message: expect.stringMatching(/connection to the upstream broke/),
+        message: expect.stringMatching(/connection to the upstream was lost/),
         text: 'Hello',
       })
       await expectRow(cut, 'upstream_error')

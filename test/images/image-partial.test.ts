@@ -70,7 +70,7 @@ describe('images that were made count, even if others failed', () => {
   const streamed = { stream: true, partial_images: 1 }
 
   test.each([
-    ['the connection breaks', 'breaks:1', 'The connection to the upstream broke.'],
+    ['the connection breaks', 'breaks:1', 'The connection to the upstream was lost.'],
     ['an error is told', 'tells:1', 'made to fail within'],
   ])('a stream in which %s after the first of two images delivers the one', async (_, word, why) => {
     const { job, texts, cost, images } = await outcome({ prompt: word, n: 2, ...streamed })

@@ -464,7 +464,7 @@ describe('an upgrade', () => {
 
 describe('the way', () => {
   test('to an address that the channel may not call is refused, by its spelling and by its name', async () => {
-    const refusal = /connection to the upstream broke/
+    const refusal = /connection to the upstream was lost/
     expect((await ask({}, { way: { allowed: false } }).over).error?.message).toMatch(refusal)
     const lookup: Lookup = (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }])
     upstreams = make({}, lookup)

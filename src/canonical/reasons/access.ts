@@ -76,7 +76,7 @@ export const accessReasons = reasonsOf({
   model_not_allowed: {
     kind: 'model_not_found',
     says: ({ model }: { model: string }) =>
-      `Model "${model}" is not one that this key may use. GET /v1/models lists those.`,
+      `Model "${model}" is not available to this key. GET /v1/models lists those that are.`,
     client: 'name a model that GET /v1/models lists',
   },
   plain_http_refused: {
@@ -88,7 +88,7 @@ export const accessReasons = reasonsOf({
   },
   sub_keys_not_allowed: {
     kind: 'permission_denied',
-    says: 'This key may make no sub-keys. An admin allows it with "sub_keys" of the key.',
+    says: 'This key may not make sub-keys. An admin allows it with "sub_keys" of the key.',
     client: 'ask an admin to allow sub-keys',
   },
   sub_keys_max: {

@@ -143,7 +143,7 @@ export const limitReasons = reasonsOf({
   files_full: {
     kind: 'invalid_request',
     says: ({ most }: { most: number }) =>
-      `This tenant has ${counted(most, 'file')}, which is as many as one may have. Delete some: DELETE /v1/files/{id}.`,
+      `This tenant has ${counted(most, 'file')}, which is the limit. Delete some: DELETE /v1/files/{id}.`,
     client: 'delete some files',
     operator: 'Raise FILES_PER_TENANT_MAX.',
   },

@@ -55,7 +55,7 @@ export const requestReasons = reasonsOf({
   },
   request_cut: {
     kind: 'invalid_request',
-    says: 'The request did not arrive whole.',
+    says: 'The request did not arrive completely.',
     client: 'send it again',
   },
   client_left: {
@@ -90,7 +90,7 @@ export const requestReasons = reasonsOf({
   },
   file_type_refused: {
     kind: 'invalid_request',
-    says: 'file: its bytes are no type that is kept here: PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
+    says: 'file: its bytes are not of a type that is kept here: PDF, PNG, JPEG, GIF, WebP, or text in UTF-8.',
     client: 'send a file of one of the types that the message lists',
   },
   file_too_large: {
@@ -103,8 +103,8 @@ export const requestReasons = reasonsOf({
   tool_call_missing: {
     kind: 'invalid_request',
     says: ({ what, id }: { what: string; id: string }) =>
-      `No tool call found for ${what} with call_id ${id}. Send the conversation anew, with the call before its result.`,
-    client: 'send the conversation anew, with the call before its result',
+      `No tool call found for ${what} with call_id ${id}. Send the conversation again, with the call before its result.`,
+    client: 'send the conversation again, with the call before its result',
   },
   frame_member_refused: {
     kind: 'unsupported_parameter',
@@ -133,7 +133,7 @@ export const requestReasons = reasonsOf({
     kind: 'invalid_request',
     code: 'websocket_connection_limit_reached',
     says: ({ ageMs }: { ageMs: number }) =>
-      `This connection is ${ageMs} ms old, as old as it may get. Open a new one.`,
+      `This connection is ${ageMs} ms old, which is the limit. Open a new one.`,
     client: 'open a new connection',
   },
   body_not_json: {
@@ -163,7 +163,7 @@ export const requestReasons = reasonsOf({
     kind: 'invalid_request',
     says: ({ encoding }: { encoding: string }) =>
       `content-encoding: the body is not whole and sound ${encoding}. Send it unencoded, or encode it anew.`,
-    client: 'encode the body anew, or send it unencoded',
+    client: 'encode the body again, or send it unencoded',
   },
   headers_too_large: {
     kind: 'request_too_large',
@@ -192,7 +192,7 @@ export const requestReasons = reasonsOf({
   },
   not_a_proxy: {
     kind: 'invalid_request',
-    says: 'This is no proxy: CONNECT is not served.',
+    says: 'This server is not a proxy: CONNECT is not served.',
     client: 'use this server as base URL, not as proxy',
   },
   request_target_invalid: {
@@ -232,7 +232,7 @@ export const requestReasons = reasonsOf({
   },
   path_escape_invalid: {
     kind: 'invalid_request',
-    says: 'The path holds a % that begins no escape; write it as %25.',
+    says: 'The path has a % that does not begin an escape; write it as %25.',
     client: 'write % as %25',
   },
   origin_not_allowed: {
@@ -250,7 +250,7 @@ export const requestReasons = reasonsOf({
   },
   count_with_conversation_too_large: {
     kind: 'unsupported_parameter',
-    says: 'conversation: so large a request is counted without one. Count it without "conversation".',
+    says: 'conversation: a request this large is counted without one. Count it without "conversation".',
     client: 'count it without `conversation`',
   },
 })

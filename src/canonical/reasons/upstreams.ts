@@ -163,7 +163,7 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_refusal_too_long: {
     kind: 'upstream_error',
-    says: 'The upstream refused at length.',
+    says: "The upstream's refusal is too long to read.",
     client: 'try again',
     operator: 'The refusal has more bytes than are read of one; the row has what its beginning says.',
   },
@@ -223,7 +223,7 @@ export const upstreamReasons = reasonsOf({
   },
   upstream_connection_broke: {
     kind: 'upstream_error',
-    says: 'The connection to the upstream broke.',
+    says: 'The connection to the upstream was lost.',
     client: 'try again',
     operator: 'The upstream, or something between, closed the connection: the log has the cause.',
   },

@@ -64,7 +64,7 @@ const includeQuery = z.object({ include })
 const ofOne = z.object({ id: z.string() })
 const ofItem = z.object({ id: z.string(), item_id: z.string() })
 
-/** Conversations that the gateway keeps, over any upstream, for keys that are told to keep answers. */
+/** Conversations that the gateway keeps, over any upstream, for keys that are set to keep answers. */
 export function conversationEndpoints({ kept }: Pick<Gateway, 'kept'>): OwnEndpoint[] {
   const { conversations } = kept
   return [
@@ -190,8 +190,8 @@ function itemEndpoints({ conversations }: Gateway['kept']): OwnEndpoint[] {
 const scope = ({ identity }: Identified) => scopeOf(identity, 'openai-responses')
 
 /**
- * The days for which the caller's conversations are kept. Whoever has kept some may read and delete them
- * later too.
+ * The days for which the caller's conversations are kept. A caller that has kept some may read and
+ * delete them later too.
  */
 function requireKeeping({ identity, group }: Identified): number {
   const days = keptDaysOf(identity, group)

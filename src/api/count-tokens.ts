@@ -201,7 +201,7 @@ interface CountQuestion {
 }
 
 /**
- * The question to a channel: the client's body, with the channel's model and without the reasoning of other
+ * The call to a channel: the client's body, with the channel's model and without the reasoning of other
  * channels.
  */
 function questionOf(gateway: Gateway, stage: Identified, body: Json): CountQuestion {

@@ -16,8 +16,8 @@ export function health() {
 /**
  * `GET /readyz`: 200 while this process takes work. 503 while it leaves or drains, cannot write its journal
  * or soon cannot, or lags alone: Postgres takes the rows of others and not its own. A process without
- * Postgres is ready, because it still serves and records requests. It never asks Postgres: all that it says
- * stands in memory.
+ * Postgres is ready, because it still serves and records requests. It never asks Postgres: all that it
+ * reports is in memory.
  */
 export function ready(gateway: Gateway & { ledger: Ledger; ledgerWatch: LedgerWatch }) {
   const { ledger, ledgerWatch, limits, bodyThreads } = gateway

@@ -27,7 +27,7 @@ export const traitMembers = {
 
 const traitCapabilities = z.object(traitMembers)
 
-/** What a model can do on the channels of a group: each is true if any offer can, null where nobody knows. */
+/** What a model can do on the channels of a group: each is true if any offer can, null if unknown. */
 export function capabilitiesOf(traits: readonly Traits[]): z.output<typeof traitCapabilities> {
   const any = (can: (one: Traits) => boolean | undefined) => anyOf(traits.map(can))
   return {

@@ -97,7 +97,7 @@ export const modelList = z
   .object({ object: z.literal('list'), data: z.array(model) })
   .meta({ id: 'ModelList' })
 
-/** `id`: as asked for, because a model may stand for any name that its channels pass through. */
+/** `id`: as asked for, because a model may match any name that its channels pass through. */
 export function modelJson(of: Model, id: string, group: Group): z.output<typeof model> {
   const offers = of.offers.filter(
     ({ channel }) => group.channels.includes('*') || group.channels.includes(channel.name),

@@ -72,7 +72,7 @@ export const webhooks: Json = {
       requestBody: jsonBody(referenceTo(imageWebhook)),
       responses: {
         '2XX': { description: 'Taken. Anything else is tried again later.' },
-        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+        410: { description: 'No more of them are wanted: it is not tried again.' },
       },
     },
   },
@@ -87,7 +87,7 @@ export const webhooks: Json = {
       requestBody: jsonBody(referenceTo(alertWebhook)),
       responses: {
         '2XX': { description: 'Taken. Anything else is tried again later.' },
-        410: { description: 'Nobody is to be told any more: it is not tried again.' },
+        410: { description: 'No more of them are wanted: it is not tried again.' },
       },
     },
   },

@@ -3,8 +3,8 @@ import type { Terms } from '../db/pool.ts'
 import type { Identified } from '../stages/identify.ts'
 
 /**
- * Ask Postgres for a tenant, as long as its client waits: `read` gets the terms of the question. When the
- * client leaves, or the process ends, the question ends too, and this rejects with the reason.
+ * Query Postgres for a tenant, as long as its client waits: `read` gets the terms of the query. When the
+ * client leaves, or the process ends, the query is cancelled, and this rejects with the reason.
  */
 export async function readFor<T>(
   { identity, life }: Pick<Identified, 'identity' | 'life'>,

@@ -162,7 +162,7 @@ const upstreamAnswer = z
 
 const protocol = 'openai-responses' as const
 /**
- * With its question mark; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a
+ * With its `?`; empty where nothing of it goes upstream. Throws `unsupported_parameter` for a
  * stream. It is read from the address and by no schema: a name may come more than once, and all of them go
  * upstream in their order.
  */

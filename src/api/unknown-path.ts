@@ -125,7 +125,7 @@ export function adviceOn(endpoints: readonly Endpoint[], method: string, path: s
   return [`${none}; use ${meant.method} ${meant.path}.`, ...baseAdvice(tail, meant.path)].join(' ')
 }
 
-/** The endpoint with whose path this one ends. Anything may stand before it. */
+/** The endpoint with whose path this one ends. Anything may precede it. */
 function nearest(known: readonly Endpoint[], tail: string): Endpoint | undefined {
   return known
     .toSorted((a, b) => b.path.length - a.path.length)

@@ -18,7 +18,7 @@ const fields = {
   condition: alertCondition,
   enabled: z.boolean(),
   resolve_after_seconds: integer(0, 86_400).describe(
-    'An episode closes when the condition has not held for so long, so that a value that goes up and down makes one episode.',
+    'An episode closes when the condition has not held for this time, so that a value that goes up and down makes one episode.',
   ),
   webhook: webhook
     .nullable()

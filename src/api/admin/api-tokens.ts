@@ -164,7 +164,7 @@ function seenBy(actor: Actor, verb: Verb): { userId?: string | undefined; id?: s
   return { userId: actor.userId ?? nobody }
 }
 
-/** An id that nobody has. */
+/** An id that no user has. */
 const nobody = '00000000-0000-0000-0000-000000000000'
 
 function lineOf(action: string, { id, name, tenantId }: ApiTokenRow) {

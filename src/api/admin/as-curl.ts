@@ -20,7 +20,7 @@ export interface AsCurl {
 
 /**
  * The request that a client would have to send. Null for a path that no model answers. The key is never kept:
- * a variable of the shell stands in its place.
+ * a shell variable takes its place.
  */
 export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl | null {
   const endpoint = modelEndpoints.find(({ path }) => path === kept.endpoint)
@@ -41,7 +41,7 @@ export function asCurl(kept: CurlRequest, publicUrl: string | undefined): AsCurl
     // `--data-raw` reads no file where the body begins with @.
     return { command: [...lines, `--data-raw ${quoted(body)}`].join(continued), differs }
   }
-  // Only a builtin of the shell takes so long an argument.
+  // Only a shell builtin takes an argument of this length.
   const sent = [...lines, '--data-binary @-'].join(continued)
   return { command: `printf %s ${quoted(body)} | ${sent}`, differs }
 }

@@ -98,7 +98,7 @@ async function bySession(
   }
 }
 
-/** Nobody waits for it. If it fails, the next use is noted. */
+/** Runs in the background. If it fails, the next use is noted. */
 function noteUse({ database, log }: People, usedAt: Date | null, note: (db: Queries) => Promise<void>): void {
   if (usedAt !== null && Date.now() - usedAt.getTime() < useNotedMs) return
   database.keys

@@ -9,7 +9,7 @@ import type { Description, OwnAnswer, Schemas } from '../own-endpoint.ts'
 
 /**
  * An endpoint of the admin API: one entry. Its route, who may call it, its checks and its part of
- * /openapi.json are made from it. It has no row in the usage log; what it changes stands in the audit log.
+ * /openapi.json are made from it. It has no row in the usage log; its changes are in the audit log.
  */
 export interface AdminEndpoint extends Description, Schemas {
   guard: 'admin'

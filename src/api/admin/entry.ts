@@ -4,7 +4,7 @@ import { nanoFromUsd } from '../../catalog/usd.ts'
 
 const noteCharactersMax = 1_000
 
-/** Nano-USD of a decimal with or without a minus; undefined where it is none, or has too many decimals. */
+/** Nano-USD of a decimal with or without a minus; undefined: not a number, or too many decimals. */
 function nanoOf(text: string): bigint | undefined {
   const nano = nanoFromUsd(text.replace(/^-/, ''))
   return nano === undefined || !text.startsWith('-') ? nano : -nano

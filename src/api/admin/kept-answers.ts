@@ -31,7 +31,7 @@ const keptList = pageSchema(keptAnswer).meta({ id: 'AdminKeptAnswerList' })
 const tenantPath = z.object({ id: z.string().describe('Of the tenant: its id, or its name.') })
 const answerPath = tenantPath.extend({ answer: z.string() })
 
-/** Answers that the gateway keeps for a tenant. Nobody reads here what is in them. */
+/** Answers that the gateway keeps for a tenant. Their content cannot be read here. */
 export function adminKeptEndpoints({ database }: AdminKeptContext): AdminEndpoint[] {
   return [
     adminEndpoint({

@@ -59,7 +59,7 @@ export function keyActionsEndpoints(context: AdminKeysContext): AdminEndpoint[] 
       area: 'keys',
       ifMatch: 'key',
       tenants: 'own',
-      summary: 'Refuse a key for ever',
+      summary: 'Refuse a key permanently',
       description: 'The usage log goes on to name it. `disabled` refuses a key for a while.',
       params: keyParams,
       answer: keyShown,

@@ -44,7 +44,7 @@ export const keyShown = z
       .describe(
         'Who may enable it again: what an admin or a file has disabled, no member enables. Null: it is enabled.',
       ),
-    revoked_at: z.iso.datetime().nullable().describe('It is disabled for ever.'),
+    revoked_at: z.iso.datetime().nullable().describe('It is disabled permanently.'),
     managed_by: managedByShown,
     created_at: z.iso.datetime(),
   })

@@ -64,7 +64,7 @@ const importedKey = settingBody(keySettings.extend({ tenant: tenantMember }), {
   required: ['tenant', 'name', 'secret'],
 })
 
-/** No admin deletes a key: the usage log goes on to name it. A revoked one is refused for ever. */
+/** No admin deletes a key: the usage log still names it. A revoked one is refused permanently. */
 export function keysEndpoints(context: AdminKeysContext): AdminEndpoint[] {
   const { database } = context
   return [

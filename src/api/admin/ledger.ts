@@ -33,7 +33,7 @@ const ledgerState = z
       .enum(['moving', 'standing'])
       .nullable()
       .describe(
-        'Whether Postgres takes the rows of other processes; null: no row waits for long, so nobody has asked.',
+        'Whether Postgres takes the rows of other processes; null: no row has waited long, so it was not checked.',
       ),
     journal: z.object({
       bytes: count,

@@ -40,10 +40,10 @@ const link = z.object({
 
 export const madeLink = link
   .extend({
-    token: z.string().describe('Shown once. Whoever has it can use it: see POST /admin/v1/links/use.'),
+    token: z.string().describe('Shown once. Anyone who has it can use it: see POST /admin/v1/links/use.'),
     url: z
       .string()
-      .describe('The page of the console that uses it. No log of a proxy has what stands behind the `#`.'),
+      .describe('The page of the console that uses it. The part after the `#` is in no proxy log.'),
   })
   .meta({ id: 'MadeLink' })
 
@@ -121,7 +121,7 @@ function invitationsEndpoints(context: AuthenticateContext): AdminEndpoint[] {
       method: 'GET',
       path: '/admin/v1/invitations',
       area: 'users',
-      summary: 'Invitations and resets that nobody has used yet',
+      summary: 'Invitations and resets that are not used yet',
       answer: z.object({ data: z.array(link) }).meta({ id: 'LinkList' }),
       async handle() {
         const rows = await people.database.keys.ask(({ db }) => listLinks(db))

@@ -161,7 +161,7 @@ const filters = {
   first_token_ms: range('Milliseconds until the first content.', 'first_token_ms'),
   total_ms: range('Milliseconds until the end.', 'total_ms'),
   attempts: range('Calls upstream.', 'attempt_count'),
-  folded: range('How many requests the row stands for.', 'folded'),
+  folded: range('How many requests the row represents.', 'folded'),
 } satisfies Record<string, Filter>
 
 /** The parameter of a filter, given once or several times. */

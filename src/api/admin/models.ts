@@ -196,7 +196,7 @@ function switchEndpoints(context: AdminModelsContext): AdminEndpoint[] {
     { verb: 'enable' as const, summary: 'Enable a model' },
     {
       verb: 'disable' as const,
-      summary: 'Disable a model: nobody can ask for it, and it keeps its settings',
+      summary: 'Disable a model: it cannot be requested, and it keeps its settings',
     },
   ].map(({ verb, summary }) =>
     adminChange({

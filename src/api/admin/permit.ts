@@ -33,7 +33,7 @@ export function seesRouting({ showsRouting }: { showsRouting: boolean }, { tenan
   return tenantId === null || showsRouting
 }
 
-/** Throws `permission_denied` for a question about channels of a caller who may not know of them. */
+/** Throws `permission_denied` for a query about channels by a caller who may not see them. */
 export function requireRouting(context: { showsRouting: boolean }, actor: Actor): void {
   if (!seesRouting(context, actor))
     throw notAllowed('A member of one tenant sees no channels here. Ask without "channel".')

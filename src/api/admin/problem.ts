@@ -32,7 +32,7 @@ interface Meaning {
 
 /** Codes of `refusals.ts` that say more than the kind. */
 const ofCode: Readonly<Record<string, Meaning>> = {
-  conflict: { status: 409, title: 'In conflict with what stands' },
+  conflict: { status: 409, title: 'Conflicts with the current state' },
   second_factor_required: { status: 401, title: 'A code of the second factor is needed' },
   precondition_failed: { status: 412, title: 'Changed since it was read' },
 }

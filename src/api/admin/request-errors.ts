@@ -6,7 +6,7 @@ import { filterParameters } from './log-filter.ts'
 import { beginWalk, logTimes, requireOrder, type WalkContext } from './log-walk.ts'
 import { logProgress } from './requests.ts'
 
-const requests = z.int().describe('A row of a flood counts as the requests it stands for.')
+const requests = z.int().describe('A row of a flood counts as the requests it represents.')
 
 const group = z.object({
   kind: z.string(),
@@ -29,7 +29,7 @@ const group = z.object({
   last_message: z
     .string()
     .nullable()
-    .describe('What the client of the last request was told. Null: its day is in the archive.'),
+    .describe('The message that the client of the last request got. Null: its day is in the archive.'),
 })
 
 const groups = z

@@ -32,7 +32,7 @@ export function adminTailEndpoint(context: AdminTailContext): AdminEndpoint {
     tenants: 'own',
     summary: 'New rows of the usage log, as they come',
     description:
-      'Server-sent events. `row`: a row as in the list. `dropped`: so many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent behind the rows of a moment; its id, sent back as `last-event-id`, continues behind them. `end`: the process ends; connect again.',
+      'Server-sent events. `row`: a row as in the list. `dropped`: how many rows were left out, because there were more than 200 a second, or because the client reads slowly. `place`: sent after the rows of a moment; its id, sent back as `last-event-id`, continues after them. `end`: the process ends; connect again.',
     query: z.strictObject(filterParameters),
     media: 'text/event-stream',
     answer: logRow,
@@ -106,7 +106,7 @@ const placeForm = z.tuple([
   z.record(z.string().regex(/^requests_(?:\d{8}|default)$/), z.int().min(0)),
 ])
 
-/** Throws `invalid_request` for an id that is none of ours. Its names become part of a statement. */
+/** Throws `invalid_request` for an id that is not ours. Its names become part of a statement. */
 function placeFrom(header: string | string[] | undefined): TailPlace | undefined {
   if (header === undefined || header === '') return undefined
   const read = placeForm.safeParse(parsed(Buffer.from(String(header), 'base64url').toString('utf8')))

@@ -6,7 +6,7 @@ const watchMs = 2_000
 /**
  * Aborts when the caller of an answer that lasts may no longer call: the session has ended, the token is
  * revoked, the user is disabled, or has another role or tenant. `ask` rejects as it would for a new call.
- * While nobody can say, as when Postgres is away, the answer goes on.
+ * While this is unknown, as when Postgres is down, the answer goes on.
  */
 export function watchCaller(caller: Actor, ask: () => Promise<Actor>): { signal: AbortSignal; stop(): void } {
   const refused = new AbortController()

@@ -20,7 +20,7 @@ export function wordsOf(
   return z.record(z.string(), z.unknown()).meta({ ...rest, id, properties, required: needed })
 }
 
-/** A JSON merge patch of such a body: null stands for the default. */
+/** A JSON merge patch of such a body: null means the default. */
 export function patchOf(schema: z.ZodType, id: string) {
   const { required: _, properties, ...rest } = schemaOf(schema)
   const members = Object.entries(properties).map(([name, member]) => [

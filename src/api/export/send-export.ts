@@ -17,8 +17,8 @@ export interface Export {
 
 /**
  * Send rows as a file while they are read. The next batch is read when the client has taken the one before.
- * When the client leaves, the reading ends. A failure cuts the connection, so that nobody takes the part for
- * the whole. The trailers say how many rows were sent, and whether rows were left out.
+ * When the client leaves, the reading ends. A failure cuts the connection, so that the part is not taken
+ * for the whole. The trailers say how many rows were sent, and whether rows were left out.
  */
 export async function sendExport(
   response: ServerResponse,

@@ -21,8 +21,8 @@ export interface PlayServer {
 
 /**
  * Serve one run. Its request goes the way of all: limits, money, routing, the row. Only the look-up of the
- * key differs: the run has a secret of its own for an identity whose real secret nobody knows. `publicUrl`:
- * where links to images begin. A worker makes the images, so that `wires` hear nothing of it.
+ * key differs: the run has a secret of its own for an identity whose real secret no one knows. `publicUrl`:
+ * where links to images begin. A worker makes the images, so `wires` do not see it.
  */
 export async function startPlayServer(
   gateway: ImageGateway,

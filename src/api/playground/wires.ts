@@ -6,7 +6,7 @@ type Upstreams = Gateway['upstreams']
 type Call = Parameters<Upstreams['call']>
 type Listener = Call[2]
 
-/** Told what goes to channels and comes back. The texts have no secrets. */
+/** Receives what goes to channels and comes back. The texts have no secrets. */
 export interface WireListener {
   request(
     attempt: number,
